@@ -1,0 +1,57 @@
+# Needs Python 3.11+ and make; everything else is set up in .venv by the targets below.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+Q ?= Should we use Redis or PostgreSQL for caching?
+ARGS ?=
+
+.PHONY: help setup debate check test lint types layers fast slow bench clean
+
+help:
+	@echo 'make debate Q="…"   run a debate on the embedded model (no key, no service)'
+	@echo 'make check          lint, types, layers and the fast tests'
+	@echo 'make test           everything'
+	@echo 'make bench          measure, as ratios within one run'
+	@echo 'make clean          remove what the targets made'
+
+setup: $(READY)
+
+$(READY): constraints.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "moot needs Python 3.11 or newer; this is `$(PYTHON) --version`. Set PYTHON=/path/to/python3.11."; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Setting up $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+debate: $(READY)
+	@$(BIN)/moot debate "$(Q)" $(ARGS)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/pyright
+
+layers: $(READY)
+	$(BIN)/lint-imports --no-cache
+
+fast: $(READY)
+	$(BIN)/pytest -n 2 -m "not slow"
+
+slow: $(READY)
+	$(BIN)/pytest -n 2 -m slow
+
+check: lint types layers fast
+
+test: lint types layers
+	$(BIN)/pytest -n 2
+
+bench: $(READY)
+	$(BIN)/python -m moot.bench $(ARGS)
+
+clean:
+	rm -rf $(VENV) .bench .artifacts build dist

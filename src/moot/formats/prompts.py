@@ -1,0 +1,34 @@
+"""Prompts are Markdown files beside the rules that speak them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from moot.errors import ScriptError
+from moot.types import Prompt
+
+_SLOT = re.compile(r"\{\{(\w+)\}\}")
+
+
+class Prompts:
+    """`Prompts("duel")("think", said=...)` renders formats/duel/prompts/think.md."""
+
+    def __init__(self, format_name: str, package: str | None = None) -> None:
+        self._format = format_name
+        self._package = package or f"moot.formats.{format_name}"
+
+    def __call__(self, name: str, **values: str) -> Prompt:
+        text, slots = _read(self._package, name)
+        if slots != values.keys():
+            raise ScriptError(f"Prompt {self._format}/{name} has the slots {sorted(slots)}, given {sorted(values)}.")
+        # One pass: text that is filled in is never searched for slots again.
+        filled = _SLOT.sub(lambda match: values[match[1]], text)
+        return Prompt(name=f"{self._format}/{name}", text=re.sub(r"\n{3,}", "\n\n", filled).strip())
+
+
+@cache
+def _read(package: str, name: str) -> tuple[str, frozenset[str]]:
+    text = (files(package) / "prompts" / f"{name}.md").read_text(encoding="utf-8")
+    return text, frozenset(_SLOT.findall(text))

@@ -1,0 +1,100 @@
+"""From scores and ballots to a winner, by arithmetic alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from moot.types import Json
+
+Side = Literal["a", "b"]
+SIDES: tuple[Side, Side] = ("a", "b")
+Choice = Literal["a", "b", "tie", "abstains"]
+Winner = Literal["a", "b", "tie", "undecided"]
+
+
+def flipped(side: Side) -> Side:
+    return "b" if side == "a" else "a"
+
+
+def leader(score_a: float, score_b: float) -> Literal["a", "b", "tie"]:
+    return "a" if score_a > score_b else "b" if score_b > score_a else "tie"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Vote:
+    seat: str
+    first: Side  # which side this reader read first
+    choice: Choice
+    score_a: int | None = None
+    score_b: int | None = None
+    reason: str = ""  # why it abstains
+
+    def as_json(self) -> Json:
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decision:
+    winner: Winner
+    source: Literal["judge", "jury", "fallback"]
+    reason: str = ""
+    flips: int = 0  # readings in the two orders that disagreed
+    read_twice: int = 0  # how many were read in both orders
+    tally: Json | None = None
+
+    @property
+    def flip_rate(self) -> float | None:
+        return self.flips / self.read_twice if self.read_twice else None
+
+
+def decide(judge: Winner, judge_reason: str, votes: Sequence[Vote]) -> Decision:
+    """The judge alone; or the judge against a second reading; or the majority of judge and jurors."""
+    jurors = [vote for vote in votes if vote.seat.startswith("juror")]
+    if jurors:
+        return _by_jury(judge, jurors)
+    if votes:
+        return _by_second_reading(judge, judge_reason, votes[0])
+    if judge == "undecided":
+        return Decision(winner="undecided", source="fallback", reason=judge_reason)
+    return Decision(winner=judge, source="judge", reason="The scores are equal." if judge == "tie" else "")
+
+
+def _by_second_reading(judge: Winner, judge_reason: str, second: Vote) -> Decision:
+    if judge == "undecided":
+        return Decision(winner="undecided", source="fallback", reason=judge_reason)
+    if second.choice == "abstains":
+        reason = f"The second reading gave no valid ballot, so the order was not checked: {second.reason}"
+        return Decision(winner=judge, source="judge", reason=reason)
+    if second.choice == judge:
+        return Decision(winner=judge, source="judge", read_twice=1)
+    reason = "Read in the other order, the debate came out differently; a flip counts as a tie."
+    return Decision(winner="tie", source="judge", reason=reason, flips=1, read_twice=1)
+
+
+def _by_jury(judge: Winner, jurors: Sequence[Vote]) -> Decision:
+    choices: dict[str, Choice] = {}
+    flips = read_twice = 0
+    by_seat = {vote.seat: vote for vote in jurors}
+    for seat, vote in by_seat.items():
+        if seat.endswith("-swapped"):
+            continue
+        other = by_seat.get(f"{seat}-swapped")
+        if other is None:
+            choices[seat] = vote.choice
+        elif "abstains" in (vote.choice, other.choice):
+            choices[seat] = "abstains"
+        else:
+            read_twice += 1
+            flips += vote.choice != other.choice
+            choices[seat] = vote.choice if vote.choice == other.choice else "tie"
+    choices["judge"] = "abstains" if judge == "undecided" else judge
+    tally: Json = {choice: list(choices.values()).count(choice) for choice in ("a", "b", "tie", "abstains")}
+    if tally["abstains"] == len(choices):
+        return Decision(
+            winner="undecided", source="fallback", reason="No judge or juror gave a valid ballot.", tally=tally
+        )
+    winner = leader(tally["a"], tally["b"])
+    reason = "As many voted for one side as for the other." if winner == "tie" else ""
+    return Decision(winner=winner, source="jury", reason=reason, flips=flips, read_twice=read_twice, tally=tally)

@@ -1,0 +1,251 @@
+"""What a format sees: a stage with seats. Asking a seat is the only thing it can wait for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Generic, Literal, Protocol, TypeVar, cast, overload
+
+from pydantic import ValidationError
+
+from moot.errors import LimitReached, ScriptChanged, ScriptError
+from moot.limits import Limits, Spent
+from moot.types import Answer, Failure, Json, Message, Prompt, SeatSpec, Shown, StepKind, Turn
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+A = TypeVar("A", bound=Answer)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failed:
+    """What a tolerant step gives the script instead of an answer."""
+
+    failure: Failure
+    raw: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Closing:
+    """What the end of a debate will take: a verdict must stay affordable."""
+
+    model: str
+    calls: int
+    tokens: int  # of output, in all calls together
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One request the script makes. Its key is unique in the debate."""
+
+    key: str
+    kind: StepKind
+    round: int
+    phase: str
+    seat: SeatSpec
+    prompt: Prompt
+    prompt_hash: str  # of the whole conversation up to here and the shape asked for: a turn must have been asked this
+    history: list[Message]  # the seat's own, growing list: read no more than `seen` of it
+    seen: int
+    max_tokens: int
+    returns: type[Answer] | None = None
+    tolerant: bool = False  # no valid answer is an answer too: the script handles it
+    closing: bool = False  # may use what is kept for the closing of the debate
+    leave: Closing | None = None  # what must be left for the closing when this step has been paid
+    shows: str = ""  # the event type it is shown as, if any
+    record: Callable[[Any], Json] | None = None  # metadata for the turn, computed from the answer
+
+    @property
+    def messages(self) -> list[Message]:
+        return [*self.history[: self.seen], Message(role="user", text=self.prompt.text)]
+
+
+class Ask(Generic[T]):
+    """An awaitable step; awaiting it gives the typed answer."""
+
+    def __init__(self, seat: Seat, step: Callable[[], Step]) -> None:
+        self._seat, self._step = seat, step
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        step = self._step()
+        turn = cast(Turn, (yield step))
+        return cast(T, self._seat.take(step, turn))
+
+
+class Seat:
+    """A participant during play. Its chat history only ever grows, so a provider can cache all but the newest part."""
+
+    def __init__(self, stage: Stage, spec: SeatSpec) -> None:
+        self._stage = stage
+        self._history: list[Message] = []
+        self._busy: str | None = None
+        self._chain = ""  # a hash of all that this seat has read and written
+        self.spec = spec
+        self.id, self.name = spec.id, spec.name
+
+    def brief(self, prompt: Prompt) -> None:
+        """Set the system prompt, before anything is asked."""
+        if self._history:
+            raise ScriptError(f"Seat {self.id!r} is briefed twice; brief it once, before it is asked anything.")
+        self._history.append(Message(role="system", text=prompt.text))
+        self._chain = _digest(prompt.text)
+
+    @overload
+    def ask(
+        self, phase: str, prompt: Prompt, *, round: int = ..., shows: str = ..., closing: bool = ..., share: int = ...
+    ) -> Ask[str]: ...
+    @overload
+    def ask(
+        self,
+        phase: str,
+        prompt: Prompt,
+        *,
+        returns: type[A],
+        round: int = ...,
+        shows: str = ...,
+        closing: bool = ...,
+        share: int = ...,
+        record: Callable[[A], Json] | None = ...,
+        tolerant: Literal[False] = ...,
+    ) -> Ask[A]: ...
+    @overload
+    def ask(
+        self,
+        phase: str,
+        prompt: Prompt,
+        *,
+        returns: type[A],
+        tolerant: Literal[True],
+        round: int = ...,
+        shows: str = ...,
+        closing: bool = ...,
+        share: int = ...,
+        record: Callable[[A | Failed], Json] | None = ...,
+    ) -> Ask[A | Failed]: ...
+    def ask(
+        self,
+        phase: str,
+        prompt: Prompt,
+        *,
+        returns: type[Answer] | None = None,
+        tolerant: bool = False,
+        round: int = 0,
+        shows: str = "",
+        closing: bool = False,
+        share: int = 0,
+        record: Callable[[Any], Json] | None = None,
+    ) -> Ask[Any]:
+        """Ask this seat's model; `share` caps the tokens below the seat's own cap."""
+
+        def step() -> Step:
+            key = f"{round}/{phase}/{self.id}"
+            if self._busy is not None:
+                raise ScriptError(f"Seat {self.id!r} is asked {key!r} before it has answered {self._busy!r}.")
+            limit = None if closing else self._stage.reached()
+            if limit is not None:
+                raise limit
+            self._busy = key
+            return Step(
+                key=key,
+                kind="ask",
+                round=round,
+                phase=phase,
+                seat=self.spec,
+                prompt=prompt,
+                prompt_hash=_digest("ask", _shape(returns), self._chain, prompt.text)[:16],
+                history=self._history,
+                seen=len(self._history),
+                max_tokens=min(share or self.spec.max_tokens, self.spec.max_tokens),
+                returns=returns,
+                tolerant=tolerant,
+                closing=closing,
+                leave=None if closing else self._stage.kept,
+                shows=shows,
+                record=record,
+            )
+
+        return Ask[Any](self, step)
+
+    def take(self, step: Step, turn: Turn) -> Any:
+        self._busy = None
+        failure = turn.failure
+        if failure is not None and failure.kind == "limit":
+            raise LimitReached(str(turn.metadata.get("limit", "budget")), failure.message)
+        self._history.append(Message(role="user", text=step.prompt.text))
+        self._history.append(Message(role="assistant", text=turn.written))
+        self._chain = _digest(self._chain, step.prompt.text, turn.written)
+        if failure is not None:
+            if not step.tolerant:
+                raise ScriptChanged(step.key, "a failed answer", "a step that must succeed")
+            return Failed(failure=failure, raw=turn.written)
+        if step.returns is None:
+            return turn.content
+        try:
+            return step.returns.model_validate(turn.data)
+        except ValidationError as invalid:
+            problem = invalid.errors()[0]["msg"]
+            raise ScriptChanged(step.key, f"an answer that no longer fits ({problem})", step.returns.__name__) from None
+
+
+class Running(Awaitable[T_co], Protocol[T_co]):
+    """A part of the script that runs beside the rest. Await it for its result."""
+
+    @property
+    def done(self) -> bool: ...
+
+
+class Director(Protocol):
+    """What the stage needs of the script that drives it."""
+
+    def spawn(self, coro: Coroutine[Any, Any, T]) -> Running[T]: ...
+
+    def show(self, shown: Shown) -> None: ...
+
+
+class Stage:
+    """What a format sees of the world: its seats, what is spent, and a place to show events."""
+
+    def __init__(self, director: Director, cast_: Sequence[SeatSpec], limits: Limits, topic: str) -> None:
+        self._director = director
+        self._seats = {spec.id: Seat(self, spec) for spec in cast_}
+        self.topic = topic
+        self.limits = limits
+        self.spent = Spent()
+        self.kept: Closing | None = None
+
+    def seat(self, seat_id: str) -> Seat:
+        return self._seats[seat_id]
+
+    @property
+    def seats(self) -> list[Seat]:
+        return list(self._seats.values())
+
+    def start(self, coro: Coroutine[Any, Any, T]) -> Running[T]:
+        """Begin something that runs beside what follows. Its events are shown here, before what follows."""
+        return self._director.spawn(coro)
+
+    def show(self, type: str, **data: Any) -> None:
+        self._director.show(Shown(type=type, data=data))
+
+    def keep(self, *closing: tuple[Seat, int]) -> None:
+        """From now on, leave enough for these seats to be asked so many times each, as closing steps."""
+        self.kept = Closing(
+            model=closing[0][0].spec.model,
+            calls=sum(calls for _, calls in closing),
+            tokens=sum(seat.spec.max_tokens * calls for seat, calls in closing),
+        )
+
+    def reached(self) -> LimitReached | None:
+        return self.spent.reached(self.limits)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+@lru_cache(maxsize=512)
+def _shape(returns: type[Answer] | None) -> str:
+    return "" if returns is None else _digest(json.dumps(returns.model_json_schema(), sort_keys=True))

@@ -1,0 +1,307 @@
+"""The rules of a duel: calls, waves, order, privacy, verdict."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from moot.errors import InputError
+from moot.formats.duel.settings import DuelSettings
+from moot.formats.duel.verdict import record_for
+from moot.settings import read
+from moot.types import Failure
+from tests.playing import good, play, script_of
+
+SHEET = {
+    "debaters": [
+        {"name": "Ada", "personality": "P-ada", "position": "Q-ada", "instructions": "I-ada"},
+        {"name": "Basil", "personality": "P-basil", "position": "Q-basil", "instructions": "I-basil"},
+    ],
+    "judge": {"name": "Cleo", "personality": "P-cleo", "judging_criteria": "C-cleo"},
+}
+
+DOCUMENT_ORDER = """
+HEADER -
+PLAN 0/plan/a
+PLAN 0/plan/b
+THINK 1/think/a
+TURN 1/speak/a
+THINK 1/evaluate/judge
+SCORE 1/score/judge
+THINK 2/think/b
+TURN 2/speak/b
+THINK 2/evaluate/judge
+SCORE 2/score/judge
+THINK 3/think/a
+TURN 3/speak/a
+THINK 3/evaluate/judge
+SCORE 3/score/judge
+THINK 4/think/b
+TURN 4/speak/b
+THINK 4/evaluate/judge
+SCORE 4/score/judge
+THINK 5/think/a
+TURN 5/speak/a
+THINK 5/evaluate/judge
+SCORE 5/score/judge
+THINK 6/think/b
+TURN 6/speak/b
+THINK 6/evaluate/judge
+SCORE 6/score/judge
+THINK 6/deliberate/judge
+VERDICT -
+""".split("\n")[1:-1]
+
+
+def shown(played) -> list[str]:
+    return [f"{event.type} {event.key or '-'}" for event in played.shown]
+
+
+def test_six_turns_are_thirty_calls_in_nineteen_waves_shown_in_the_documents_order():
+    played = play(script_of("duel", turns=6))
+    assert len(played.turns) == 30
+    assert played.waves == 19
+    assert shown(played) == DOCUMENT_ORDER
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=30)
+def test_the_order_shown_does_not_depend_on_who_is_faster(rng: random.Random):
+    played = play(script_of("duel"), order=lambda steps: rng.sample(steps, len(steps)), one_by_one=True)
+    assert shown(played) == DOCUMENT_ORDER
+    assert len(played.turns) == 30
+
+
+@pytest.mark.parametrize(("turns", "calls"), [(2, 14), (3, 18), (5, 26), (7, 34)])
+def test_calls_for_other_numbers_of_turns(turns: int, calls: int):
+    assert len(play(script_of("duel", turns=turns)).turns) == calls
+
+
+def test_system_prompts_are_joined_in_the_order_given():
+    played = play(script_of("duel", **SHEET))
+    assert played.step("0/plan/a").messages[0].text.startswith("P-ada\n\nQ-ada\n\nI-ada")
+    assert played.step("0/plan/b").messages[0].text.startswith("P-basil\n\nQ-basil\n\nI-basil")
+    assert played.step("1/evaluate/judge").messages[0].text.startswith("P-cleo\n\nC-cleo")
+
+
+def test_each_debaters_last_turn_is_a_closing_turn():
+    for turns in (4, 5):
+        played = play(script_of("duel", turns=turns))
+        closing = [step.key for step in played.steps if step.prompt.name == "duel/close"]
+        speaking = [step.key for step in played.steps if step.phase == "speak"]
+        assert closing == speaking[-2:]
+        thinking = [step for step in played.steps if step.phase == "think" and "It is your last" in step.prompt.text]
+        assert [step.round for step in thinking] == [turns - 1, turns]
+
+
+def test_the_first_score_of_each_speaker_is_a_first_impression():
+    played = play(script_of("duel"))
+    names = [step.prompt.name for step in played.steps if step.phase == "score"]
+    assert names == ["duel/score_first"] * 2 + ["duel/score"] * 4
+
+
+def test_who_saw_what():
+    """Over every message ever sent: thoughts, plans and scores reach nobody else; the judge reads public turns only."""
+    secret = {}
+
+    def answer(step):
+        if step.returns is not None:
+            data = dict(good(step))
+            if "reasoning" in data:
+                data["reasoning"] = secret.setdefault(step.key, f"secret<{step.key}>")
+            return data
+        return secret.setdefault(step.key, f"secret<{step.key}>")
+
+    played = play(script_of("duel", premise="Tea beats coffee.", **SHEET), answer)
+    public = {f"{n}/speak/{'a' if n % 2 else 'b'}" for n in range(1, 7)}
+    assert public <= secret.keys()
+    seen_by: dict[str, set[str]] = {key: set() for key in secret}
+    for step, messages in played.sent:
+        for message in messages:
+            for key, words in secret.items():
+                if words in message.text:
+                    seen_by[key].add(step.seat.id)
+    for key, readers in seen_by.items():
+        author = key.rpartition("/")[2]
+        if key in public:
+            # an author reads their own words again, unless they were the last
+            expected = {"5/speak/a": {"b", "judge"}, "6/speak/b": {"judge"}}.get(key, {"a", "b", "judge"})
+            assert readers == expected
+        else:
+            assert readers <= {author}, f"{key} was read by {readers}"
+    for step, messages in played.sent:
+        if step.seat.id == "judge":
+            assert not any("think" in m.text and "secret<" in m.text for m in messages if m.role == "user")
+        else:
+            assert not any("out of 10" in m.text for m in messages)
+    briefed = {step.seat.id: messages[0].text for step, messages in played.sent}
+    assert "ada" in briefed["a"]
+    assert "basil" not in briefed["a"]
+    assert "ada" not in briefed["judge"]
+    assert "basil" not in briefed["judge"]
+
+
+def test_the_premise_is_spoken_of_only_when_there_is_one():
+    without = play(script_of("duel"))
+    assert not any("premise" in m.text for _, messages in without.sent for m in messages)
+    assert without.script.outcome.details["premise_upheld"] is None
+    with_ = play(script_of("duel", premise="Tea beats coffee."))
+    assert 'You argue FOR this premise: "Tea beats coffee."' in with_.step("1/think/a").prompt.text
+    assert "Basil argued AGAINST it." in with_.step("6/deliberate/judge").prompt.text
+    assert with_.script.outcome.details["premise_upheld"] is True
+    assert with_.script.outcome.headline == "Ada wins. The premise is upheld."
+
+
+def test_the_premise_is_rejected_when_its_opponent_wins():
+    def answer(step):
+        if step.phase == "confirm":
+            return {"winner": "Basil"}
+        return good(step)
+
+    outcome = play(script_of("duel", premise="Tea beats coffee."), answer).script.outcome
+    assert outcome.winner == "b"
+    assert outcome.details["premise_upheld"] is False
+
+
+def test_the_record_must_agree_with_what_the_judge_confirmed():
+    record = record_for("Ada", "Basil", "Ada")
+    record.model_validate({"winner": "Ada", "scores": {"Ada": 7, "Basil": 7}})
+    for bad in (
+        {"winner": "Basil", "scores": {"Ada": 5, "Basil": 8}},
+        {"winner": "Ada", "scores": {"Ada": 5, "Basil": 8}},
+        {"winner": "Ada", "scores": {"Ada": 5}},
+        {"winner": "Ada", "scores": {"Ada": 5, "Basil": 11}},
+        {"winner": "Ada", "scores": {"Ada": 5, "Eve": 1}},
+        {"winner": "Ada", "scores": {"Ada": 5, "Basil": 1, "Eve": 1}},
+        {"winner": "ada", "scores": {"Ada": 5, "Basil": 1}},
+    ):
+        with pytest.raises(ValidationError):
+            record.model_validate(bad)
+
+
+@pytest.mark.parametrize("phase", ["confirm", "extract"])
+def test_without_a_valid_verdict_the_duel_is_undecided_and_says_why(phase: str):
+    def answer(step):
+        return Failure(kind="invalid", message="three bad tries") if step.phase == phase else good(step)
+
+    outcome = play(script_of("duel"), answer).script.outcome
+    assert outcome.winner == "undecided"
+    assert outcome.verdict_source == "fallback"
+    assert "three bad tries" in outcome.reason
+    assert outcome.scores == {"a": None, "b": None}
+
+
+def test_an_invalid_score_is_no_score_and_does_not_end_the_duel():
+    def answer(step):
+        return Failure(kind="invalid", message="bad") if step.key == "6/score/judge" else good(step)
+
+    played = play(script_of("duel"), answer)
+    assert played.script.outcome.details["running_scores"] == {"a": 7, "b": None}
+    assert played.script.outcome.winner == "a"
+
+
+def test_a_limit_ends_the_duel_with_a_verdict_on_what_was_said():
+    def answer(step):
+        return Failure(kind="limit", message="none left") if step.key == "3/think/a" else good(step)
+
+    played = play(script_of("duel"), answer)
+    assert played.script.outcome.ended_by == "max_total_output_tokens"
+    assert played.script.outcome.winner == "a"
+    assert "4/think/b" not in played.keys
+    assert played.keys[-1] == "6/announce/judge"
+
+
+def test_a_limit_before_the_verdict_leaves_it_undecided():
+    def answer(step):
+        return Failure(kind="limit", message="none left") if step.phase in ("deliberate", "think") else good(step)
+
+    outcome = play(script_of("duel"), answer).script.outcome
+    assert outcome.winner == "undecided"
+    assert "none left" in outcome.reason
+
+
+def test_the_second_judge_is_blind_and_reads_the_other_order():
+    played = play(script_of("duel", swap=True, **SHEET))
+    step = played.step("6/ballot/second")
+    text = "\n".join(m.text for m in step.messages)
+    assert "Ada" not in text
+    assert "Basil" not in text
+    assert text.index("Words of b at 2/speak/b") < text.index("Words of a at 1/speak/a")
+
+
+def ballots(first: int, second: int):
+    def answer(step):
+        if step.phase == "ballot":
+            return {"reasoning": "r", "score_first": first, "score_second": second}
+        return good(step)
+
+    return answer
+
+
+def test_a_flip_becomes_a_tie_and_is_reported():
+    agreed = play(script_of("duel", swap=True), ballots(3, 8)).script.outcome  # b is read first, a is better
+    assert (agreed.winner, agreed.details["flip_rate"]) == ("a", 0.0)
+    flipped = play(script_of("duel", swap=True), ballots(8, 3)).script.outcome
+    assert (flipped.winner, flipped.details["flip_rate"]) == ("tie", 1.0)
+    assert "flip" in flipped.reason
+
+
+def test_an_invalid_second_reading_is_said_and_changes_nothing():
+    def answer(step):
+        return Failure(kind="invalid", message="garbage") if step.phase == "ballot" else good(step)
+
+    outcome = play(script_of("duel", swap=True), answer).script.outcome
+    assert outcome.winner == "a"
+    assert outcome.details["flip_rate"] is None
+    assert "was not checked" in outcome.reason
+
+
+def test_a_jury_of_mixed_models_outvotes_the_judge():
+    def answer(step):
+        if step.phase == "ballot":
+            a_first = "at 1/speak/a" in step.prompt.text.partition("The second side said")[0]
+            return {"reasoning": "r", "score_first": 2 if a_first else 9, "score_second": 9 if a_first else 2}
+        return good(step)
+
+    played = play(script_of("duel", jury=3, jury_models=["sim:x", "sim:y"]), answer)
+    outcome = played.script.outcome
+    assert outcome.winner == "b"
+    assert outcome.verdict_source == "jury"
+    assert outcome.details["tally"] == {"a": 1, "b": 3, "tie": 0, "abstains": 0}
+    assert [played.step(f"6/ballot/juror{n}").seat.model for n in (1, 2, 3)] == ["sim:x", "sim:y", "sim:x"]
+
+
+def test_jurors_who_read_both_orders_and_flip_do_not_count():
+    played = play(script_of("duel", jury=2, swap=True), ballots(8, 3))  # always for whoever is read first
+    outcome = played.script.outcome
+    assert len([key for key in played.keys if "/ballot/" in key]) == 4
+    assert outcome.details["flip_rate"] == 1.0
+    assert outcome.details["tally"] == {"a": 1, "b": 0, "tie": 2, "abstains": 0}
+
+
+def test_a_blind_judge_reads_labels_and_the_outcome_names_names():
+    def answer(step):
+        return "Speaker One was better than Speaker Two." if step.phase == "announce" else good(step)
+
+    played = play(script_of("duel", blind=True, premise="P.", **SHEET), answer)
+    judge = [m.text for step, messages in played.sent if step.seat.id == "judge" for m in messages]
+    assert not any("Ada" in text or "Basil" in text for text in judge)
+    assert any("Speaker One" in text for text in judge)
+    assert played.script.outcome.statement == "Ada was better than Basil."
+    assert played.script.outcome.winner == "a"
+
+
+def test_two_debaters_of_one_name_are_refused():
+    twins = [{"name": "Ada"}, {"name": "ada"}]
+    with pytest.raises(InputError, match="both debaters are called"):
+        read(DuelSettings, {"debaters": twins})
+
+
+@pytest.mark.parametrize("name", ['Ad"a', "A\nda", "", "x" * 61])
+def test_names_that_could_break_a_prompt_are_refused(name: str):
+    with pytest.raises(InputError):
+        read(DuelSettings, {"debaters": [{"name": name}, {"name": "Basil"}]})
