@@ -1,0 +1,304 @@
+"""The embedded store: one file, WAL, a writer thread with grouped commits, a reader thread beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TypeVar
+
+from moot.errors import InputError, NoSuchDebate, NotWritable, WrongSchema
+from moot.store import Commit, Committed, Page, Pulse
+from moot.store.sqlite.rows import debate_of, dumps, event_of, failure_text, optional, session_values, turn_of, turn_row
+from moot.store.sqlite.writer import Writer, readable
+from moot.types import Debate, Event, Shown, Status, Turn
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 30
+
+
+class SqliteStore:
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+        """Opens the file and brings its schema up to date. Raises NotWritable or WrongSchema."""
+        self.path, self._now = path, clock
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(_connect(path)) as connection:
+                migrate(connection, path)
+        except (OSError, sqlite3.Error) as error:
+            if isinstance(error, sqlite3.Error):
+                raise readable(error) from error
+            raise NotWritable(
+                f"The database {path} can't be opened ({error.strerror}). Choose another with --db."
+            ) from error
+        self._writer = Writer(lambda: _connect(path))
+        self._readers = ThreadPoolExecutor(1, "moot-reader")
+        self._reader: sqlite3.Connection | None = None
+
+    async def create(self, debate: Debate, turns: Sequence[Turn] = (), events: Sequence[Shown] = ()) -> Debate:
+        now = self._now()
+        known = all(turn.cost_usd is not None for turn in turns)
+        values = {
+            **session_values(debate),
+            "now": now,
+            "turn_count": len(turns),
+            "tokens_in": sum(turn.tokens_in for turn in turns),
+            "tokens_out": sum(turn.tokens_out for turn in turns),
+            "cost_usd": sum(turn.cost_usd or 0.0 for turn in turns) if known else None,
+            "last_seq": len(events),
+        }
+        turn_rows = [turn_row(turn, new_id(now), debate.id) for turn in turns]
+        event_rows = [_event_row(debate.id, seq, event, now) for seq, event in enumerate(events, 1)]
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(sql("insert_session"), values)
+            connection.executemany(sql("insert_turn"), turn_rows)
+            connection.executemany(sql("insert_event"), event_rows)
+
+        await self._writer.do(work)
+        return await self.get(debate.id)
+
+    async def get(self, debate_id: str) -> Debate:
+        row = await self._read(lambda c: c.execute(sql("get_session"), {"id": debate_id}).fetchone())
+        if row is None:
+            raise NoSuchDebate(debate_id)
+        return debate_of(row)
+
+    async def find(self, prefix: str) -> Sequence[str]:
+        rows = await self._read(lambda c: c.execute(sql("find_ids"), {"prefix": prefix}).fetchall())
+        return [row["id"] for row in rows]
+
+    async def page(
+        self, *, status: Status | None = None, format: str | None = None, limit: int = 20, after: str | None = None
+    ) -> Page:
+        created_at, last_id = _read_page_mark(after)
+        # Only the filters that are used, so that SQLite can walk the index made for them.
+        filters = " and status = :status" if status is not None else ""
+        filters += " and format = :format" if format is not None else ""
+        values = {"status": status, "format": format, "created_at": created_at, "id": last_id, "limit": limit + 1}
+        query = sql("page").replace("/* filters */", filters)
+        rows = await self._read(lambda c: c.execute(query, values).fetchall())
+        debates = [debate_of(row) for row in rows[:limit]]
+        more = len(rows) > limit
+        return Page(debates=debates, next=f"{debates[-1].created_at!r}/{debates[-1].id}" if more else None)
+
+    async def turns(self, debate_id: str, after: int = 0) -> Sequence[Turn]:
+        values = {"id": debate_id, "after": after}
+        return await self._read(lambda c: [turn_of(row) for row in c.execute(sql("turns"), values)])
+
+    async def events(self, debate_id: str, after: int = 0, limit: int = 1000) -> Sequence[Event]:
+        values = {"id": debate_id, "after": after, "limit": limit}
+        return await self._read(lambda c: [event_of(row) for row in c.execute(sql("events"), values)])
+
+    async def claim(
+        self, debate_id: str, owner: str, seconds: float, *, expect: Collection[Status], dead: str | None = None
+    ) -> Debate | None:
+        values = {"id": debate_id, "owner": owner, "seconds": seconds, "expect": dumps(list(expect)), "dead": dead}
+
+        def work(connection: sqlite3.Connection) -> sqlite3.Row | None:
+            taken = connection.execute(sql("claim"), {**values, "now": self._now()}).rowcount
+            return connection.execute(sql("get_session"), {"id": debate_id}).fetchone() if taken else None
+
+        row = await self._writer.do(work)
+        return None if row is None else debate_of(row)
+
+    async def commit(self, commit: Commit) -> Committed | None:
+        now, turn, lost = self._now(), commit.turn, commit.lost
+        events = commit.events
+        values = {
+            "id": commit.debate_id,
+            "epoch": commit.epoch,
+            "now": now,
+            "status": commit.status,
+            "open_keys": None if commit.cursor is None else dumps(commit.cursor.open),
+            "next_round": None if commit.cursor is None else commit.cursor.next_round,
+            "next_actor": None if commit.cursor is None else commit.cursor.next_actor,
+            "total_rounds": commit.total_rounds,
+            "outcome": optional(commit.outcome),
+            "error": failure_text(commit.error),
+            "events": len(events),
+            "shown": commit.shown,
+            "turns": 0 if turn is None else 1,
+            "tokens_in": 0 if turn is None else turn.tokens_in,
+            "tokens_out": 0 if turn is None else turn.tokens_out,
+            "cost_usd": 0.0 if turn is None else turn.cost_usd,
+            "lost_tokens_in": 0 if lost is None else lost.tokens_in,
+            "lost_tokens_out": 0 if lost is None else lost.tokens_out,
+            "lost_cost_usd": 0.0 if lost is None else lost.cost_usd,
+            "release": commit.release,
+        }
+        row = None if turn is None else turn_row(turn, new_id(now), commit.debate_id)
+
+        def work(connection: sqlite3.Connection) -> tuple[int, Status] | None:
+            guard = connection.execute(sql("commit"), values).fetchone()
+            if guard is None:
+                return None
+            if row is not None:
+                connection.execute(sql("insert_turn"), row)
+            last_seq, status = guard
+            first = last_seq - len(events) + 1
+            for seq, event in enumerate(events, first):
+                connection.execute(sql("insert_event"), _event_row(commit.debate_id, seq, event, now))
+            return first, status
+
+        done = await self._writer.do(work)
+        if done is None:
+            return None
+        first, status = done
+        return Committed(status=status, events=[_event(seq, event, now) for seq, event in enumerate(events, first)])
+
+    async def move(
+        self, debate_id: str, to: Status, *, expect: Collection[Status], events: Sequence[Shown] = ()
+    ) -> Debate | None:
+        now = self._now()
+        values = {"id": debate_id, "to": to, "expect": dumps(list(expect)), "now": now, "events": len(events)}
+
+        def work(connection: sqlite3.Connection) -> sqlite3.Row | None:
+            moved = connection.execute(sql("move"), values).fetchone()
+            if moved is None:
+                return None
+            for seq, event in enumerate(events, moved["last_seq"] - len(events) + 1):
+                connection.execute(sql("insert_event"), _event_row(debate_id, seq, event, now))
+            return connection.execute(sql("get_session"), {"id": debate_id}).fetchone()
+
+        row = await self._writer.do(work)
+        return None if row is None else debate_of(row)
+
+    async def pulse(self, owner: str, epochs: Mapping[str, int], seconds: float | None) -> Pulse:
+        if seconds is not None:
+            renewals = [
+                {"id": debate_id, "epoch": epoch, "owner": owner, "seconds": seconds}
+                for debate_id, epoch in epochs.items()
+            ]
+
+            def work(connection: sqlite3.Connection) -> None:
+                now = self._now()
+                connection.executemany(sql("renew"), [{**renewal, "now": now} for renewal in renewals])
+
+            await self._writer.do(work)
+        rows = await self._read(lambda c: c.execute(sql("owned"), {"owner": owner}).fetchall())
+        statuses = {row["id"]: row["status"] for row in rows if epochs.get(row["id"]) == row["epoch"]}
+        return Pulse(statuses=statuses, lost=epochs.keys() - statuses.keys())
+
+    async def abandoned(self, is_dead: Callable[[str], bool]) -> Sequence[Debate]:
+        live = await self._read(lambda c: [debate_of(row) for row in c.execute(sql("live"))])
+        now = self._now()
+        return [
+            debate
+            for debate in live
+            if debate.owner is None or (debate.lease_until or 0) <= now or is_dead(debate.owner)
+        ]
+
+    async def close(self) -> None:
+        def shut() -> None:
+            if self._reader is not None:
+                self._reader.close()
+
+        await asyncio.get_running_loop().run_in_executor(self._readers, shut)
+        self._readers.shutdown()
+        await asyncio.to_thread(self._writer.close)
+
+    async def _read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        def work() -> T:
+            if self._reader is None:
+                self._reader = _connect(self.path)
+            return query(self._reader)
+
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._readers, work)
+        except sqlite3.Error as error:
+            raise readable(error) from error
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> int:
+    """Bring the schema up to date, all or nothing; gives its version."""
+    newest = len(migrations())
+    if _version(connection) == newest:
+        return newest
+    connection.execute("begin immediate")
+    try:
+        version = _version(connection)  # another process may have been first
+        if version > newest:
+            raise WrongSchema(
+                f"The database {path} has schema {version}, this moot knows {newest}. "
+                "Upgrade moot, or choose another database with --db."
+            )
+        for text in migrations()[version:]:
+            for statement in _statements(text):
+                connection.execute(statement)
+        connection.execute(f"pragma user_version = {newest}")
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
+    return newest
+
+
+@cache
+def migrations() -> Sequence[str]:
+    folder = files("moot.store.sqlite") / "migrations"
+    return [
+        entry.read_text() for entry in sorted(folder.iterdir(), key=lambda e: e.name) if entry.name.endswith(".sql")
+    ]
+
+
+@cache
+def sql(name: str) -> str:
+    return (files("moot.store.sqlite") / "sql" / f"{name}.sql").read_text()
+
+
+def new_id(now: float) -> str:
+    """A UUID of version 7: ids made later sort later, which keeps the index small and warm."""
+    text = f"{int(now * 1000):012x}7{random.getrandbits(12):03x}{0x8 << 60 | random.getrandbits(62):016x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection.row_factory = sqlite3.Row
+    connection.execute("pragma journal_mode = wal")
+    connection.execute("pragma synchronous = full")
+    connection.execute("pragma foreign_keys = on")
+    return connection
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return connection.execute("pragma user_version").fetchone()[0]
+
+
+def _statements(text: str) -> Sequence[str]:
+    found: list[str] = []
+    pending = ""
+    for line in text.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            found.append(pending)
+            pending = ""
+    return found
+
+
+def _event_row(debate_id: str, seq: int, event: Shown, now: float) -> tuple[str, int, str, str, str, float]:
+    return (debate_id, seq, event.type, event.key, dumps(event.data) if event.data else "{}", now)
+
+
+def _event(seq: int, event: Shown, now: float) -> Event:
+    return Event(seq=seq, type=event.type, key=event.key, data=event.data, created_at=now, turn=event.turn)
+
+
+def _read_page_mark(after: str | None) -> tuple[float | None, str | None]:
+    if after is None:
+        return None, None
+    created_at, _, last_id = after.partition("/")
+    try:
+        return float(created_at), last_id
+    except ValueError:
+        raise InputError(f"{after!r} is not a page mark. Use the `next` of the page before, unchanged.") from None

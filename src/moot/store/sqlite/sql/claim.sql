@@ -1,0 +1,11 @@
+update debate_sessions set
+  status = 'running',
+  epoch = epoch + 1,
+  owner = :owner,
+  lease_until = :now + :seconds,
+  started_at = coalesce(started_at, :now),
+  updated_at = :now,
+  error = null
+where id = :id
+  and status in (select value from json_each(:expect))
+  and (owner is null or lease_until <= :now or owner = :dead)

@@ -1,0 +1,125 @@
+"""One thread writes. Whatever is waiting when it gets to the queue shares one transaction and one fsync."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from moot.errors import NotWritable, StoreError
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], Any]
+
+MAX_GROUP = 512
+
+
+class Writer:
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._jobs: queue.SimpleQueue[tuple[Work, asyncio.Future[Any], asyncio.AbstractEventLoop] | None] = (
+            queue.SimpleQueue()
+        )
+        self._connect = connect
+        self._thread = threading.Thread(target=self._run, name="moot-writer", daemon=True)
+        self._thread.start()
+
+    async def do(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` inside a transaction; returns when it is on disk. Work must not write before it may fail."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._jobs.put((work, future, loop))
+        return await future
+
+    def close(self) -> None:
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        connection = self._connect()
+        try:
+            while (group := self._next_group()) is not None:
+                self._deliver(group, self._commit(connection, group))
+        finally:
+            connection.close()
+
+    def _next_group(self) -> list[Any] | None:
+        job = self._jobs.get()
+        if job is None:
+            return None
+        group = [job]
+        while len(group) < MAX_GROUP:
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+            if job is None:
+                self._jobs.put(None)
+                break
+            group.append(job)
+        return group
+
+    def _commit(self, connection: sqlite3.Connection, group: list[Any]) -> list[tuple[Any, Exception | None]]:
+        try:
+            return self._in_one_transaction(connection, group)
+        except Exception as error:
+            if len(group) == 1:
+                return [(None, readable(error))]
+        # One bad item must not take the others down with it: each gets a transaction of its own.
+        results: list[tuple[Any, Exception | None]] = []
+        for job in group:
+            results += self._commit(connection, [job])
+        return results
+
+    def _in_one_transaction(
+        self, connection: sqlite3.Connection, group: list[Any]
+    ) -> list[tuple[Any, Exception | None]]:
+        connection.execute("begin immediate")
+        try:
+            results: list[tuple[Any, Exception | None]] = [(work(connection), None) for work, _, _ in group]
+            connection.execute("commit")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("rollback")
+            raise
+        return results
+
+    def _deliver(self, group: list[Any], results: list[tuple[Any, Exception | None]]) -> None:
+        by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Any, Exception | None]]] = {}
+        for (_, future, loop), (result, error) in zip(group, results, strict=True):
+            by_loop.setdefault(loop, []).append((future, result, error))
+        for loop, answers in by_loop.items():
+            try:
+                loop.call_soon_threadsafe(_settle, answers)
+            except RuntimeError:
+                pass  # the loop is gone; what was committed stays committed
+
+
+def _settle(answers: list[tuple[asyncio.Future[Any], Any, Exception | None]]) -> None:
+    for future, result, error in answers:
+        if future.done():
+            continue
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+
+def readable(error: Exception) -> Exception:
+    """SQLite's errors in words that say what to do."""
+    if not isinstance(error, sqlite3.Error):
+        return error
+    text = str(error)
+    if "readonly" in text or "unable to open" in text or "permission" in text.lower():
+        return NotWritable(
+            f"The database can't be written ({text}). Check its permissions, or choose another with --db."
+        )
+    if "full" in text:
+        return NotWritable(f"The disk is full ({text}). Free some space, then `moot resume`: what is stored is whole.")
+    if "locked" in text or "busy" in text:
+        return NotWritable(f"Another process holds the database ({text}). Wait for it, or choose another with --db.")
+    if "not a database" in text or "malformed" in text:
+        return StoreError(f"This is not a moot database ({text}). Choose another with --db, or restore a backup.")
+    return StoreError(f"SQLite: {text}")
