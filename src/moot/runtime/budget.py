@@ -1,0 +1,73 @@
+"""Whether a call may be made, and how large: decided before it is made, outside the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from moot.errors import LimitReached
+from moot.limits import Limits
+from moot.script import Step
+from moot.types import Message, Price, Usage
+
+TRIES = 3
+LEAST_TOKENS = 16  # less than this is no answer worth paying for
+MESSAGE_OVERHEAD = 8  # tokens a chat template adds to a message
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Allowance:
+    """What a call may use at most; it is reserved until the call has ended."""
+
+    max_tokens: int
+    tries: int
+    tokens: int
+    cost_usd: float
+
+
+def allow(
+    step: Step, limits: Limits, used: Usage, *, price: Price | None, closing_price: Price | None
+) -> Allowance | LimitReached:
+    """`used` is everything spent, lost and reserved so far."""
+    tries, tokens, cost = TRIES, step.max_tokens, 0.0
+    least = min(LEAST_TOKENS, step.max_tokens)
+    cap = limits.max_total_output_tokens
+    if cap is not None:
+        left = cap - used.tokens_out - (step.leave.tokens if step.leave else 0)
+        if left < least:
+            return LimitReached(
+                "max_total_output_tokens", f"{_left(left)} output tokens are left; {step.key} was not asked."
+            )
+        tokens = min(tokens, left)
+        tries = min(tries, left // tokens)
+    if limits.max_cost_usd is not None:
+        if price is None or closing_price is None:
+            unknown = step.seat.model if price is None else step.leave.model if step.leave else ""
+            return LimitReached(
+                "max_cost_usd", f"The price of {unknown} is not known, so {step.key} could not be budgeted."
+            )
+        tokens_in = most_tokens(step.messages) + (len(step.returns.model_json_schema()) * 40 if step.returns else 0)
+        left_usd = limits.max_cost_usd - (used.cost_usd or 0.0) - _closing_cost(step, tokens_in, closing_price)
+        while tries > 1 and tries * price.of(tokens_in, tokens) > left_usd:
+            tries -= 1
+        if price.of(tokens_in, tokens) > left_usd:
+            tokens = int((left_usd - price.of(tokens_in, 0)) * 1_000_000 / price.usd_out) if price.usd_out else 0
+            if tokens < least:
+                return LimitReached(
+                    "max_cost_usd", f"${max(left_usd, 0.0):.4f} is left; {step.key} could cost more and was not asked."
+                )
+        cost = tries * price.of(tokens_in, tokens)
+    return Allowance(max_tokens=tokens, tries=tries, tokens=tokens * tries, cost_usd=cost)
+
+
+def most_tokens(messages: list[Message]) -> int:
+    """An upper bound: no tokenizer makes more tokens than there are bytes."""
+    return sum(len(message.text.encode()) + MESSAGE_OVERHEAD for message in messages)
+
+
+def _closing_cost(step: Step, tokens_in: int, price: Price) -> float:
+    """The judge reads about as much as this speaker has, in each of its calls."""
+    return price.of(tokens_in * step.leave.calls, step.leave.tokens) if step.leave else 0.0
+
+
+def _left(tokens: int) -> str:
+    return "No" if tokens <= 0 else f"Only {tokens}"

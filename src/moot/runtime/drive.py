@@ -1,0 +1,274 @@
+"""The loop that drives a debate: replay, start every open step, take the first that ends, commit, go on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from moot.errors import LimitReached, ModelError, ScriptError, StoreError, Superseded
+from moot.formats import Format
+from moot.runtime.budget import Allowance, allow
+from moot.runtime.hub import Flight, Hub
+from moot.runtime.steps import failure_of, turn_of_failure, turn_of_reply
+from moot.script import Script, Step
+from moot.store import Commit, Store
+from moot.types import Call, Debate, Failure, Models, Reply, Shown, Status, Turn, Usage
+
+Signal = Literal["go", "finish", "now", "lost"]  # "finish" the steps in flight, or stop "now"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ended:
+    """How the execution of a step ended."""
+
+    step: Step
+    allowance: Allowance | None
+    result: Reply | Exception
+    started_at: float
+    seconds: float
+
+
+class Drive:
+    """One debate being driven by this process. The debate was claimed: its epoch is ours."""
+
+    def __init__(self, debate: Debate, format_: Format, *, store: Store, models: Models, hub: Hub) -> None:
+        self.debate, self.format = debate, format_
+        self.store, self.models, self.hub = store, models, hub
+        self.signal: Signal = "go"
+        self._script: Script | None = None
+        self._flying: dict[str, asyncio.Task[None] | None] = {}
+        self._reserved: dict[str, Allowance] = {}
+        self._ended: deque[Ended] = deque()
+        self._wake = asyncio.Event()
+        self._failure: Exception | None = None
+        self._lost = debate.lost
+
+    def tell(self, signal: Signal) -> None:
+        """Ask it to stop. A signal can only get stronger."""
+        order = ("go", "finish", "now", "lost")
+        if order.index(signal) > order.index(self.signal):
+            self.signal = signal
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Until the debate is terminal, stopped, failed, or someone else's."""
+        try:
+            script = self._script = await self._load()
+            while script.open and self.signal in ("go", "finish"):
+                if self.signal == "go" and self._failure is None:
+                    self._start_open_steps(script)
+                if not self._flying:
+                    break
+                await self._settle(script, await self._next())
+            await self._conclude(script)
+        except Superseded:
+            self.signal = "lost"
+        except StoreError:
+            raise  # nothing can be recorded now; what is stored is whole
+        except Exception as error:
+            await self._fail(error)
+        finally:
+            await self._clear()
+
+    async def _load(self) -> Script:
+        debate = self.debate
+        turns = await self.store.turns(debate.id)
+        script = self.format.script(debate)
+        shown = script.replay(turns)
+        notes = [Shown(type="status", data={"status": "running", "turns": len(turns)})]
+        if turns and debate.cursor != script.cursor:
+            text = (
+                f"The cursor was {list(debate.cursor.open)}; by the turns it is {list(script.cursor.open)}: repaired."
+            )
+            notes.append(Shown(type="notice", data={"text": text}))
+        # A fork, or a debate that was never begun, has turns whose events are not stored yet.
+        missing = shown[debate.shown_count :]
+        await self._commit(script=script, events=[*notes, *missing], shown=len(missing))
+        return script
+
+    def _start_open_steps(self, script: Script) -> None:
+        for key, step in list(script.open.items()):
+            if key in self._flying:
+                continue
+            if step.kind != "ask":
+                raise ScriptError(f"Step {key!r} is a {step.kind}; this version of moot can only execute asks.")
+            allowance = self._allow(script, step)
+            if isinstance(allowance, LimitReached):
+                if self._reserved:
+                    continue  # what is reserved by the steps in flight may come free
+                self._flying[key] = None
+                self._end(Ended(step=step, allowance=None, result=allowance, started_at=time.time(), seconds=0.0))
+                continue
+            self._reserved[key] = allowance
+            self.hub.begin(
+                self.debate.id,
+                Flight(key=key, seat=step.seat.id, round=step.round, phase=step.phase, shows=step.shows),
+            )
+            self._flying[key] = asyncio.create_task(self._execute(step, allowance), name=f"{self.debate.short}/{key}")
+
+    def _allow(self, script: Script, step: Step) -> Allowance | LimitReached:
+        spent, reserved = script.stage.spent, self._reserved.values()
+        used = Usage(
+            tokens_out=spent.tokens_out + self._lost.tokens_out + sum(each.tokens for each in reserved),
+            cost_usd=spent.cost_usd + (self._lost.cost_usd or 0.0) + sum(each.cost_usd for each in reserved),
+        )
+        limits, closing = script.stage.limits, step.leave.model if step.leave else step.seat.model
+        price = closing_price = None
+        if limits.max_cost_usd is not None:
+            price, closing_price = self.models.price(step.seat.model), self.models.price(closing)
+        return allow(step, limits, used, price=price, closing_price=closing_price)
+
+    async def _execute(self, step: Step, allowance: Allowance) -> None:
+        started_at, clock = time.time(), time.perf_counter()
+        debate_id, key = self.debate.id, step.key
+        call = Call(
+            key=key,
+            seat=step.seat.id,
+            messages=step.messages,
+            max_tokens=allowance.max_tokens,
+            tries=allowance.tries,
+            temperature=step.seat.temperature,
+            returns=step.returns,
+        )
+        result: Reply | Exception
+        try:
+            model = self.models.open(step.seat.model)
+            result = await model(call, lambda text: self.hub.hear(debate_id, key, text))
+        except Exception as error:
+            result = error
+        seconds = time.perf_counter() - clock
+        self._end(Ended(step=step, allowance=allowance, result=result, started_at=started_at, seconds=seconds))
+
+    def _end(self, ended: Ended) -> None:
+        self._ended.append(ended)
+        self._wake.set()
+
+    async def _next(self) -> Ended | None:
+        """The next step that ends; None when a signal came first."""
+        if not self._ended:
+            self._wake.clear()
+            await self._wake.wait()
+        return self._ended.popleft() if self._ended and self.signal in ("go", "finish") else None
+
+    async def _settle(self, script: Script, ended: Ended | None) -> None:
+        if ended is None:
+            return
+        step = ended.step
+        self._flying.pop(step.key)
+        self._reserved.pop(step.key, None)
+        turn = self._turn(script, ended)
+        if turn is None:
+            assert isinstance(ended.result, Exception)
+            self._failure = self._failure or ended.result
+            usage = ended.result.usage if isinstance(ended.result, ModelError) else None
+            self._lost += usage or Usage()
+            self.hub.end(self.debate.id, step.key)
+            return
+        shown = script.resolve(turn)
+        outcome = script.outcome
+        await self._commit(
+            script=script,
+            turn=turn,
+            events=[*_notices(turn), *shown],
+            shown=len(shown),
+            status=None if outcome is None else "completed",
+            release=outcome is not None,
+        )
+        self.hub.end(self.debate.id, step.key)
+
+    def _turn(self, script: Script, ended: Ended) -> Turn | None:
+        at = {
+            "seq": script.turn_count + 1,
+            "started_at": ended.started_at,
+            "created_at": ended.started_at + ended.seconds,
+            "duration_ms": round(ended.seconds * 1000),
+        }
+        if isinstance(ended.result, Exception):
+            return turn_of_failure(ended.step, ended.result, **at)
+        assert ended.allowance is not None
+        return turn_of_reply(ended.step, ended.result, ended.allowance, **at)
+
+    async def _conclude(self, script: Script) -> None:
+        """Nothing more will be started: say why."""
+        if script.outcome is not None or self.signal == "lost":
+            return
+        if self._failure is not None:
+            await self._fail(self._failure)
+            return
+        for flight in self.hub.flights(self.debate.id).values():  # cut off by a stop "now", yet paid for
+            self._lost += Usage(tokens_out=len(flight.text) // 4)
+        await self._commit(status="stopped", release=True, lost=self._newly_lost())
+
+    async def _fail(self, error: Exception) -> None:
+        try:
+            await self._commit(status="failed", error=failure_of(error), release=True, lost=self._newly_lost())
+        except Superseded:
+            self.signal = "lost"
+
+    async def _commit(
+        self,
+        *,
+        script: Script | None = None,
+        turn: Turn | None = None,
+        events: Sequence[Shown] = (),
+        shown: int = 0,
+        status: Status | None = None,
+        error: Failure | None = None,
+        lost: Usage | None = None,
+        release: bool = False,
+    ) -> None:
+        """All of it in one transaction, then tell those who listen."""
+        if status is not None:
+            why = {} if error is None else {"error": error.message, "kind": error.kind}
+            events = [*events, Shown(type="status", data={"status": status, **why})]
+        outcome = None if script is None else script.outcome
+        committed = await self.store.commit(
+            Commit(
+                debate_id=self.debate.id,
+                epoch=self.debate.epoch,
+                turn=turn,
+                cursor=None if script is None else script.cursor,
+                total_rounds=0 if script is None else script.total_rounds,
+                events=events,
+                shown=shown,
+                status=status,
+                outcome=None if outcome is None else asdict(outcome),
+                error=error,
+                lost=lost,
+                release=release,
+            )
+        )
+        if committed is None:
+            raise Superseded(f"Debate {self.debate.short} was taken over, canceled or deleted by someone else.")
+        for event in committed.events:
+            self.hub.publish(self.debate.id, event)
+        if committed.status == "stopping":
+            self.tell("finish")
+
+    def _newly_lost(self) -> Usage | None:
+        return None if self._lost == self.debate.lost else self._lost - self.debate.lost
+
+    async def _clear(self) -> None:
+        tasks = [task for task in self._flying.values() if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for key in self._flying:
+            self.hub.end(self.debate.id, key)
+        if self._script is not None:
+            self._script.close()
+
+
+def _notices(turn: Turn) -> list[Shown]:
+    """What people should know about how a turn came to be."""
+    texts: list[str] = []
+    if turn.failure is not None and turn.failure.kind == "limit":
+        texts.append(turn.failure.message)
+    if "shrunk_to" in turn.metadata:
+        texts.append(f"{turn.key} was cut to {turn.metadata['shrunk_to']} tokens to stay within the budget.")
+    texts += [f"{turn.key}: {attempt}" for attempt in turn.metadata.get("attempts", [])]
+    return [Shown(type="notice", data={"text": text}) for text in texts]

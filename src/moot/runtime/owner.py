@@ -1,0 +1,39 @@
+"""Who drives a debate, written so that another process on the same machine can tell whether it still lives."""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def this_process() -> str:
+    return f"{socket.gethostname()}/{os.getpid()}/{_started(os.getpid())}/{uuid.uuid4().hex[:8]}"
+
+
+def is_dead(owner: str) -> bool:
+    """True only when it is certain: the owner was a process of this machine, and is gone."""
+    parts = owner.split("/")
+    if len(parts) != 4 or parts[0] != socket.gethostname() or not parts[1].isdigit():
+        return False
+    pid, started = int(parts[1]), parts[2]
+    if started and _started(pid) != started:
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _started(pid: int) -> str:
+    """When the process began, in kernel ticks: a pid that is used again is another process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""

@@ -1,0 +1,297 @@
+"""What can be done with debates: create, start, stop, resume, cancel, retry, fork, recover, watch."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from moot.errors import AmbiguousId, InputError, NoSuchDebate, ScriptChanged, StoreError, UnknownName, WrongStatus
+from moot.formats import Format
+from moot.runtime.drive import Drive, Signal
+from moot.runtime.hub import Flight, Hub
+from moot.runtime.owner import is_dead, this_process
+from moot.store import Store
+from moot.types import Debate, Event, Models, SeatSpec, Shown, Status, Turn
+
+LIVE: tuple[Status, ...] = ("running", "stopping")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Update:
+    """What a watcher is told: new durable events, and the text in flight by step."""
+
+    events: Sequence[Event]
+    flights: Mapping[str, Flight]
+    debate: Debate | None = None  # set in the last update: the debate as it was left
+
+
+class Runtime:
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        formats: Mapping[str, Format],
+        *,
+        lease_seconds: float,
+        pulse_seconds: float,
+        owner: str | None = None,
+    ) -> None:
+        self.store, self.models, self.formats = store, models, formats
+        self.hub = Hub()
+        self.owner = owner or this_process()
+        self._lease_seconds, self._pulse_seconds = lease_seconds, pulse_seconds
+        self._drives: dict[str, Drive] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._keeper: asyncio.Task[None] | None = None
+
+    async def create(
+        self,
+        *,
+        topic: str,
+        format: Format,
+        config: Mapping[str, object],
+        cast: Sequence[SeatSpec],
+        initiated_by: str = "",
+    ) -> Debate:
+        """A pending debate. Everything given must have been validated."""
+        return await self.store.create(
+            Debate(
+                id=str(uuid.uuid4()),
+                topic=topic,
+                format=format.name,
+                format_version=format.version,
+                status="pending",
+                config=dict(config),
+                cast=tuple(cast),
+                initiated_by=initiated_by,
+            ),
+            events=[Shown(type="status", data={"status": "pending"})],
+        )
+
+    async def find(self, prefix: str) -> str:
+        """The full id for an unambiguous beginning of it."""
+        prefix = prefix.strip().lower()
+        matches: Sequence[str] = await self.store.find(prefix) if prefix else ()
+        if prefix in matches:
+            return prefix
+        if not matches:
+            raise NoSuchDebate(prefix)
+        if len(matches) > 1:
+            raise AmbiguousId(prefix, matches)
+        return matches[0]
+
+    async def start(self, debate_id: str) -> Debate:
+        """Begin a pending debate in the background of this process."""
+        return await self._take(debate_id, "start", expect=("pending",))
+
+    async def resume(self, debate_id: str) -> Debate:
+        """Go on with a debate that was stopped, or whose process died."""
+        return await self._take(debate_id, "resume", expect=("stopped", "waiting", *LIVE))
+
+    async def retry(self, debate_id: str) -> Debate:
+        """Run the open steps of a failed debate again; nothing that is persisted is run again."""
+        return await self._take(debate_id, "retry", expect=("failed",))
+
+    async def stop(self, debate_id: str, *, now: bool = False) -> Debate:
+        """Let the steps in flight finish (or not, with `now`), start nothing more."""
+        drive = self._drives.get(debate_id)
+        debate = await self.store.get(debate_id)
+        if debate.status not in ("running", "stopping", "waiting"):
+            raise self._refusal(debate, "stop")
+        driven = debate.status != "waiting" and debate not in await self.store.abandoned(is_dead)
+        to: Status = "stopping" if driven else "stopped"
+        moved = await self.store.move(
+            debate_id, to, expect=("running", "stopping", "waiting"), events=[_status(to, by="stop")]
+        )
+        if moved is None:
+            raise self._refusal(await self.store.get(debate_id), "stop")
+        if drive is not None:
+            drive.tell("now" if now else "finish")
+        return moved
+
+    async def cancel(self, debate_id: str) -> Debate:
+        """End it for good, without a verdict."""
+        expect: Collection[Status] = ("pending", "running", "waiting", "stopping", "stopped", "failed")
+        moved = await self.store.move(debate_id, "canceled", expect=expect, events=[_status("canceled", by="cancel")])
+        if moved is None:
+            raise self._refusal(await self.store.get(debate_id), "cancel")
+        drive = self._drives.get(debate_id)
+        if drive is not None:
+            drive.tell("lost")
+        return moved
+
+    async def fork(
+        self,
+        parent: Debate,
+        *,
+        at: str | None,
+        format: Format,
+        config: Mapping[str, object],
+        cast: Sequence[SeatSpec],
+        initiated_by: str = "",
+    ) -> Debate:
+        """A new pending debate with the parent's turns before `at`; the step `at` will be asked anew."""
+        turns = await self.store.turns(parent.id)
+        copied = _before(turns, at, parent)
+        fork = Debate(
+            id=str(uuid.uuid4()),
+            topic=parent.topic,
+            format=format.name,
+            format_version=format.version,
+            status="pending",
+            config=dict(config),
+            cast=tuple(cast),
+            parent_id=parent.id,
+            forked_at=at,
+            total_rounds=max((turn.round for turn in copied), default=0),
+            initiated_by=initiated_by,
+        )
+        script = format.script(fork)
+        try:
+            script.replay(copied)
+        except ScriptChanged as changed:
+            raise InputError(
+                f"These settings change what was asked at {changed.key!r}, before the fork at {at!r}. "
+                f"Fork at {changed.key!r} or earlier, or leave those settings as they were."
+            ) from None
+        finally:
+            script.close()
+        note = Shown(type="status", data={"status": "pending", "parent": parent.id, "at": at})
+        return await self.store.create(fork, turns=copied, events=[note])
+
+    async def recover(self) -> Sequence[Debate]:
+        """Take over every debate whose driver is silent. Those that were told to stop are stopped."""
+        taken: list[Debate] = []
+        for debate in await self.store.abandoned(is_dead):
+            if debate.status == "stopping":
+                await self.store.move(
+                    debate.id, "stopped", expect=("stopping",), events=[_status("stopped", by="recovery")]
+                )
+            else:
+                with suppress(WrongStatus):
+                    taken.append(await self.resume(debate.id))
+        return taken
+
+    async def wait(self, debate_id: str) -> Debate:
+        """Until this process no longer drives it."""
+        task = self._tasks.get(debate_id)
+        if task is not None:
+            await asyncio.shield(task)
+        return await self.store.get(debate_id)
+
+    async def watch(self, debate_id: str, after: int = 0) -> AsyncIterator[Update]:
+        """Everything that happens from event `after` on, until the debate comes to rest. Works across processes:
+        text in flight is only seen in the process that drives it, durable events everywhere."""
+        listener = self.hub.listen(debate_id)
+        try:
+            while True:
+                local = debate_id in self._drives
+                pushed = [event for event in listener.events if event.seq > after]
+                listener.events.clear()
+                if not local or listener.missed or not pushed or pushed[0].seq != after + 1:
+                    debate = await self.store.get(debate_id)
+                    pushed = list(await self.store.events(debate_id, after))
+                    listener.missed = False
+                    at_rest = debate.status not in ("pending", *LIVE) and not local
+                    if at_rest and not pushed:
+                        yield Update(events=(), flights={}, debate=debate)
+                        return
+                after = pushed[-1].seq if pushed else after
+                yield Update(events=pushed, flights=self.hub.flights(debate_id))
+                if not pushed or local:
+                    await listener.wait(self._pulse_seconds)
+        finally:
+            self.hub.leave(debate_id, listener)
+
+    async def close(self, *, signal: Signal = "now") -> None:
+        """Stop driving: debates in flight are left `stopped`, to be resumed by whoever comes next."""
+        for drive in self._drives.values():
+            drive.tell(signal)
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._keeper
+        await self.store.close()
+
+    async def _take(self, debate_id: str, verb: str, *, expect: Collection[Status]) -> Debate:
+        debate = await self.store.get(debate_id)
+        format_ = self.formats.get(debate.format)
+        if format_ is None:
+            raise UnknownName("format", debate.format, self.formats)
+        dead = debate.owner if debate.owner and is_dead(debate.owner) else None
+        claimed = await self.store.claim(debate_id, self.owner, self._lease_seconds, expect=expect, dead=dead)
+        if claimed is None:
+            raise self._refusal(await self.store.get(debate_id), verb)
+        drive = Drive(claimed, format_, store=self.store, models=self.models, hub=self.hub)
+        self._drives[debate_id] = drive
+        self._tasks[debate_id] = asyncio.create_task(self._drive(drive), name=f"drive-{claimed.short}")
+        if self._keeper is None:
+            self._keeper = asyncio.create_task(self._keep(), name="moot-keeper")
+        return claimed
+
+    async def _drive(self, drive: Drive) -> None:
+        try:
+            await drive.run()
+        finally:
+            debate_id = drive.debate.id
+            if self._drives.get(debate_id) is drive:
+                del self._drives[debate_id], self._tasks[debate_id]
+            self.hub.wake(debate_id)
+
+    async def _keep(self) -> None:
+        """Keep our leases alive, and hear of stops, cancels and take-overs that came from elsewhere."""
+        loop = asyncio.get_running_loop()
+        renewed = loop.time()
+        while True:
+            await asyncio.sleep(self._pulse_seconds)
+            if not self._drives:
+                continue
+            renew = loop.time() - renewed > self._lease_seconds / 3
+            epochs = {debate_id: drive.debate.epoch for debate_id, drive in self._drives.items()}
+            try:
+                pulse = await self.store.pulse(self.owner, epochs, self._lease_seconds if renew else None)
+            except StoreError:
+                continue  # the next pulse may get through; until then the lease runs on
+            renewed = loop.time() if renew else renewed
+            for debate_id, drive in list(self._drives.items()):
+                if epochs.get(debate_id) != drive.debate.epoch:
+                    continue
+                if debate_id in pulse.lost:
+                    drive.tell("lost")
+                elif pulse.statuses.get(debate_id) == "stopping":
+                    drive.tell("finish")
+
+    def _refusal(self, debate: Debate, verb: str) -> WrongStatus:
+        return WrongStatus(f"Debate {debate.short} is {debate.status}; it can't {verb}. {_advice(debate, verb)}")
+
+
+def _advice(debate: Debate, verb: str) -> str:
+    short = debate.short
+    if debate.terminal:
+        return f"See it with `moot show {short}`, or branch off with `moot fork {short}`."
+    advice: Mapping[Status, str] = {
+        "pending": f"Start it with `moot resume {short}`.",
+        "running": f"Another process is driving it: `moot watch {short}` follows it, `moot stop {short}` stops it.",
+        "stopping": f"It will stop when its step is done: `moot watch {short}`.",
+        "stopped": f"Go on with `moot resume {short}`.",
+        "waiting": "It waits for a person's answer.",
+        "failed": f"Try its open steps again with `moot retry {short}`.",
+    }
+    return advice[debate.status]
+
+
+def _before(turns: Sequence[Turn], at: str | None, parent: Debate) -> list[Turn]:
+    if at is None or at in parent.cursor.open:
+        return list(turns)
+    for position, turn in enumerate(turns):
+        if turn.key == at:
+            return list(turns[:position])
+    raise UnknownName("step", at, [turn.key for turn in turns])
+
+
+def _status(status: Status, *, by: str) -> Shown:
+    return Shown(type="status", data={"status": status, "by": by})

@@ -1,0 +1,98 @@
+"""From a step to its turn: what is recorded of a call, whether it succeeded or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moot.errors import BadOutput, LimitReached, ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, MootError
+from moot.reasoning.fence import clean
+from moot.runtime.budget import Allowance
+from moot.script import Failed, Step
+from moot.types import Failure, Json, Reply, Turn, Usage
+
+
+def turn_of_reply(step: Step, reply: Reply, allowance: Allowance, **at: Any) -> Turn:
+    answer, usage = reply.answer, reply.usage
+    content = clean(reply.text if answer is None else answer.prose())
+    metadata: Json = {} if step.record is None else step.record(answer)
+    if reply.attempts:
+        metadata["attempts"] = list(reply.attempts)
+    if allowance.max_tokens < step.max_tokens:
+        metadata["shrunk_to"] = allowance.max_tokens
+    return Turn(
+        content=content,
+        raw=None if content == reply.text else reply.text,
+        data=None if answer is None else answer.model_dump(mode="json", by_alias=True),
+        model=reply.model,
+        provider=reply.provider,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        tokens_cached=usage.tokens_cached,
+        cost_usd=usage.cost_usd,
+        finish_reason=reply.finish_reason,
+        response_time_ms=reply.first_token_ms,
+        metadata=metadata,
+        **_identity(step),
+        **at,
+    )
+
+
+def turn_of_failure(step: Step, error: Exception, **at: Any) -> Turn | None:
+    """A failure that the rules can live with is a turn; any other leaves the step open."""
+    if isinstance(error, LimitReached):
+        return Turn(
+            content=str(error),
+            failure=Failure(kind="limit", message=str(error)),
+            metadata={"limit": error.limit},
+            **_identity(step),
+            **at,
+        )
+    if isinstance(error, BadOutput) and step.tolerant:
+        failure = failure_of(error)
+        usage = error.usage or Usage()
+        return Turn(
+            content=f"(no valid answer: {failure.message})",
+            raw=error.raw,
+            failure=failure,
+            model=error.model or step.seat.model,
+            tokens_in=usage.tokens_in,
+            tokens_out=usage.tokens_out,
+            tokens_cached=usage.tokens_cached,
+            cost_usd=usage.cost_usd,
+            finish_reason="invalid",
+            metadata={} if step.record is None else step.record(Failed(failure=failure, raw=error.raw)),
+            **_identity(step),
+            **at,
+        )
+    return None
+
+
+def failure_of(error: Exception) -> Failure:
+    kind = (
+        "invalid"
+        if isinstance(error, BadOutput)
+        else "timeout"
+        if isinstance(error, ModelTimeout)
+        else "unavailable"
+        if isinstance(error, ModelUnavailable)
+        else "overloaded"
+        if isinstance(error, ModelOverloaded | ModelError)
+        else "script"
+        if isinstance(error, MootError)
+        else "error"
+    )
+    text = str(error) if isinstance(error, MootError) else f"{type(error).__name__}: {error}"
+    return Failure(kind=kind, message=text)
+
+
+def _identity(step: Step) -> dict[str, Any]:
+    return {
+        "key": step.key,
+        "kind": step.kind,
+        "round": step.round,
+        "phase": step.phase,
+        "seat": step.seat.id,
+        "role": step.seat.role,
+        "prompt": step.prompt.name,
+        "prompt_hash": step.prompt_hash,
+    }

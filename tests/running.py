@@ -1,0 +1,66 @@
+"""A runtime on a real database, in tests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from moot.app import App
+from moot.request import Request
+from moot.settings import Settings
+from moot.types import Debate
+
+DUEL_ANSWERS: dict[str, Any] = {
+    "*/score/*": {"reasoning": "It holds.", "score": 7},
+    "*/confirm/*": {"winner": "Ada"},
+    "*/extract/*": {"winner": "Ada", "scores": {"Ada": 8, "Basil": 6}},
+    "*/ballot/*": {"reasoning": "The first.", "score_first": 6, "score_second": 4},
+    "*/verdict/*": {"summary": "A was clearer.", "score_a": 7, "score_b": 5, "no_new_substantive_arguments": False},
+    "*/rule/*": {"summary": "A was clearer.", "score_a": 7, "score_b": 5, "no_new_substantive_arguments": False},
+    "*": "Words of {seat} at {key}.",
+}
+
+
+def answers_file(folder: Path, answers: Mapping[str, Any] | None = None, **options: Any) -> str:
+    """A scripted model's spec; `answers` come before the ones that make every debate end well."""
+    path = folder / "answers.yaml"
+    own = dict(answers or {})
+    all_answers = own | {key: answer for key, answer in DUEL_ANSWERS.items() if key not in own}
+    path.write_text(yaml.safe_dump({"answers": all_answers, **options}, sort_keys=False))
+    return f"scripted:{path}"
+
+
+@asynccontextmanager
+async def an_app(folder: Path, **settings: Any) -> AsyncIterator[App]:
+    values = {"database_url": str(folder / "moot.db"), "pulse_seconds": 0.02, "backoff_base_seconds": 0, **settings}
+    app = App(Settings(**values), environ={})
+    try:
+        yield app
+    finally:
+        await app.close()
+
+
+async def new_debate(app: App, model: str, format: str = "duel", **settings: Any) -> Debate:
+    request = Request(
+        topic="Redis or PostgreSQL?",
+        format=format,
+        settings={"model_debater": model, "model_judge": model, **settings},
+    )
+    return await app.create(app.plan(request))
+
+
+async def run_to_rest(app: App, debate: Debate) -> Debate:
+    await app.runtime.start(debate.id)
+    return await app.runtime.wait(debate.id)
+
+
+async def until(condition: Callable[[], Any], seconds: float = 20) -> None:
+    """Poll for a condition; fails when it never comes."""
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.005)
