@@ -1,0 +1,154 @@
+"""A call that could exceed the budget is shrunk or not made; the debate ends with what it has and says so."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.errors import InputError, LimitReached
+from moot.limits import Limits
+from moot.runtime.budget import TRIES, Allowance, allow, most_tokens
+from moot.types import Message, Price, Usage
+from tests.playing import script_of
+from tests.running import an_app, answers_file, new_debate, run_to_rest
+
+PRICE = Price(usd_in=1.0, usd_out=10.0)
+LONG = "A statement of some length, given at length, with reasons. " * 30
+
+
+def first_step(**settings):
+    script = script_of("classic", **settings)
+    script.begin()
+    return script.open["1/speak/a"]
+
+
+def test_without_limits_a_step_gets_its_own_cap_and_every_try():
+    given_ = allow(first_step(), Limits(), Usage(), price=None, closing_price=None)
+    assert given_ == Allowance(max_tokens=600, tries=TRIES, tokens=600 * TRIES, cost_usd=0.0)
+
+
+def test_the_judges_share_is_left_alone():
+    limits = Limits(max_total_output_tokens=1000)
+    given_ = allow(first_step(), limits, Usage(tokens_out=100), price=None, closing_price=None)
+    assert isinstance(given_, Allowance)
+    assert (given_.max_tokens, given_.tries) == (500, 1)  # 1000, less 100 used, less 400 for the judge
+    refused = allow(first_step(), limits, Usage(tokens_out=590), price=None, closing_price=None)
+    assert isinstance(refused, LimitReached)
+    assert "Only 10 output tokens are left; 1/speak/a was not asked." in str(refused)
+
+
+@given(cap=st.integers(1, 5000), used=st.integers(0, 5000))
+def test_tokens_allowed_never_exceed_what_is_left(cap: int, used: int):
+    step = first_step()
+    given_ = allow(step, Limits(max_total_output_tokens=cap), Usage(tokens_out=used), price=None, closing_price=None)
+    if isinstance(given_, Allowance):
+        assert used + given_.tokens + 400 <= cap
+        assert given_.max_tokens >= 16
+
+
+@given(cap=st.floats(0.0001, 0.2), used=st.floats(0, 0.2))
+def test_money_allowed_never_exceeds_what_is_left(cap: float, used: float):
+    step = first_step()
+    given_ = allow(step, Limits(max_cost_usd=cap), Usage(cost_usd=used), price=PRICE, closing_price=PRICE)
+    if isinstance(given_, Allowance):
+        assert used + given_.cost_usd <= cap
+        worst = given_.tries * PRICE.of(most_tokens(step.messages), given_.max_tokens)
+        assert given_.cost_usd == pytest.approx(worst)
+
+
+def test_bytes_bound_tokens_from_above():
+    messages = [Message(role="user", text="héllo"), Message(role="assistant", text="")]
+    assert most_tokens(messages) == 6 + 8 + 8
+
+
+def test_an_unknown_price_is_no_license_to_spend():
+    refused = allow(first_step(), Limits(max_cost_usd=1), Usage(), price=None, closing_price=PRICE)
+    assert isinstance(refused, LimitReached)
+    assert "not known" in str(refused)
+
+
+@pytest.mark.parametrize("budget", [30, 450, 700, 1000, 1500, 2500])
+@pytest.mark.parametrize("format_", ["classic", "duel"])
+def test_tokens_spent_stay_within_the_budget_and_the_debate_ends_honestly(tmp_path, format_, budget):
+    async def main():
+        async with an_app(tmp_path) as app:
+            model = answers_file(tmp_path, {"*/speak/*": LONG, "*/think/*": LONG, "*/evaluate/*": LONG})
+            debate = await new_debate(app, model, format_, max_total_output_tokens=budget)
+            done = await run_to_rest(app, debate)
+            assert done.status == "completed"
+            assert done.tokens_out <= budget
+            outcome = done.outcome
+            assert outcome["winner"] in ("a", "undecided")
+            assert bool(outcome["reason"]) == (outcome["winner"] == "undecided")
+            assert outcome["ended_by"] in ("max_total_output_tokens", "max_rounds", "turns")
+            notices = [e.data["text"] for e in await app.runtime.store.events(done.id) if e.type == "notice"]
+            assert any("was not asked" in text or "was cut to" in text for text in notices)
+            assert (await app.prove(done.id)).same
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("budget", [0.002, 0.01, 0.03, 0.1])
+def test_money_spent_stays_within_the_budget(tmp_path, budget):
+    async def main():
+        async with an_app(tmp_path) as app:
+            model = "sim:?seed=3&tokens=150&price_in=2&price_out=10"
+            done = await run_to_rest(app, await new_debate(app, model, "duel", max_cost_usd=budget))
+            assert done.status == "completed"
+            assert done.cost_usd is not None
+            assert done.cost_usd <= budget
+            assert done.outcome["ended_by"] in ("max_cost_usd", "turns")
+
+    asyncio.run(main())
+
+
+def test_a_roomy_budget_changes_nothing(tmp_path):
+    async def main():
+        async with an_app(tmp_path) as app:
+            model = "sim:?seed=3&tokens=150&price_in=2&price_out=10"
+            done = await run_to_rest(app, await new_debate(app, model, "duel", max_cost_usd=50))
+            turns = await app.runtime.store.turns(done.id)
+            assert done.outcome["ended_by"] == "turns"
+            assert all(turn.failure is None or turn.failure.kind == "invalid" for turn in turns)
+            assert not any("shrunk_to" in turn.metadata for turn in turns)
+
+    asyncio.run(main())
+
+
+def test_a_money_budget_needs_a_known_price(tmp_path):
+    async def main():
+        async with an_app(tmp_path) as app:
+            with pytest.raises(InputError, match="The price of openai:nobody-knows@http://192.0.2.1/v1 is not known"):
+                await new_debate(app, "openai:nobody-knows@http://192.0.2.1/v1", max_cost_usd=1)
+            assert not (tmp_path / "moot.db").exists()
+
+    asyncio.run(main())
+
+
+def test_running_time_ends_the_rounds_and_pauses_do_not_count(tmp_path):
+    async def main():
+        async with an_app(tmp_path) as app:
+            model = answers_file(tmp_path, delay_ms=300)
+            debate = await new_debate(app, model, "classic", max_runtime_seconds=1, max_rounds=50)
+            done = await run_to_rest(app, debate)
+            assert done.outcome["ended_by"] == "max_runtime_seconds"
+            turns = await app.runtime.store.turns(done.id)
+            assert turns[-1].phase == "verdict"
+            assert sum(turn.duration_ms for turn in turns[:-1]) >= 1000
+            assert sum(turn.duration_ms for turn in turns[:-2]) < 1000
+
+    asyncio.run(main())
+
+
+def test_what_failed_attempts_cost_is_on_the_books(tmp_path):
+    async def main():
+        async with an_app(tmp_path) as app:
+            bad = {"*/speak/*": {"fail": "invalid", "message": "x"}}
+            failed = await run_to_rest(app, await new_debate(app, answers_file(tmp_path, bad), "classic"))
+            assert failed.status == "failed"
+            assert failed.error.kind == "invalid"
+
+    asyncio.run(main())

@@ -1,0 +1,254 @@
+"""Any sequence of what people, crashes and duplicate deliveries can do to debates leaves them whole."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+import yaml
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
+
+from moot.app import App
+from moot.errors import WrongStatus
+from moot.runtime.drive import Drive
+from moot.runtime.owner import this_process
+from moot.settings import Settings
+from moot.types import TERMINAL, Debate
+from tests.running import DUEL_ANSWERS, new_debate
+
+BUDGETS = {"classic": 700, "duel": 2400}  # each a little too small
+LONG = "Reasons and evidence, at some length. " * 12
+
+
+class Gate:
+    """Lets so many steps of a model through; the others wait until there are more."""
+
+    def __init__(self, model, passes: asyncio.Semaphore, paid: list[str]):
+        self.model, self.passes, self.paid = model, passes, paid
+
+    async def __call__(self, call, hear):
+        await self.passes.acquire()
+        self.paid.append(call.key)
+        return await self.model(call, hear)
+
+
+class Lifecycle(RuleBasedStateMachine):
+    debates = Bundle("debates")
+
+    @initialize()
+    def begin(self):
+        self.loop = asyncio.new_event_loop()
+        self.folder = tempfile.TemporaryDirectory()
+        path = Path(self.folder.name)
+        answers = {
+            "answers": {
+                "1/speak/b": [{"fail": "unavailable", "message": "once"}, LONG],
+                "*/speak/*": LONG,
+                **DUEL_ANSWERS,
+            }
+        }
+        (path / "answers.yaml").write_text(yaml.safe_dump(answers, sort_keys=False))
+        self.path = path
+        self.model = f"scripted:{path / 'answers.yaml'}"
+        self.ended: dict[str, Debate] = {}
+        self.turns: dict[str, list] = {}
+        self.app = self.open()
+
+    def open(self) -> App:
+        """A process: its own app on the shared database, with a model that only answers when it may."""
+        app = App(Settings(database_url=str(self.path / "moot.db"), pulse_seconds=30, lease_seconds=3600), environ={})
+        self.passes = asyncio.Semaphore(0)
+        self.paid: list[str] = []
+        original = app.models.open
+        app.models.open = lambda spec: Gate(original(spec), self.passes, self.paid)  # type: ignore[method-assign]
+        return app
+
+    def run(self, coro):
+        return self.loop.run_until_complete(coro)
+
+    def debate(self, debate_id: str) -> Debate:
+        return self.run(self.app.runtime.store.get(debate_id))
+
+    def attempt(self, verb: str, debate_id: str, allowed: set[str]):
+        """Every verb works from its statuses and is refused from all others, without changing anything."""
+        before = self.debate(debate_id)
+        driven = debate_id in self.app.runtime._drives
+        try:
+            self.run(getattr(self.app.runtime, verb)(debate_id))
+        except WrongStatus:
+            assert before.status not in allowed or (verb == "resume" and driven)
+            assert self.debate(debate_id) == before
+        else:
+            assert before.status in allowed
+        self.settle()
+
+    def settle(self):
+        """Let everything that can run, run: until a write that waits behind all others finds nothing new."""
+
+        async def quiet():
+            store, seen, calm = self.app.runtime.store, None, 0
+            while calm < 3:
+                for _ in range(20):
+                    await asyncio.sleep(0)
+                await store.pulse("nobody", {"nothing": 0}, 1)
+                now = [(each.id, each.last_seq, each.status) for each in (await store.page()).debates]
+                calm, seen = (calm + 1 if now == seen else 0), now
+
+        self.run(quiet())
+
+    @rule(target=debates, format_=st.sampled_from(["classic", "duel"]), started=st.booleans())
+    def create(self, format_, started):
+        if len(self.turns) >= 4:
+            return multiple()
+        options = {"max_rounds": 2} if format_ == "classic" else {"turns": 2}
+        debate = self.run(
+            new_debate(
+                self.app,
+                self.model,
+                format_,
+                max_total_output_tokens=BUDGETS[format_],
+                debater_max_tokens=120,
+                **options,
+            )
+        )
+        self.turns[debate.id] = []
+        if started:
+            self.attempt("start", debate.id, {"pending"})
+        return debate.id
+
+    @rule(debate=debates)
+    def start(self, debate):
+        self.attempt("start", debate, {"pending"})
+
+    @rule(debate=debates, steps=st.integers(0, 6))
+    def resume(self, debate, steps):
+        self.attempt("resume", debate, {"stopped", "waiting", "running", "stopping"})
+        self.step(steps)
+
+    @rule(debate=debates, steps=st.integers(0, 6))
+    def retry(self, debate, steps):
+        self.attempt("retry", debate, {"failed"})
+        self.step(steps)
+
+    @rule(debate=debates)
+    def stop(self, debate):
+        self.attempt("stop", debate, {"running", "stopping", "waiting"})
+
+    @rule(debate=debates, sure=st.sampled_from([True, False, False, False, False]))
+    def cancel(self, debate, sure):
+        if not sure:
+            return  # few debates would get anywhere
+        self.attempt("cancel", debate, {"pending", "running", "waiting", "stopping", "stopped", "failed"})
+
+    @rule(steps=st.integers(1, 12))
+    def many_steps(self, steps):
+        self.step(steps)
+
+    @rule(steps=st.integers(1, 3))
+    def step(self, steps):
+        for _ in range(steps):
+            self.passes.release()
+        self.settle()
+
+    @rule()
+    def crash(self):
+        """The process dies: its tasks are gone, its lease is not given back."""
+
+        async def die():
+            for task in list(self.app.runtime._tasks.values()):
+                task.cancel()
+            if self.app.runtime._keeper is not None:
+                self.app.runtime._keeper.cancel()
+            await asyncio.gather(*self.app.runtime._tasks.values(), return_exceptions=True)
+            await self.app.runtime.store.close()
+
+        self.run(die())
+        host, _, rest = this_process().partition("/")
+        dead = f"{host}/999999999/1/{rest[-4:]}"
+        with closing(sqlite3.connect(self.path / "moot.db", isolation_level=None)) as other:
+            other.execute("update debate_sessions set owner = ? where owner is not null", [dead])
+        self.app = self.open()
+
+    @rule()
+    def recover(self):
+        self.run(self.app.runtime.recover())
+        self.settle()
+
+    @rule(debate=debates)
+    def deliver_twice(self, debate):
+        """A second worker is told to drive what is being driven: it has the old epoch, so it can commit nothing."""
+        current = self.debate(debate)
+        stale = current.with_(epoch=current.epoch - 1)
+        format_ = self.app.formats[current.format]
+        runtime = self.app.runtime
+        self.run(Drive(stale, format_, store=runtime.store, models=self.app.models, hub=runtime.hub).run())
+        after = self.debate(debate)
+        assert (after.turn_count, after.status, after.epoch) == (current.turn_count, current.status, current.epoch)
+
+    @rule(debate=debates, garbage=st.sampled_from(["[]", "nonsense", '["9/x/y"]', '["1/speak/a","1/speak/a"]']))
+    def corrupt_cursor(self, debate, garbage):
+        """Behind everyone's back."""
+        with closing(sqlite3.connect(self.path / "moot.db", isolation_level=None)) as other:
+            other.execute("update debate_sessions set open_keys = ?, next_round = 77 where id = ?", [garbage, debate])
+
+    @invariant()
+    def whole(self):
+        if not hasattr(self, "turns"):
+            return
+        for debate_id, known in self.turns.items():
+            debate = self.debate(debate_id)
+            turns = list(self.run(self.app.runtime.store.turns(debate_id)))
+            keys = [turn.key for turn in turns]
+            assert len(keys) == len(set(keys)) == debate.turn_count
+            assert [turn.seq for turn in turns] == list(range(1, len(turns) + 1))
+            assert turns[: len(known)] == known, "a turn that was there is gone or has changed"
+            self.turns[debate_id] = turns
+            assert debate.tokens_out == sum(turn.tokens_out for turn in turns) <= BUDGETS[debate.format]
+            if debate_id in self.ended:
+                assert debate.status == self.ended[debate_id].status
+                assert debate.turn_count == self.ended[debate_id].turn_count
+            elif debate.status in TERMINAL:
+                self.ended[debate_id] = debate
+            script = self.app.formats[debate.format].script(debate)
+            script.replay(turns)
+            if debate.status == "completed":
+                assert script.outcome is not None
+                assert script.cursor.open == ()
+            else:
+                assert script.cursor.open
+            script.close()
+            events = self.run(self.app.runtime.store.events(debate_id))
+            assert [event.seq for event in events] == list(range(1, len(events) + 1))
+            shown = [event for event in events if event.type.isupper()]
+            assert len(shown) == debate.shown_count <= script.shown_count
+
+    def teardown(self):
+        if hasattr(self, "app"):
+            # Whatever was done to them, debates that are not terminal can be brought to an end.
+            self.crash()
+            for debate_id in self.turns:
+                status = self.debate(debate_id).status
+                if status not in TERMINAL:
+                    verb = {"pending": "start", "failed": "retry"}.get(status, "resume")
+                    self.run(getattr(self.app.runtime, verb)(debate_id))
+            for _ in range(200):
+                self.passes.release()
+            for debate_id in self.turns:
+                done = self.run(self.app.runtime.wait(debate_id))
+                if done.status == "failed":
+                    self.run(self.app.runtime.retry(debate_id))
+                    done = self.run(self.app.runtime.wait(debate_id))
+                assert done.status in TERMINAL
+            self.whole()
+            self.run(self.app.close())
+            self.loop.close()
+            self.folder.cleanup()
+
+
+TestLifecycle = Lifecycle.TestCase
+TestLifecycle.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
