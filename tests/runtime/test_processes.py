@@ -1,0 +1,167 @@
+"""Real processes, really killed: nothing is lost, nothing doubled, nothing finished is paid for twice."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from moot.runtime.replay import transcript
+from tests.running import an_app, answers_file, new_debate
+
+pytestmark = pytest.mark.slow
+
+MOOT = Path(sys.executable).with_name("moot")
+SPEC = {
+    "format": "duel",
+    "topic": "Redis or PostgreSQL?",
+    "premise": "PostgreSQL is cache enough.",
+    "turns": 6,
+    "debaters": [{"name": "Ada", "position": "For."}, {"name": "Basil", "position": "Against."}],
+    "judge": {"name": "Cleo"},
+}
+
+
+class Place:
+    """A folder with a database, a scripted model that logs its calls, and processes that run moot there."""
+
+    def __init__(self, folder: Path, delay_ms: int = 12, **environ: str) -> None:
+        self.folder, self.log = folder, folder / "calls.log"
+        self.model = answers_file(folder, log=str(self.log), delay_ms=delay_ms)
+        (folder / "duel.yaml").write_text(yaml.safe_dump(SPEC))
+        keep = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        self.environ = {**keep, "MOOT_DATABASE_URL": str(folder / "moot.db"), "NO_COLOR": "1", **environ}
+
+    def start(self, *args: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [MOOT, *args], env=self.environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+
+    def debate(self) -> subprocess.Popen[str]:
+        return self.start("debate", "--file", str(self.folder / "duel.yaml"), "--model", self.model, "--plain")
+
+    def lines(self) -> list[str]:
+        """The complete lines of the log."""
+        return self.log.read_text().split("\n")[:-1] if self.log.exists() else []
+
+    def calls(self) -> list[str]:
+        return [line.split("\t")[0] for line in self.lines() if not line.startswith("done ")]
+
+    def only_debate(self) -> str:
+        async def find():
+            async with an_app(self.folder) as app:
+                return (await app.runtime.store.page()).debates[0].id
+
+        return asyncio.run(find())
+
+    def state(self, debate_id: str):
+        async def read():
+            async with an_app(self.folder) as app:
+                debate = await app.runtime.store.get(debate_id)
+                turns = await app.runtime.store.turns(debate_id)
+                events = [e for e in await app.runtime.store.events(debate_id) if e.type.isupper()]
+                return debate, turns, transcript(debate, events, debate.outcome)
+
+        return asyncio.run(read())
+
+
+def wait_until(condition, process: subprocess.Popen[str] | None = None, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert process is None or process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.001)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory) -> bytes:
+    place = Place(tmp_path_factory.mktemp("undisturbed"))
+    process = place.debate()
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, out
+    debate, turns, words = place.state(place.only_debate())
+    assert (debate.status, len(turns)) == ("completed", 30)
+    assert Counter(place.calls()) == dict.fromkeys((turn.key for turn in turns), 1)
+    return words
+
+
+@pytest.mark.parametrize("step", range(1, 31))
+@pytest.mark.parametrize("moment", ["while it runs", "when it has answered"])
+def test_killed_at_any_step_and_resumed_it_is_as_if_never_killed(tmp_path, undisturbed, step, moment):
+    place = Place(tmp_path)
+    process = place.debate()
+    if moment == "while it runs":
+        wait_until(lambda: len(place.calls()) >= step, process)
+    else:
+        wait_until(lambda: sum(line.startswith("done ") for line in place.lines()) >= step, process)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+
+    debate_id = place.only_debate()
+    killed, finished, _ = place.state(debate_id)
+    assert killed.status == "running" or (killed.status == "completed" and step == 30)
+    paid_before = len(place.calls())
+    if killed.status == "running":
+        resumed = place.start("resume", debate_id[:8], "--plain")
+        out, _ = resumed.communicate(timeout=60)
+        assert resumed.returncode == 0, out
+
+    debate, turns, words = place.state(debate_id)
+    assert debate.status == "completed"
+    assert words == undisturbed
+    assert max(Counter(turn.key for turn in turns).values()) == 1
+    paid_again = set(place.calls()[paid_before:])
+    assert not paid_again & {turn.key for turn in finished}
+    assert all(count <= 2 for count in Counter(place.calls()).values())
+
+
+@pytest.mark.parametrize("attempt", range(4))
+def test_two_processes_told_to_drive_the_same_debate(tmp_path, attempt):
+    place = Place(tmp_path)
+
+    async def create():
+        async with an_app(tmp_path) as app:
+            return (await new_debate(app, place.model)).id
+
+    debate_id = asyncio.run(create())
+    processes = [place.start("resume", debate_id, "--plain") for _ in range(2)]
+    outputs = [process.communicate(timeout=60)[0] for process in processes]
+    codes = [process.returncode for process in processes]
+    assert sorted(codes) == [0, 2], outputs
+    assert "it can't" in outputs[codes.index(2)]
+    debate, turns, _ = place.state(debate_id)
+    assert debate.status == "completed"
+    assert Counter(place.calls()) == dict.fromkeys((turn.key for turn in turns), 1)
+
+
+def test_a_process_that_sleeps_past_its_lease_cannot_commit_when_it_wakes(tmp_path, undisturbed):
+    place = Place(tmp_path, delay_ms=40, MOOT_LEASE_SECONDS="1")
+    sleeper = place.debate()
+    wait_until(lambda: len(place.calls()) >= 5, sleeper)
+    sleeper.send_signal(signal.SIGSTOP)
+    debate_id = place.only_debate()
+    try:
+        deadline = time.monotonic() + 30
+        while True:
+            successor = place.start("resume", debate_id, "--plain")
+            out, _ = successor.communicate(timeout=60)
+            if successor.returncode == 0:
+                break
+            assert successor.returncode == 2, out
+            assert time.monotonic() < deadline, out
+    finally:
+        sleeper.send_signal(signal.SIGCONT)
+    out, _ = sleeper.communicate(timeout=60)
+    debate, turns, words = place.state(debate_id)
+    assert debate.status == "completed"
+    assert words == undisturbed
+    assert max(Counter(turn.key for turn in turns).values()) == 1
