@@ -1,0 +1,16 @@
+"""Where moot keeps its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from moot.settings import Settings
+
+
+def data_dir(settings: Settings) -> Path:
+    """The folder for the database and the weights. It may not exist yet."""
+    if settings.data_dir:
+        return Path(settings.data_dir).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("moot", appauthor=False))

@@ -1,0 +1,95 @@
+"""What models cost, from the genai-prices data. Its import waits until a price is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from moot.models.sim import read_options
+from moot.models.spec import ModelSpec, base_url, is_loopback
+from moot.types import Price, Usage
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo, Provider
+
+Meter = Callable[[Usage], float | None]
+
+FREE = Price(usd_in=0, usd_out=0)
+
+
+def price(cascade: Sequence[ModelSpec], environ: Mapping[str, str]) -> Price | None:
+    """The most that a million tokens can cost: the dearest member, tier and hour of the day. None: not known."""
+    prices = [_worst(spec, environ) for spec in cascade]
+    known = [found for found in prices if found is not None]
+    if len(known) < len(prices):
+        return None
+    return Price(usd_in=max(p.usd_in for p in known), usd_out=max(p.usd_out for p in known))
+
+
+def meter(spec: ModelSpec, environ: Mapping[str, str]) -> Meter:
+    """What a call has cost, by the tier, the hour and the cached part that apply to it."""
+    fixed = _fixed(spec, environ)
+    if fixed is not None:
+        return lambda used: fixed.of(used.tokens_in, used.tokens_out)
+
+    def actual(used: Usage) -> float | None:
+        found = _find(spec, environ)
+        if found is None:
+            return None
+        from genai_prices import Usage as Tokens
+
+        provider, model = found
+        tokens = Tokens(
+            input_tokens=used.tokens_in,
+            output_tokens=used.tokens_out,
+            cache_read_tokens=min(used.tokens_cached, used.tokens_in),
+        )
+        try:
+            return float(model.calc_price(tokens, provider).total_price)
+        except ValueError:
+            return None
+
+    return actual
+
+
+def _fixed(spec: ModelSpec, environ: Mapping[str, str]) -> Price | None:
+    if spec.provider == "sim":
+        options = read_options(spec)
+        return Price(usd_in=options.price_in, usd_out=options.price_out)
+    if spec.provider in ("local", "scripted", "replay", "ollama"):
+        return FREE
+    url = base_url(spec, environ)
+    return FREE if url and is_loopback(url) else None
+
+
+def _worst(spec: ModelSpec, environ: Mapping[str, str]) -> Price | None:
+    fixed = _fixed(spec, environ)
+    if fixed is not None:
+        return fixed
+    found = _find(spec, environ)
+    if found is None:
+        return None
+    _, model = found
+    now = datetime.now(UTC)
+    # Some prices change with the hour; a debate may run on into a dearer one.
+    day = [model.get_prices(now + timedelta(minutes=30 * half)) for half in range(48)]
+    return Price(usd_in=max(_highest(p.input_mtok) for p in day), usd_out=max(_highest(p.output_mtok) for p in day))
+
+
+def _highest(amount: Any) -> float:
+    """Of a plain price, a tiered one, or none, which is free."""
+    if amount is None:
+        return 0.0
+    tiers = getattr(amount, "tiers", None)
+    return float(amount) if tiers is None else float(max([amount.base, *(tier.price for tier in tiers)]))
+
+
+def _find(spec: ModelSpec, environ: Mapping[str, str]) -> tuple[Provider, ModelInfo] | None:
+    from genai_prices.data_snapshot import get_snapshot
+
+    url = base_url(spec, environ)
+    try:
+        return get_snapshot().find_provider_model(spec.model, None, None if url else spec.provider, url)
+    except LookupError:
+        return None

@@ -1,0 +1,332 @@
+"""Remote models, through pydantic-ai's direct API. Importing that takes 1.5 s, so it waits for the first call."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from moot.errors import ModelError, ModelUnavailable
+from moot.models.books import chars_in, started, tokens_of
+from moot.models.faults import rejects_schema, translate
+from moot.models.spec import is_loopback
+from moot.types import Answer, Call, Hear, Message, Reply, Usage
+
+if TYPE_CHECKING:
+    import httpx2
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.models import Model as Wire
+    from pydantic_ai.models import ModelRequestParameters, StreamedResponse
+    from pydantic_ai.profiles import ModelProfile
+    from pydantic_ai.settings import ModelSettings
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Endpoint:
+    """Where a model answers and how it is spoken to."""
+
+    provider: str
+    model: str
+    url: str | None = None
+    key: str | None = None
+    key_variable: str | None = None  # what to set when the key is missing or wrong
+    key_required: bool = False
+    extra: tuple[tuple[str, Any], ...] = ()  # more fields for the request's body
+
+    @property
+    def loopback(self) -> bool:
+        return self.url is not None and is_loopback(self.url)
+
+
+class Remote:
+    """A model behind an API. Its connections belong to the event loop that opened them."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self._open: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Wire, httpx2.AsyncClient]] = WeakKeyDictionary()
+        self._native: bool | None = None  # False once the server has refused a JSON schema
+
+    async def __call__(self, call: Call, hear: Hear, /) -> Reply:
+        if self.endpoint.key_required and not self.endpoint.key:
+            name = f"{self.endpoint.provider}:{self.endpoint.model}"
+            advice = f"Set {self.endpoint.key_variable}, or choose another model."
+            raise ModelUnavailable(f"{name} needs a key. {advice}", model=name)
+        wire = await self._wire()
+        native = call.returns is not None and self._native is not False and _takes_schema(wire)
+        try:
+            return await self._ask(wire, call, hear, native=native)
+        except Exception as error:
+            if not native or not rejects_schema(error):
+                raise
+            self._native = False
+            return await self._ask(wire, call, hear, native=False)
+
+    async def close(self) -> None:
+        opened = self._open.pop(asyncio.get_running_loop(), None)
+        if opened is not None:
+            await opened[1].aclose()
+
+    async def _wire(self) -> Wire:
+        loop = asyncio.get_running_loop()
+        opened = self._open.get(loop)
+        if opened is None:
+            # Others keep running while the library is imported.
+            await asyncio.to_thread(_import, self.endpoint.provider)
+            try:
+                opened = self._open.get(loop) or connect(self.endpoint)
+            except Exception as error:
+                raise translate(error, self.endpoint, used=None) from None
+            self._open[loop] = opened
+        return opened[0]
+
+    async def _ask(self, wire: Wire, call: Call, hear: Hear, *, native: bool) -> Reply:
+        from pydantic_ai.direct import model_request_stream
+
+        said = _Said(hear)
+        messages = list(call.messages)
+        if call.returns is not None and not native:
+            messages = _with_schema(messages, call.returns)
+        try:
+            async with model_request_stream(
+                wire,
+                _messages(messages),
+                model_settings=_settings(call, self.endpoint, wire),
+                model_request_parameters=_parameters(call, native=native, json_mode=self._native is not False),
+            ) as stream:
+                await said.listen(stream)
+                return _reply(call, self.endpoint, stream, said)
+        except (asyncio.CancelledError, ModelError):
+            raise
+        except Exception as error:
+            if native and not said.chars and rejects_schema(error):
+                raise
+            # The cause is dropped on purpose: what libraries put into their errors can hold the key.
+            raise translate(error, self.endpoint, used=started(messages, said.chars)) from None
+
+
+class _Said:
+    """What has been received of one answer."""
+
+    def __init__(self, hear: Hear) -> None:
+        self._hear = hear
+        self._began = time.perf_counter()
+        self._parts: list[str] = []
+        self.chars = 0  # thoughts included: they are paid for, too
+        self.first_token_ms: int | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    async def listen(self, stream: StreamedResponse) -> None:
+        from pydantic_ai.messages import (
+            PartDeltaEvent,
+            PartStartEvent,
+            TextPart,
+            TextPartDelta,
+            ThinkingPart,
+            ThinkingPartDelta,
+        )
+
+        async for event in stream:
+            match event:
+                case PartStartEvent(part=TextPart(content=text)):
+                    self._add(text)
+                case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+                    self._add(text)
+                case PartStartEvent(part=ThinkingPart(content=thought)):
+                    self.chars += len(thought)
+                case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=thought)):
+                    self.chars += len(thought or "")
+                case _:
+                    pass
+
+    def _add(self, text: str) -> None:
+        if not text:
+            return
+        if self.first_token_ms is None:
+            self.first_token_ms = round((time.perf_counter() - self._began) * 1000)
+        self.chars += len(text)
+        self._parts.append(text)
+        self._hear(text)
+
+
+def connect(endpoint: Endpoint) -> tuple[Wire, httpx2.AsyncClient]:
+    """The library's model for an endpoint, and the connections it uses."""
+    import httpx2
+    from pydantic_ai.models import get_user_agent
+
+    http = httpx2.AsyncClient(
+        # Whole calls are timed by `with_timeout`; this only keeps a dead address from taking all of that time.
+        timeout=httpx2.Timeout(None, connect=10),
+        limits=httpx2.Limits(max_connections=None),  # `with_slots` counts calls
+        headers={"User-Agent": get_user_agent()},
+        # A proxy from the environment can't reach this machine's own ports.
+        trust_env=not endpoint.loopback,
+    )
+    return _model(endpoint, http), http
+
+
+def _model(endpoint: Endpoint, http: httpx2.AsyncClient) -> Wire:
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+
+    # Without this a stream that just ends would pass for a complete answer.
+    profile = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
+    name, key = endpoint.model, endpoint.key or "none"
+    match endpoint.provider:
+        case "anthropic":
+            from pydantic_ai.models.anthropic import AnthropicModel
+            from pydantic_ai.providers.anthropic import AnthropicProvider
+
+            url = endpoint.url or "https://api.anthropic.com"
+            return AnthropicModel(name, provider=AnthropicProvider(api_key=key, base_url=url, http_client=http))
+        case "openai":
+            from pydantic_ai.providers.openai import OpenAIProvider
+
+            url = endpoint.url or "https://api.openai.com/v1"
+            provider = OpenAIProvider(api_key=key, base_url=url, http_client=http)
+            return OpenAIChatModel(name, provider=provider, profile=profile)
+        case "deepseek":
+            from pydantic_ai.providers.deepseek import DeepSeekProvider
+
+            profile["openai_chat_supports_max_completion_tokens"] = False
+            return OpenAIChatModel(name, provider=DeepSeekProvider(api_key=key, http_client=http), profile=profile)
+        case "openrouter":
+            from pydantic_ai.models.openrouter import OpenRouterModel
+            from pydantic_ai.providers.openrouter import OpenRouterProvider
+
+            return OpenRouterModel(name, provider=OpenRouterProvider(api_key=key, http_client=http), profile=profile)
+        case "ollama":
+            from pydantic_ai.models.ollama import OllamaModel
+            from pydantic_ai.providers.ollama import OllamaProvider
+
+            provider = OllamaProvider(base_url=endpoint.url, api_key=key, http_client=http)
+            model = OllamaModel(name, provider=provider)
+            profile["openai_chat_supports_max_completion_tokens"] = False
+            profile["supports_json_schema_output"] = model.profile.get("supports_json_schema_output", False)
+            return OllamaModel(name, provider=provider, profile=profile)
+        case _:
+            return OpenAIChatModel(name, provider=_compatible(endpoint, http, key), profile=_compatible_profile())
+
+
+def _compatible(endpoint: Endpoint, http: httpx2.AsyncClient, key: str) -> Any:
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    return OpenAICompatibleProvider(endpoint.provider, base_url=endpoint.url or "", api_key=key, http_client=http)
+
+
+def _compatible_profile() -> ModelProfile:
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+
+    return OpenAIModelProfile(
+        supports_json_schema_output=True,
+        supports_tools=False,
+        json_schema_transformer=None,
+        # The older name of the field is the one that every such server knows.
+        openai_chat_supports_max_completion_tokens=False,
+        openai_supports_strict_tool_definition=False,
+    )
+
+
+def _takes_schema(wire: Wire) -> bool:
+    return bool(wire.profile.get("supports_json_schema_output", False))
+
+
+def _takes_temperature(wire: Wire) -> bool:
+    """The library drops it otherwise, but prints a warning each time."""
+    profile: Mapping[str, Any] = wire.profile
+    always_reasons = profile.get("openai_supports_reasoning") and not profile.get(
+        "openai_supports_reasoning_effort_none"
+    )
+    return not always_reasons and not profile.get("anthropic_disallows_sampling_settings")
+
+
+def _messages(messages: Sequence[Message]) -> list[ModelMessage]:
+    from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
+
+    made: list[ModelMessage] = []
+    for message in messages:
+        match message.role:
+            case "system":
+                made.append(ModelRequest(parts=[SystemPromptPart(content=message.text)]))
+            case "user":
+                made.append(ModelRequest(parts=[UserPromptPart(content=message.text)]))
+            case "assistant":
+                made.append(ModelResponse(parts=[TextPart(content=message.text)]))
+    return made
+
+
+def _with_schema(messages: Sequence[Message], returns: type[Answer]) -> list[Message]:
+    """The schema goes at the end of the last user message, so that what is before it stays cached."""
+    schema = json.dumps(returns.model_json_schema(), ensure_ascii=False)
+    ask = f"\n\nAnswer with one JSON object that matches this JSON schema, and with nothing else:\n{schema}"
+    made = list(messages)
+    for place in range(len(made) - 1, -1, -1):
+        if made[place].role == "user":
+            made[place] = replace(made[place], text=made[place].text + ask)
+            return made
+    return [*made, Message(role="user", text=ask.strip())]
+
+
+def _parameters(call: Call, *, native: bool, json_mode: bool) -> ModelRequestParameters:
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.output import OutputObjectDefinition
+
+    if call.returns is None or not (native or json_mode):
+        return ModelRequestParameters()
+    schema = OutputObjectDefinition(
+        json_schema=call.returns.model_json_schema(), name=call.returns.__name__, description=call.returns.__doc__
+    )
+    # `prompted` without a template: JSON mode where there is one, and our own words in the message.
+    return ModelRequestParameters(
+        output_mode="native" if native else "prompted",
+        output_object=schema,
+        prompted_output_template=None if native else False,
+    )
+
+
+def _settings(call: Call, endpoint: Endpoint, wire: Wire) -> ModelSettings:
+    from pydantic_ai.settings import ModelSettings
+
+    settings = ModelSettings(
+        max_tokens=call.max_tokens,
+        max_retries=0,
+        # Thoughts count against `max_tokens`, and a statement's few hundred tokens must not end before its first word.
+        thinking=False,
+    )
+    if call.temperature is not None and _takes_temperature(wire):
+        settings["temperature"] = call.temperature
+    if endpoint.extra:
+        settings["extra_body"] = dict(endpoint.extra)
+    return settings
+
+
+def _reply(call: Call, endpoint: Endpoint, stream: StreamedResponse, said: _Said) -> Reply:
+    used = stream.usage
+    return Reply(
+        text=said.text,
+        model=stream.model_name or endpoint.model,
+        provider=endpoint.provider,
+        # Some servers don't count; an estimate keeps the limits working.
+        usage=Usage(
+            tokens_in=used.input_tokens or tokens_of(chars_in(call.messages)),
+            tokens_out=used.output_tokens or tokens_of(said.chars),
+            tokens_cached=used.cache_read_tokens,
+            cost_usd=None,
+        ),
+        finish_reason=stream.finish_reason or "stop",
+        first_token_ms=said.first_token_ms,
+    )
+
+
+def _import(provider: str) -> None:
+    with suppress(ImportError):  # raised again, and explained, where it is used
+        importlib.import_module("pydantic_ai.direct")
+        importlib.import_module(f"pydantic_ai.models.{'anthropic' if provider == 'anthropic' else 'openai'}")

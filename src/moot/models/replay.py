@@ -1,0 +1,38 @@
+"""`replay:DEBATE` says again what was recorded, for free."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from moot.errors import ModelUnavailable
+from moot.types import Call, Hear, Model, Reply, Turn, Usage
+
+Loader = Callable[[str], Awaitable[Mapping[str, Turn]]]
+
+
+def replay_model(debate_id: str, load: Loader) -> Model:
+    recorded: Mapping[str, Turn] | None = None
+
+    async def replayed(call: Call, hear: Hear) -> Reply:
+        nonlocal recorded
+        if recorded is None:
+            recorded = await load(debate_id)
+        turn = recorded.get(call.key)
+        if turn is None:
+            raise ModelUnavailable(
+                f"Debate {debate_id} has no turn {call.key!r} to replay. Replay it with the format and settings it was "
+                "recorded with, or choose another model.",
+                model=f"replay:{debate_id}",
+            )
+        if turn.written:
+            hear(turn.written)
+        return Reply(
+            text=turn.written,
+            model=turn.model or f"replay:{debate_id}",
+            provider="replay",
+            usage=Usage(tokens_in=turn.tokens_in, tokens_out=turn.tokens_out, tokens_cached=turn.tokens_cached),
+            finish_reason=turn.finish_reason or "stop",
+            first_token_ms=0,
+        )
+
+    return replayed

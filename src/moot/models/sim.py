@@ -1,0 +1,260 @@
+"""`sim:` writes plausible nonsense: seeded, free, and as fast or slow, dear or flaky as its options say."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+from typing import Any
+
+from pydantic import Field
+
+from moot.errors import ModelOverloaded
+from moot.models.books import CHARS_PER_TOKEN, chars_in, tokens_of
+from moot.models.spec import ModelSpec
+from moot.settings import Strict, read
+from moot.types import Answer, Call, Hear, Model, Reply, Usage
+
+_CACHED = 20_000  # texts of a large benchmark, about 10 MB
+_TICK = 0.02  # streamed text comes in pieces this many seconds apart, at least
+
+_OPENERS = (
+    "The evidence suggests that",
+    "It is often overlooked that",
+    "My opponent assumes that",
+    "In practice",
+    "On closer inspection",
+    "The strongest objection is that",
+    "Let us grant for a moment that",
+    "Past experience shows that",
+    "Put simply,",
+    "The burden of proof is clear:",
+)
+_SUBJECTS = (
+    "the proposed change",
+    "the current arrangement",
+    "a gradual approach",
+    "the cost of waiting",
+    "the simplest design",
+    "public trust",
+    "the second option",
+    "an independent review",
+    "the short-term gain",
+    "the long-term risk",
+)
+_VERBS = (
+    "outweighs",
+    "depends on",
+    "rarely survives",
+    "explains",
+    "is limited by",
+    "follows from",
+    "does more for us than",
+    "cannot replace",
+    "should be tested against",
+    "is undermined by",
+)
+_OBJECTS = (
+    "the benefits claimed for it",
+    "the people who must carry it out",
+    "a careful reading of the figures",
+    "the exceptions that were named",
+    "what we already know",
+    "a fair comparison of both sides",
+    "the incentives involved",
+    "the alternatives at the same price",
+    "honest measurement",
+    "the first serious setback",
+)
+
+
+class SimOptions(Strict):
+    seed: int = 0
+    latency_ms: float = Field(0, ge=0, le=3_600_000)
+    tps: float = Field(0, ge=0, le=1_000_000)
+    tokens: int = Field(80, ge=1, le=1_000_000)
+    fail: float = Field(0, ge=0, le=1)
+    garbage: float = Field(0, ge=0, le=1)
+    price_in: float = Field(0, ge=0)
+    price_out: float = Field(0, ge=0)
+
+    @property
+    def instant(self) -> bool:
+        return not self.latency_ms and not self.tps
+
+
+def read_options(spec: ModelSpec) -> SimOptions:
+    return read(SimOptions, dict(spec.options), "option of the simulated model")
+
+
+def sim_model(spec: ModelSpec) -> Model:
+    options = read_options(spec)
+    name = str(spec)
+    luck = _Luck(options)
+
+    async def simulated(call: Call, hear: Hear) -> Reply:
+        written = _write(options.seed, call.key, call.seat, options.tokens, call.returns)
+        if luck.possible:
+            chance = luck.next(call)
+            if chance.random() < options.fail:
+                await asyncio.sleep(options.latency_ms / 1000)
+                raise ModelOverloaded("The simulated model failed, as its `fail` option says.", model=name)
+            if chance.random() < options.garbage:
+                written = _GARBAGE
+        text = written.text
+        cut = written.tokens > call.max_tokens
+        if cut:
+            text = text[: call.max_tokens * CHARS_PER_TOKEN]
+        if options.instant:
+            hear(text)
+        else:
+            await _stream(text, hear, options)
+        return Reply(
+            text=text,
+            model=name,
+            provider="sim",
+            usage=Usage(
+                tokens_in=tokens_of(chars_in(call.messages)),
+                tokens_out=call.max_tokens if cut else written.tokens,
+            ),
+            finish_reason="length" if cut else "stop",
+            first_token_ms=round(options.latency_ms),
+        )
+
+    return simulated
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    text: str
+    tokens: int
+
+
+_GARBAGE = _Written("As a simulated model I would rather not say {this is not JSON", 15)
+
+
+class _Luck:
+    """Seeded by the step and by how often it was asked, so that a retry can turn out differently."""
+
+    def __init__(self, options: SimOptions) -> None:
+        self.possible = bool(options.fail or options.garbage)
+        self._seed = options.seed
+        self._asked: Counter[tuple[str, str]] = Counter()
+
+    def next(self, call: Call) -> Random:
+        self._asked[call.key, call.seat] += 1
+        return Random(f"{self._seed}/{call.key}/{call.seat}/{self._asked[call.key, call.seat]}")
+
+
+@lru_cache(maxsize=_CACHED)
+def _write(seed: int, key: str, seat: str, tokens: int, returns: type[Answer] | None) -> _Written:
+    rng = Random(f"{seed}/{key}/{seat}")
+    if returns is None:
+        text = prose(rng, tokens * CHARS_PER_TOKEN)
+    else:
+        schema = returns.model_json_schema()
+        text = json.dumps(example(schema, rng, schema.get("$defs", {})), ensure_ascii=False)
+    return _Written(text, tokens_of(len(text)))
+
+
+async def _stream(text: str, hear: Hear, options: SimOptions) -> None:
+    await asyncio.sleep(options.latency_ms / 1000)
+    if not options.tps:
+        hear(text)
+        return
+    loop = asyncio.get_running_loop()
+    began, heard = loop.time(), 0
+    while heard < len(text):
+        due = int((loop.time() - began) * options.tps * CHARS_PER_TOKEN) + CHARS_PER_TOKEN
+        if due > heard:
+            hear(text[heard:due])
+            heard = due
+        if heard < len(text):
+            await asyncio.sleep(max(_TICK, 1 / options.tps))
+
+
+def prose(rng: Random, chars: int) -> str:
+    """Sentences of about so many characters."""
+    made: list[str] = []
+    length = 0
+    while length < chars:
+        sentence = _sentence(rng)
+        made.append(sentence)
+        length += len(sentence) + 1
+    return " ".join(made)[:chars].rstrip()
+
+
+def _sentence(rng: Random) -> str:
+    return f"{rng.choice(_OPENERS)} {rng.choice(_SUBJECTS)} {rng.choice(_VERBS)} {rng.choice(_OBJECTS)}."
+
+
+def example(schema: Mapping[str, Any], rng: Random, defs: Mapping[str, Any]) -> Any:
+    """A value that a JSON schema, as pydantic writes them, accepts. Patterns and formats are not looked at."""
+    if "$ref" in schema:
+        return example(defs[schema["$ref"].rsplit("/", 1)[-1]], rng, defs)
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return rng.choice(schema["enum"])
+    for union in ("anyOf", "oneOf"):
+        if union in schema:
+            members: Sequence[Mapping[str, Any]] = schema[union]
+            some = [member for member in members if member.get("type") != "null"]
+            return example(rng.choice(some or members), rng, defs)
+    if "allOf" in schema:
+        return example(schema["allOf"][0], rng, defs)
+    match schema.get("type"):
+        case "object":
+            named: Mapping[str, Mapping[str, Any]] = schema.get("properties", {})
+            return {name: example(inner, rng, defs) for name, inner in named.items()}
+        case "array":
+            return _array(schema, rng, defs)
+        case "string":
+            return _string(schema, rng)
+        case "integer":
+            low, high = _bounds(schema, step=1)
+            return rng.randint(int(low), int(high))
+        case "number":
+            low, high = _bounds(schema, step=0.01)
+            return min(max(round(rng.uniform(low, high), 2), low), high)
+        case "boolean":
+            return rng.random() < 0.5
+        case _:
+            return None
+
+
+def _array(schema: Mapping[str, Any], rng: Random, defs: Mapping[str, Any]) -> list[Any]:
+    fixed: Sequence[Mapping[str, Any]] = schema.get("prefixItems", ())
+    if fixed:
+        return [example(inner, rng, defs) for inner in fixed]
+    least = schema.get("minItems", 1)
+    most = min(schema.get("maxItems", max(3, least)), least + 3)
+    made: list[Any] = []
+    for _ in range(rng.randint(min(least, most), most)):
+        item = example(schema.get("items", {}), rng, defs)
+        if not schema.get("uniqueItems") or item not in made:
+            made.append(item)
+    return made
+
+
+def _string(schema: Mapping[str, Any], rng: Random) -> str:
+    text = _sentence(rng)
+    while len(text) < schema.get("minLength", 0):
+        text += " " + _sentence(rng)
+    return text[: schema.get("maxLength", len(text))]
+
+
+def _bounds(schema: Mapping[str, Any], step: float) -> tuple[float, float]:
+    low = schema.get("minimum")
+    if low is None and "exclusiveMinimum" in schema:
+        low = schema["exclusiveMinimum"] + step
+    high = schema.get("maximum")
+    if high is None and "exclusiveMaximum" in schema:
+        high = schema["exclusiveMaximum"] - step
+    if low is None:
+        low = 0 if high is None or high >= 0 else high - 10
+    return low, max(low, low + 10 if high is None else high)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+from genai_prices import Usage as Tokens
+from genai_prices import calc_price
+
+from moot.models.choice import KEYED
+from moot.models.prices import meter, price
+from moot.models.spec import parse
+from moot.types import Price, Usage
+
+FREE = Price(usd_in=0, usd_out=0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["local", "scripted:x.yaml", "replay:3f2a", "ollama:llama3", "openai:m@http://127.0.0.1:1/v1", "sim:"],
+)
+def test_what_runs_here_is_free(text: str) -> None:
+    assert price(parse(text), {}) == FREE
+    assert meter(parse(text)[0], {})(Usage(tokens_in=1000, tokens_out=1000)) == 0
+
+
+def test_a_known_price() -> None:
+    assert price(parse("openai:gpt-4o-mini"), {}) == Price(usd_in=0.15, usd_out=0.6)
+    assert meter(parse("openai:gpt-4o-mini")[0], {})(Usage(tokens_in=1_000_000, tokens_out=1_000_000)) == 0.75
+
+
+def test_cached_tokens_cost_less() -> None:
+    used = Usage(tokens_in=1_000_000, tokens_out=0, tokens_cached=1_000_000)
+    assert meter(parse("openai:gpt-4o-mini")[0], {})(used) == 0.075
+
+
+def test_the_highest_tier_is_the_worst_case_but_the_actual_one_is_paid() -> None:
+    assert price(parse("anthropic:claude-sonnet-4-5"), {}) == Price(usd_in=6, usd_out=22.5)
+    cost = meter(parse("anthropic:claude-sonnet-4-5")[0], {})
+    assert cost(Usage(tokens_in=100_000, tokens_out=1000)) == pytest.approx(0.3 + 0.015)
+    assert cost(Usage(tokens_in=300_000, tokens_out=1000)) == pytest.approx(1.8 + 0.0225)
+
+
+def test_the_dearest_hour_is_the_worst_case() -> None:
+    assert price(parse("deepseek:deepseek-chat"), {}) == Price(usd_in=0.27, usd_out=1.1)
+
+
+@pytest.mark.parametrize("text", ["openai:no-such-model", "openai:m@https://models.example.org/v1"])
+def test_an_unknown_price_is_none(text: str) -> None:
+    assert price(parse(text), {}) is None
+    assert meter(parse(text)[0], {})(Usage(tokens_in=1)) is None
+
+
+def test_a_known_providers_address_has_its_prices() -> None:
+    assert price(parse("openai:gpt-4o-mini@https://api.openai.com/v1"), {}) == Price(usd_in=0.15, usd_out=0.6)
+
+
+def test_a_cascade_costs_as_much_as_its_dearest_member() -> None:
+    assert price(parse("local | openai:gpt-4o-mini | sim:?price_in=1&price_out=0.1"), {}) == Price(
+        usd_in=1, usd_out=0.6
+    )
+    assert price(parse("local | openai:no-such-model"), {}) is None
+
+
+@pytest.mark.parametrize("spec", [spec for _, spec in KEYED])
+def test_every_default_has_a_known_price_that_the_library_agrees_with(spec: str) -> None:
+    (member,) = parse(spec)
+    known = price((member,), {})
+    assert known is not None
+    assert 0 < known.usd_in <= 1
+    paid = calc_price(Tokens(input_tokens=1000, output_tokens=1000), member.model, provider_id=member.provider)
+    assert meter(member, {})(Usage(tokens_in=1000, tokens_out=1000)) == float(paid.total_price)
+    assert float(paid.total_price) <= known.of(1000, 1000)

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ConfigDict
+
+from moot.errors import BadOutput, ModelOverloaded
+from moot.models.shape import NotInShape, read_answer, with_shape
+from moot.types import Answer, Message, Reply, Usage
+from tests.models.asking import GOOD, OTHER, Ear, Score, call, fake
+
+EXPECTED = Score(reasoning="Fair.", score=7, winner="a")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"  {GOOD}\n",
+        f"```json\n{GOOD}\n```",
+        f"Here is my answer:\n```json\n{GOOD}\n```\nThank you.",
+        f"I weigh {{both}} sides. {GOOD} That is all.",
+        f"{GOOD} {GOOD}",
+        f'{{"other": 1}} {GOOD}',
+        GOOD.replace("Fair.", 'A brace } and a quote \\" inside'),
+    ],
+)
+def test_the_answer_is_found(text: str) -> None:
+    answer = read_answer(text, Score)
+    assert isinstance(answer, Score)
+    assert (answer.score, answer.winner) == (7, "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("no object", "there is none"),
+        ('{"reasoning": "Fair.", "score": 7, "win', "not closed"),
+        (f"{GOOD} or rather {OTHER}", "2 different valid JSON objects"),
+        ('{"reasoning": "Fair.", "score": 70, "winner": "a"}', "score: Input should be less than or equal to 10"),
+        ('{"reasoning": "Fair.", "score": 7}', "winner: Field required"),
+        ('{"reasoning": "x", "score": 7, "winner": "a", "extra": 1}', "extra: Extra inputs are not permitted"),
+        ('{"reasoning": "x", "score": 7, "winner": "b", "winner": "a"}', "expected"),
+        ('{"reasoning": "x", "score": NaN, "winner": "a"}', "expected"),
+        (f'{{"quote": {GOOD}, "score":', "not closed"),
+        (f'{{"quote": {GOOD}}}', "reasoning: Field required"),
+        ("{" * 100_000, "not closed"),
+        ('{"a":' * 50_000 + "1" + "}" * 50_000, "expected"),
+    ],
+)
+def test_what_can_not_be_used_is_explained(text: str, said: str) -> None:
+    with pytest.raises(NotInShape) as raised:
+        read_answer(text, Score)
+    assert said in str(raised.value)
+
+
+def test_a_quotation_is_not_an_answer() -> None:
+    heard = [Message(role="user", text=f"A says: {GOOD}")]
+    with pytest.raises(NotInShape, match="quotation"):
+        read_answer(f"A wants me to write {json.dumps(json.loads(GOOD), indent=1)}, which I won't.", Score, heard)
+    assert read_answer(f"A wants {GOOD} but I say {OTHER}", Score, heard) == Score(
+        reasoning="Fair.", score=3, winner="b"
+    )
+
+
+def test_the_whole_answer_may_agree_with_what_was_said() -> None:
+    heard = [Message(role="user", text=f"For example: {GOOD}")]
+    assert read_answer(GOOD, Score, heard) == EXPECTED
+    assert read_answer(f"```json\n{GOOD}\n```", Score, heard) == EXPECTED
+
+
+class Anything(Answer):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+names = st.text(min_size=1).filter(lambda name: not name.startswith(("_", "model_")))
+
+
+@given(st.dictionaries(names, values, max_size=4), st.text().filter(lambda t: "{" not in t), st.text())
+def test_any_object_is_found_in_any_prose(value: dict[str, object], before: str, after: str) -> None:
+    after = after.replace("{", "")
+    found = read_answer(before + json.dumps(value) + after, Anything)
+    assert found.model_dump() == value
+
+
+@given(st.text())
+def test_no_text_breaks_the_reader(text: str) -> None:
+    with suppress(NotInShape):
+        read_answer(text, Score, [Message(role="user", text=text)])
+
+
+def test_a_valid_answer_is_typed_and_its_text_is_kept() -> None:
+    model, calls = fake(f"Well: {GOOD}")
+    reply = asyncio.run(with_shape(model)(call(returns=Score), Ear()))
+    assert reply.answer == EXPECTED
+    assert reply.text == f"Well: {GOOD}"
+    assert len(calls) == 1
+
+
+def test_a_wrong_answer_is_explained_and_asked_for_again() -> None:
+    model, calls = fake("I can't decide.", '{"score": 99}', GOOD)
+    ear = Ear()
+    reply = asyncio.run(with_shape(model)(call("Judge.", returns=Score), ear))
+    assert reply.answer == EXPECTED
+    assert ear.heard == ["I can't decide.", None, '{"score": 99}', None, GOOD]
+    assert reply.usage == Usage(tokens_in=30, tokens_out=15)
+    assert [len(asked.messages) for asked in calls] == [1, 3, 3]
+    assert [m.role for m in calls[2].messages] == ["user", "assistant", "user"]
+    assert calls[2].messages[1].text == '{"score": 99}'
+    assert "reasoning: Field required" in calls[2].messages[2].text
+    assert reply.attempts == (
+        "invalid: a JSON object was expected, but there is none",
+        "invalid: reasoning: Field required; score: Input should be less than or equal to 10; winner: Field required",
+    )
+
+
+def test_after_the_last_try_it_is_bad_output_with_the_whole_bill() -> None:
+    model, calls = fake("One.", "Two.", "Three.")
+    with pytest.raises(BadOutput, match="no valid Score in 3 tries") as raised:
+        asyncio.run(with_shape(model)(call(returns=Score, tries=3), Ear()))
+    assert raised.value.raw == "Three."
+    assert raised.value.usage == Usage(tokens_in=30, tokens_out=15)
+    assert len(calls) == 3
+
+
+def test_an_answer_that_was_cut_off_is_told_so() -> None:
+    cut = Reply(text=GOOD[:20], model="fake", provider="fake", finish_reason="length")
+    model, calls = fake(cut, GOOD)
+    asyncio.run(with_shape(model)(call(returns=Score), Ear()))
+    assert "cut off after 100 tokens" in calls[1].messages[-1].text
+
+
+def test_an_error_between_tries_carries_what_was_spent() -> None:
+    model, _ = fake("No.", ModelOverloaded("busy", usage=Usage(tokens_in=1, tokens_out=1)))
+    with pytest.raises(ModelOverloaded) as raised:
+        asyncio.run(with_shape(model)(call(returns=Score), Ear()))
+    assert raised.value.usage == Usage(tokens_in=11, tokens_out=6)
+
+
+def test_an_empty_text_is_asked_for_again_and_then_taken() -> None:
+    model, calls = fake(" \n", "Yes.")
+    reply = asyncio.run(with_shape(model)(call(), Ear()))
+    assert (reply.text, len(calls)) == ("Yes.", 2)
+    # An empty message is refused by some providers.
+    assert [m.role for m in calls[1].messages] == ["user", "user"]
+    model, calls = fake("")
+    reply = asyncio.run(with_shape(model)(call(tries=2), Ear()))
+    assert (reply.text, len(calls), reply.usage.tokens_in) == ("", 2, 20)

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from moot.errors import BadOutput, InputError, ModelOverloaded, ModelTimeout, ModelUnavailable, UnknownModel
+from moot.models.check import probe
+from moot.models.shelf import Shelf
+from moot.settings import Settings
+from moot.types import Model, Price, Reply, Usage
+from tests.models.asking import GOOD, Ear, Score, call
+from tests.models.wire import Say, Wire
+
+QUICK = {"backoff_base_seconds": 0, "backoff_max_seconds": 0}
+
+
+def on_shelf(spec: str, use: Callable[[Model], Awaitable[Any]], **settings: Any) -> Any:
+    async def main() -> Any:
+        shelf = Shelf(Settings(**{**QUICK, **settings}), environ={"ANTHROPIC_API_KEY": "k"})
+        try:
+            return await use(shelf.open(spec))
+        finally:
+            await shelf.close()
+
+    return asyncio.run(main())
+
+
+def ask(spec: str, ear: Ear | None = None, *, settings: dict[str, Any] | None = None, **more: Any) -> Reply:
+    return on_shelf(spec, lambda model: model(call(**more), ear or Ear()), **(settings or {}))
+
+
+def test_a_model_is_opened_once() -> None:
+    shelf = Shelf(Settings(), environ={})
+    assert shelf.open("openai:gpt-5") is shelf.open("openai:gpt-5")
+
+
+def test_overload_is_waited_out_and_a_broken_stream_is_paid_for() -> None:
+    ear = Ear()
+    broken = Say("One two three", cut=2)
+    with Wire(Say(status=503), Say(status=429, headers={"Retry-After": "0"}), broken, Say("Yes.")) as wire:
+        reply = ask(f"openai:m@{wire.openai}", ear, text="four" * 5)
+    assert (reply.text, ear.text) == ("Yes.", "Yes.")
+    assert reply.usage == Usage(tokens_in=15, tokens_out=7, cost_usd=0.0)
+    assert len(reply.attempts) == 3
+    assert "status 503" in reply.attempts[0]
+    assert "broke off" in reply.attempts[2]
+
+
+def test_it_gives_up_after_as_many_retries_as_are_set() -> None:
+    with Wire(Say(status=503)) as wire, pytest.raises(ModelOverloaded):
+        ask(f"openai:m@{wire.openai}", settings={"backoff_tries": 2})
+    assert len(wire.requests) == 3
+
+
+def test_a_silent_server_is_a_time_out_after_two_calls() -> None:
+    with Wire(Say(hold=threading.Event())) as wire, pytest.raises(ModelTimeout):
+        ask(f"openai:m@{wire.openai}", settings={"call_timeout_seconds": 0.3})
+    assert len(wire.requests) == 2
+
+
+def test_a_cascade_goes_on_to_the_next_and_says_why() -> None:
+    with Wire(Say(status=401)) as refusing, Wire(Say("Yes.")) as answering:
+        reply = ask(f"openai:gone@{refusing.openai} | anthropic:claude-haiku-4-5@{answering.anthropic}")
+    assert (reply.text, reply.model, reply.provider) == ("Yes.", "claude-haiku-4-5", "anthropic")
+    assert len(reply.attempts) == 1
+    assert reply.attempts[0].startswith(f"openai:gone@{refusing.openai}: ")
+
+
+def test_a_model_that_never_finds_the_shape_is_replaced_too() -> None:
+    with Wire(Say("No.")) as vague, Wire(Say(GOOD)) as exact:
+        reply = ask(f"openai:a@{vague.openai} | openai:b@{exact.openai}", returns=Score, tries=3)
+    assert reply.answer == Score(reasoning="Fair.", score=7, winner="a")
+    assert (len(vague.requests), len(exact.requests)) == (2, 1)
+    assert reply.usage.tokens_out == 15
+
+
+def test_bad_output_is_corrected_over_the_wire() -> None:
+    with Wire(Say("Hm."), Say(GOOD)) as wire:
+        reply = ask(f"openai:m@{wire.openai}", returns=Score)
+    assert reply.answer is not None
+    assert [m["content"] for m in wire.requests[1].body["messages"]] == [
+        "Say yes.",
+        "Hm.",
+        "That answer can't be used: a JSON object was expected, but there is none. Answer again.",
+    ]
+
+
+def test_calls_at_once_are_limited_by_server() -> None:
+    async def many(model: Model) -> None:
+        await asyncio.gather(*(model(call(), Ear()) for _ in range(12)))
+
+    with Wire() as wire:
+        on_shelf(f"openai:m@{wire.openai}", many, concurrency=3)
+    assert len(wire.requests) == 12
+    assert wire.most_at_once <= 3
+
+
+def test_a_missing_key_fails_when_called_not_when_opened() -> None:
+    with pytest.raises(ModelUnavailable, match="Set OPENAI_API_KEY"):
+        ask("openai:gpt-5")
+
+
+def test_the_simulated_model_goes_through_everything() -> None:
+    reply = ask("sim:?fail=0.5&garbage=0.5&price_out=10", returns=Score, tries=20, settings={"backoff_tries": 20})
+    assert isinstance(reply.answer, Score)
+    assert reply.usage.cost_usd == pytest.approx(reply.usage.tokens_out * 10 / 1_000_000)
+    with pytest.raises(BadOutput):
+        ask("sim:?garbage=1", returns=Score)
+
+
+def test_prices_are_kept() -> None:
+    shelf = Shelf(Settings(), environ={})
+    assert shelf.price("openai:gpt-4o-mini | local") == Price(usd_in=0.15, usd_out=0.6)
+    assert shelf.price("openai:unheard-of") is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind"),
+    [("nope:x", UnknownModel), ("sim:?sped=1", InputError), ("scripted:/none.yaml", InputError), ("", UnknownModel)],
+)
+def test_check_finds_what_can_not_work(spec: str, kind: type[Exception]) -> None:
+    shelf = Shelf(Settings(), environ={})
+    with pytest.raises(kind):
+        shelf.check(spec)
+    with pytest.raises(kind):
+        shelf.check(f"local | {spec}")
+
+
+def test_check_accepts_what_can() -> None:
+    Shelf(Settings(), environ={}).check("openai:gpt-5 | ollama:x | local | sim:?seed=1")
+
+
+def test_the_doctor_finds_a_good_model() -> None:
+    answer = '{"reasoning": "12 > 7", "larger": "first"}'
+    with Wire(Say("Yes"), Say(answer)) as wire:
+        found = on_shelf(f"openai:m@{wire.openai}", lambda model: probe(model, "m"))
+    assert [(f.ok, f.what.split(" after")[0]) for f in found] == [(True, "m answers"), (True, "m gives typed answers")]
+    assert wire.requests[0].body["max_tokens"] == 16
+
+
+def test_the_doctor_says_what_to_do() -> None:
+    with Wire(Say(status=401)) as wire:
+        (found,) = on_shelf(f"openai:m@{wire.openai}", lambda model: probe(model, "m"))
+    assert (found.ok, found.what) == (False, "m does not answer")
+    assert "MOOT_API_KEY" in found.fix
+    with Wire(Say("Yes")) as wire:
+        found = on_shelf(f"openai:m@{wire.openai}", lambda model: probe(model, "m"))
+    assert [f.ok for f in found] == [True, False]
+    assert "stronger model" in found[1].fix

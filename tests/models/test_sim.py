@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from moot.errors import InputError, ModelOverloaded
+from moot.models.prices import price
+from moot.models.sim import sim_model
+from moot.models.spec import parse
+from moot.types import Answer, Message, Price, Reply
+from tests.models.asking import Ear, Score, call
+
+
+class Point(BaseModel):
+    text: Annotated[str, Field(max_length=20)]
+    weight: Annotated[float, Field(gt=0, lt=1)]
+    strength: Literal["weak", "strong"]
+
+
+class Everything(Answer):
+    kind: Literal["only"]
+    score: Annotated[int, Field(ge=-5, le=-3)]
+    share: Annotated[float, Field(ge=0, le=1)]
+    long: Annotated[str, Field(min_length=200)]
+    sure: bool
+    points: Annotated[list[Point], Field(min_length=2, max_length=2)]
+    maybe: Point | None
+    pair: tuple[int, str]
+    plain: int
+    above: Annotated[int, Field(gt=100)]
+
+
+def ask(spec: str, **more: object) -> Reply:
+    return asyncio.run(sim_model(parse(spec)[0])(call(**more), Ear()))
+
+
+def test_the_same_seed_step_and_seat_give_the_same_words() -> None:
+    one = ask("sim:?seed=1")
+    assert ask("sim:?seed=1", messages=(Message(role="user", text="Something else."),)).text == one.text
+    assert len({one.text, ask("sim:?seed=2").text, ask("sim:?seed=1", key="2").text, ask("sim:", seat="b").text}) == 4
+
+
+def test_it_writes_about_as_many_tokens_as_asked() -> None:
+    assert ask("sim:?tokens=40").usage.tokens_out in range(35, 41)
+    cut = ask("sim:?tokens=400", max_tokens=30)
+    assert (cut.usage.tokens_out, len(cut.text), cut.finish_reason) == (30, 120, "length")
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_any_schema_is_met(seed: int) -> None:
+    Everything.model_validate_json(ask(f"sim:?seed={seed}", returns=Everything, max_tokens=10_000).text)
+    Score.model_validate_json(ask(f"sim:?seed={seed}", returns=Score).text)
+
+
+def test_failures_and_garbage_come_as_often_as_asked() -> None:
+    model = sim_model(parse("sim:?fail=0.3&garbage=0.3")[0])
+
+    async def main() -> tuple[int, int]:
+        failed = garbled = 0
+        for step in range(500):
+            try:
+                reply = await model(call(key=str(step), returns=Score), Ear())
+                garbled += not reply.text.startswith("{")
+            except ModelOverloaded:
+                failed += 1
+        return failed, garbled
+
+    failed, garbled = asyncio.run(main())
+    assert failed in range(110, 190)
+    assert garbled in range(60, 150)
+
+
+def test_a_retry_can_turn_out_differently() -> None:
+    model = sim_model(parse("sim:?fail=0.5")[0])
+
+    async def main() -> list[bool]:
+        outcomes: list[bool] = []
+        for _ in range(20):
+            try:
+                await model(call(), Ear())
+                outcomes.append(True)
+            except ModelOverloaded:
+                outcomes.append(False)
+        return outcomes
+
+    assert len(set(asyncio.run(main()))) == 2
+
+
+def test_it_takes_the_time_it_is_told_to() -> None:
+    ear = Ear()
+    model = sim_model(parse("sim:?latency_ms=50&tps=400&tokens=40")[0])
+    began = time.perf_counter()
+    reply = asyncio.run(model(call(), ear))
+    assert time.perf_counter() - began >= 0.05 + 39 / 400 - 0.03
+    assert len(ear.heard) > 2
+    assert ear.text == reply.text
+    assert reply.first_token_ms == 50
+
+
+def test_without_delays_it_never_waits() -> None:
+    running = sim_model(parse("sim:")[0])(call(), Ear())
+    with pytest.raises(StopIteration) as finished:
+        running.send(None)  # type: ignore[attr-defined]
+    assert isinstance(finished.value.value, Reply)
+
+
+def test_options_are_checked() -> None:
+    with pytest.raises(InputError, match="latency_ms"):
+        sim_model(parse("sim:?latency=5")[0])
+    with pytest.raises(InputError, match="fail"):
+        sim_model(parse("sim:?fail=2")[0])
+
+
+def test_it_costs_what_it_is_told_to() -> None:
+    assert price(parse("sim:"), {}) == Price(usd_in=0, usd_out=0)
+    assert price(parse("sim:?price_in=1&price_out=2"), {}) == Price(usd_in=1, usd_out=2)
