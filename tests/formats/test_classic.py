@@ -32,7 +32,8 @@ def test_stances_are_opposite_and_in_the_prompts(stance: str, a: str, b: str):
     played = play(script_of("classic", max_rounds=1, a_stance=stance))
     assert f"You argue {a}." in played.step("1/speak/a").messages[0].text
     assert f"You argue {b}." in played.step("1/speak/b").messages[0].text
-    assert played.step("1/speak/a").prompt.text.endswith(f"statement {a}.")
+    assert f"opening statement {a}" in played.step("1/speak/a").prompt.text
+    assert f"your own case {b}" in played.step("1/speak/b").prompt.text
 
 
 def test_the_judge_does_not_learn_who_argues_for_what_model_or_name():

@@ -94,10 +94,11 @@ class Classic:
     async def speak(self, side: Side) -> None:
         key = f"{self.round}/speak/{side}"
         if not self.said:
-            prompt = prompts("open", round=str(self.round), stance=self.stance(side))
+            prompt = prompts("open", topic=self.stage.topic, round=str(self.round), stance=self.stance(side))
         else:
             last = fence(self.said[-1].text, of="your opponent", at=key)
-            prompt = prompts("reply", round=str(self.round), stance=self.stance(side), said=last)
+            question = f"The question: {self.stage.topic}" if len(self.said) == 1 else ""
+            prompt = prompts("reply", question=question, round=str(self.round), stance=self.stance(side), said=last)
         text = await self.speakers[side].ask("speak", prompt, round=self.round, shows="TURN")
         self.said.append(Said(side=side, round=self.round, text=text))
 

@@ -1,0 +1,111 @@
+"""A whole duel through the real OpenAI client, as seen by the server at the other end of the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from itertools import pairwise
+
+from moot.app import App
+from moot.request import Request as Wanted
+from moot.settings import Settings
+from tests.models.wire import Request, Say, Wire
+from tests.running import run_to_rest
+
+CANARY = "sk-canary-7f3a9c1e5b"
+
+
+class Debating(Wire):
+    """Answers as each seat should, with a mark in every answer that tells where it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: list[tuple[Request, str]] = []
+        self._both = threading.Barrier(2)
+
+    def take(self, request: Request) -> Say:
+        super().take(request)
+        asked = request.body["messages"][-1]["content"]
+        if "Nothing has been said yet" in asked:
+            self._both.wait(20)  # both plan at once: neither is answered before both have been asked
+        with self._lock:
+            text = self._answer(request.body, len(self.answers))
+            self.answers.append((request, text))
+        return Say(text, tokens=(200, 40, 100))
+
+    def _answer(self, body, n: int) -> str:
+        asked = body["messages"][-1]["content"]
+        mark = f"mark-{body['model']}-{n}"
+        if "response_format" not in body:
+            return f"My words, {mark}."
+        shape = body["response_format"]["json_schema"]["schema"]["properties"]
+        if "score" in shape:
+            return json.dumps({"reasoning": mark, "score": 6})
+        if "scores" in shape:
+            return json.dumps({"winner": "Basil", "scores": {"Ada": 4, "Basil": 9}})
+        assert "who won" in asked
+        return json.dumps({"winner": "Basil"})
+
+
+def text_of(request: Request) -> str:
+    return json.dumps(request.body["messages"])
+
+
+def test_a_duel_over_the_wire(tmp_path):
+    async def main():
+        with Debating() as wire:
+            settings = Settings(database_url=str(tmp_path / "moot.db"), pulse_seconds=0.02)
+            app = App(settings, environ={"MOOT_API_KEY": CANARY})
+            request = Wanted(
+                topic="Redis or PostgreSQL?",
+                format="duel",
+                settings={
+                    "premise": "PostgreSQL is cache enough.",
+                    "seats": {
+                        seat: {"model": f"openai:{seat}@{wire.openai}", "temperature": 0.2}
+                        for seat in ("a", "b", "judge")
+                    },
+                },
+            )
+            done = await run_to_rest(app, await app.create(app.plan(request)))
+            turns = await app.runtime.store.turns(done.id)
+            proof = await app.prove(done.id)
+            audit = json.dumps(await app.audit(done.id), default=str)
+            await app.close()
+            return done, turns, proof, audit, wire
+
+    done, turns, proof, audit, wire = asyncio.run(main())
+    assert (done.status, done.outcome["winner"], done.outcome["scores"]) == ("completed", "b", {"a": 4, "b": 9})
+    assert done.outcome["details"]["premise_upheld"] is False
+    assert len(wire.answers) == 30
+    assert wire.most_at_once == 2
+    assert (done.tokens_in, done.tokens_out) == (6000, 1200)
+    assert all(turn.tokens_cached == 100 for turn in turns)
+    assert proof.same
+
+    by_text = {turn.written: turn for turn in turns}
+    public = {turn.key for turn in turns if turn.phase == "speak"}
+    for _, answer in wire.answers:
+        mark = re.search(r"mark-\w+-\d+", answer)
+        if mark is None:
+            continue
+        turn = by_text[answer]
+        readers = {
+            request.body["model"] for request, _ in wire.answers if f"{mark[0]}." in text_of(request).replace('"', ".")
+        }
+        if turn.key in public:
+            assert "judge" in readers
+        else:
+            assert readers <= {turn.seat}, turn.key
+
+    for seat in ("a", "b", "judge"):
+        sent = [request.body["messages"] for request, _ in wire.answers if request.body["model"] == seat]
+        for earlier, later in pairwise(sent):
+            assert later[: len(earlier)] == earlier  # append-only: a provider's cache can reuse all of it
+        assert all(request.headers["authorization"] == f"Bearer {CANARY}" for request, _ in wire.answers)
+
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("moot.db*"))
+    assert CANARY.encode() not in stored
+    assert CANARY not in audit
