@@ -41,6 +41,7 @@ class Usage:
     tokens_in: int = 0
     tokens_out: int = 0
     tokens_cached: int = 0  # the part of tokens_in that the provider had cached
+    tokens_stored: int = 0  # the part of tokens_in that the provider put into its cache, which can cost extra
     cost_usd: float | None = 0.0  # None: the price is not known
 
     def __add__(self, other: Usage) -> Usage:
@@ -49,6 +50,7 @@ class Usage:
             tokens_in=self.tokens_in + other.tokens_in,
             tokens_out=self.tokens_out + other.tokens_out,
             tokens_cached=self.tokens_cached + other.tokens_cached,
+            tokens_stored=self.tokens_stored + other.tokens_stored,
             cost_usd=(self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
         )
 
@@ -58,6 +60,7 @@ class Usage:
             tokens_in=self.tokens_in - other.tokens_in,
             tokens_out=self.tokens_out - other.tokens_out,
             tokens_cached=self.tokens_cached - other.tokens_cached,
+            tokens_stored=self.tokens_stored - other.tokens_stored,
             cost_usd=(self.cost_usd or 0.0) - (other.cost_usd or 0.0) if known else None,
         )
 

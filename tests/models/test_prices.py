@@ -32,7 +32,9 @@ def test_cached_tokens_cost_less() -> None:
 
 
 def test_the_highest_tier_is_the_worst_case_but_the_actual_one_is_paid() -> None:
-    assert price(parse("anthropic:claude-sonnet-4-5"), {}) == Price(usd_in=6, usd_out=22.5)
+    assert price(parse("anthropic:claude-sonnet-4-5"), {}) == Price(
+        usd_in=7.5, usd_out=22.5
+    )  # stored, at the highest tier
     cost = meter(parse("anthropic:claude-sonnet-4-5")[0], {})
     assert cost(Usage(tokens_in=100_000, tokens_out=1000)) == pytest.approx(0.3 + 0.015)
     assert cost(Usage(tokens_in=300_000, tokens_out=1000)) == pytest.approx(1.8 + 0.0225)
@@ -68,3 +70,14 @@ def test_every_default_has_a_known_price_that_the_library_agrees_with(spec: str)
     paid = calc_price(Tokens(input_tokens=1000, output_tokens=1000), member.model, provider_id=member.provider)
     assert meter(member, {})(Usage(tokens_in=1000, tokens_out=1000)) == float(paid.total_price)
     assert float(paid.total_price) <= known.of(1000, 1000)
+
+
+def test_tokens_put_into_the_cache_are_paid_for() -> None:
+    spec = parse("anthropic:claude-haiku-5-5")[0]
+    plain = meter(spec, {})(Usage(tokens_in=1_000_000))
+    stored = meter(spec, {})(Usage(tokens_in=1_000_000, tokens_stored=1_000_000))
+    worst = price((spec,), {})
+    assert plain is not None
+    assert stored is not None
+    assert worst is not None
+    assert plain < stored <= worst.usd_in

@@ -339,3 +339,9 @@ def test_one_remote_serves_several_event_loops() -> None:
                 await remote.close()
 
         assert [asyncio.run(once()) for _ in range(3)] == ["Yes."] * 3
+
+
+def test_anthropic_is_asked_to_cache_what_the_next_call_will_begin_with() -> None:
+    with Wire(Say("Yes.")) as wire:
+        ask(endpoint(wire, "anthropic"), messages=TALK)
+        assert wire.requests[0].body["cache_control"] == {"type": "ephemeral", "ttl": "5m"}

@@ -44,6 +44,7 @@ def meter(spec: ModelSpec, environ: Mapping[str, str]) -> Meter:
             input_tokens=used.tokens_in,
             output_tokens=used.tokens_out,
             cache_read_tokens=min(used.tokens_cached, used.tokens_in),
+            cache_write_tokens=min(used.tokens_stored, used.tokens_in - min(used.tokens_cached, used.tokens_in)),
         )
         try:
             return float(model.calc_price(tokens, provider).total_price)
@@ -74,7 +75,10 @@ def _worst(spec: ModelSpec, environ: Mapping[str, str]) -> Price | None:
     now = datetime.now(UTC)
     # Some prices change with the hour; a debate may run on into a dearer one.
     day = [model.get_prices(now + timedelta(minutes=30 * half)) for half in range(48)]
-    return Price(usd_in=max(_highest(p.input_mtok) for p in day), usd_out=max(_highest(p.output_mtok) for p in day))
+    return Price(
+        usd_in=max(max(_highest(p.input_mtok), _highest(p.cache_write_mtok)) for p in day),
+        usd_out=max(_highest(p.output_mtok) for p in day),
+    )
 
 
 def _highest(amount: Any) -> float:

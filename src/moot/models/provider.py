@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from moot.errors import ModelError, ModelUnavailable
@@ -305,6 +305,9 @@ def _settings(call: Call, endpoint: Endpoint, wire: Wire) -> ModelSettings:
         settings["temperature"] = call.temperature
     if endpoint.extra:
         settings["extra_body"] = dict(endpoint.extra)
+    if endpoint.provider == "anthropic":
+        # Others cache by themselves. A seat's history only grows, so nearly all of it is read from the cache.
+        return cast("ModelSettings", {**settings, "anthropic_cache": True})
     return settings
 
 
@@ -319,6 +322,7 @@ def _reply(call: Call, endpoint: Endpoint, stream: StreamedResponse, said: _Said
             tokens_in=used.input_tokens or tokens_of(chars_in(call.messages)),
             tokens_out=used.output_tokens or tokens_of(said.chars),
             tokens_cached=used.cache_read_tokens,
+            tokens_stored=used.cache_write_tokens,
             cost_usd=None,
         ),
         finish_reason=stream.finish_reason or "stop",
