@@ -65,6 +65,8 @@ def read_assignments(pairs: list[str]) -> Json:
             parsed: Any = yaml.safe_load(value)
         except yaml.YAMLError:
             parsed = value
+        if isinstance(parsed, dict) and not value.lstrip().startswith("{"):
+            parsed = value  # `sim:` is a model, not a mapping
         settings = merged(settings, _nested(path.strip().split("."), parsed))
     return settings
 

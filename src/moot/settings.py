@@ -75,7 +75,9 @@ def read(model: type[M], given: Mapping[str, Any], what: str = "setting") -> M:
         first = invalid.errors()[0]
         path = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            raise UnknownName("setting", path, _names_beside(model, first["loc"])) from None
+            inside = f" in {path.rpartition('.')[0]}" if "." in path else ""
+            name = str(first["loc"][-1])
+            raise UnknownName(f"setting{inside}", name, _names_beside(model, first["loc"])) from None
         value = "" if first["type"] == "missing" else f" (it is {first['input']!r:.80})"
         more = f" {len(invalid.errors()) - 1} more problem(s) follow." if len(invalid.errors()) > 1 else ""
         message = first["msg"].removeprefix("Value error, ")

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import yaml
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
 
@@ -251,4 +251,10 @@ class Lifecycle(RuleBasedStateMachine):
 
 
 TestLifecycle = Lifecycle.TestCase
-TestLifecycle.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestLifecycle.settings = settings(
+    max_examples=60,
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),  # each step waits for the disk: it is slow by nature
+    print_blob=True,
+)

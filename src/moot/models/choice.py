@@ -61,4 +61,4 @@ def installed_in_ollama(environ: Mapping[str, str], timeout: float = 0.3) -> str
 
 def is_demonstration(spec: str) -> bool:
     """Whether the answers mean nothing, so that verdicts from them must be labelled."""
-    return any(member.provider == "local" for member in parse(spec))
+    return any(member.provider in ("local", "sim") for member in parse(spec))

@@ -114,7 +114,13 @@ def _download(
     command += ["--progress-bar", bar, "--retries", "2", "-d", str(scratch), source.requirement]
     tail: list[str] = []
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,  # Ctrl-C is for us: pip would call its end a failure
     ) as pip:
         assert pip.stdout is not None
         try:

@@ -87,7 +87,14 @@ class Drive:
             notes.append(Shown(type="notice", data={"text": text}))
         # A fork, or a debate that was never begun, has turns whose events are not stored yet.
         missing = shown[debate.shown_count :]
-        await self._commit(script=script, events=[*notes, *missing], shown=len(missing))
+        ended = script.outcome is not None  # a fork of everything has nothing left to do
+        await self._commit(
+            script=script,
+            events=[*notes, *missing],
+            shown=len(missing),
+            status="completed" if ended else None,
+            release=ended,
+        )
         return script
 
     def _start_open_steps(self, script: Script) -> None:

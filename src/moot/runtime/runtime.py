@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -46,6 +46,7 @@ class Runtime:
         self._drives: dict[str, Drive] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._keeper: asyncio.Task[None] | None = None
+        self._broken: dict[str, StoreError] = {}  # debates that could not be driven on because the store failed
 
     async def create(
         self,
@@ -101,6 +102,9 @@ class Runtime:
         debate = await self.store.get(debate_id)
         if debate.status not in ("running", "stopping", "waiting"):
             raise self._refusal(debate, "stop")
+        if debate.status == "stopping" and drive is not None:
+            drive.tell("now" if now else "finish")
+            return debate
         driven = debate.status != "waiting" and debate not in await self.store.abandoned(is_dead)
         to: Status = "stopping" if driven else "stopped"
         moved = await self.store.move(
@@ -180,28 +184,32 @@ class Runtime:
         task = self._tasks.get(debate_id)
         if task is not None:
             await asyncio.shield(task)
+        if debate_id in self._broken:
+            raise self._broken[debate_id]
         return await self.store.get(debate_id)
 
-    async def watch(self, debate_id: str, after: int = 0) -> AsyncIterator[Update]:
+    async def watch(self, debate_id: str, after: int = 0) -> AsyncGenerator[Update, None]:
         """Everything that happens from event `after` on, until the debate comes to rest. Works across processes:
         text in flight is only seen in the process that drives it, durable events everywhere."""
         listener = self.hub.listen(debate_id)
+        listener.missed = True  # whatever was before us is in the store
         try:
             while True:
                 local = debate_id in self._drives
-                pushed = [event for event in listener.events if event.seq > after]
+                events = [event for event in listener.events if event.seq > after]
                 listener.events.clear()
-                if not local or listener.missed or not pushed or pushed[0].seq != after + 1:
-                    debate = await self.store.get(debate_id)
-                    pushed = list(await self.store.events(debate_id, after))
+                if not local or listener.missed or (events and events[0].seq != after + 1):
                     listener.missed = False
-                    at_rest = debate.status not in ("pending", *LIVE) and not local
-                    if at_rest and not pushed:
+                    if debate_id in self._broken:
+                        raise self._broken[debate_id]
+                    debate = await self.store.get(debate_id)
+                    events = list(await self.store.events(debate_id, after))
+                    if not events and not local and debate.status not in ("pending", *LIVE):
                         yield Update(events=(), flights={}, debate=debate)
                         return
-                after = pushed[-1].seq if pushed else after
-                yield Update(events=pushed, flights=self.hub.flights(debate_id))
-                if not pushed or local:
+                after = events[-1].seq if events else after
+                yield Update(events=events, flights=self.hub.flights(debate_id))
+                if not events or local:
                     await listener.wait(self._pulse_seconds)
         finally:
             self.hub.leave(debate_id, listener)
@@ -226,6 +234,7 @@ class Runtime:
         claimed = await self.store.claim(debate_id, self.owner, self._lease_seconds, expect=expect, dead=dead)
         if claimed is None:
             raise self._refusal(await self.store.get(debate_id), verb)
+        self._broken.pop(debate_id, None)
         drive = Drive(claimed, format_, store=self.store, models=self.models, hub=self.hub)
         self._drives[debate_id] = drive
         self._tasks[debate_id] = asyncio.create_task(self._drive(drive), name=f"drive-{claimed.short}")
@@ -234,10 +243,12 @@ class Runtime:
         return claimed
 
     async def _drive(self, drive: Drive) -> None:
+        debate_id = drive.debate.id
         try:
             await drive.run()
+        except StoreError as error:
+            self._broken[debate_id] = error
         finally:
-            debate_id = drive.debate.id
             if self._drives.get(debate_id) is drive:
                 del self._drives[debate_id], self._tasks[debate_id]
             self.hub.wake(debate_id)

@@ -9,7 +9,6 @@ from typing import Any
 
 from moot.types import Cursor, Debate, Event, Failure, SeatSpec, Turn, Usage
 
-
 dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 

@@ -1,0 +1,45 @@
+"""The commands and the exit codes. `moot --help` needs no more than this, so nothing is imported here."""
+
+from __future__ import annotations
+
+DONE = 0
+FAILED = 1  # the debate failed, or a check found a problem
+BAD_INPUT = 2  # nothing was written
+STOPPED = 3  # can be resumed
+CANCELED = 4
+INTERRUPTED = 130  # a second Ctrl-C, or Ctrl-C while only looking
+NOBODY_READS = 141  # whoever read our output went away
+
+
+class BadUsage(Exception):
+    """The command line can't be read; the message is for the person who typed it."""
+
+
+class Command:
+    def __init__(self, module: str, summary: str) -> None:
+        self.module, self.summary = module, summary  # the module of moot.cli is imported when the command runs
+
+
+COMMANDS: dict[str, Command] = {
+    "debate": Command("run", "Debate a question, here and now."),
+    "list": Command("look", "List debates, newest first."),
+    "show": Command("look", "Print a debate's whole transcript."),
+    "watch": Command("look", "Follow a debate that runs in another terminal."),
+    "stop": Command("tell", "Stop a debate after the step in progress."),
+    "resume": Command("run", "Go on with a debate that was stopped or whose process died."),
+    "cancel": Command("tell", "End a debate for good, without a verdict."),
+    "retry": Command("run", "Try the open steps of a failed debate again."),
+    "fork": Command("run", "Branch a debate off at a step and run the branch."),
+    "replay": Command("look", "Prove that the record leads to the same transcript, byte for byte."),
+    "audit": Command("look", "Print what each step cost and how it came to be."),
+    "doctor": Command("check", "Check models and database before they are needed."),
+    "models": Command("check", "Show which models can be used and which would be chosen."),
+    "formats": Command("check", "Show the formats, or all settings of one."),
+}
+
+
+def nearest(word: str, known: list[str]) -> str | None:
+    import difflib
+
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return close[0] if close else None

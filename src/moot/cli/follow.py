@@ -1,0 +1,66 @@
+"""Following a debate to where it rests, wherever it is driven."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from moot.cli.lines import View
+from moot.runtime.owner import is_dead
+from moot.runtime.runtime import Runtime, Update
+from moot.types import Debate
+
+TICK = 0.1  # between two looks at text in flight
+DEBATE_AGE = 0.5  # how old the footer's numbers may be
+LOOK_FOR_DEAD = 2.0  # how often to ask whether whoever drives it still lives
+
+
+@dataclass(frozen=True, kw_only=True)
+class Left:
+    """How a debate was left."""
+
+    debate: Debate
+    interrupted: bool = False  # nobody drives it any more, though it should be running
+
+
+class Follower:
+    def __init__(self, runtime: Runtime, debate_id: str, view: View) -> None:
+        self.runtime, self.debate_id, self.view = runtime, debate_id, view
+        self._debate: Debate | None = None
+        self._fetched = self._looked = 0.0
+
+    async def follow(self, after: int = 0) -> Left:
+        """Show everything from event `after` on."""
+        with self.view.shown():
+            async with aclosing(self.runtime.watch(self.debate_id, after)) as updates:
+                async for update in updates:
+                    left = await self._take(update)
+                    if left is not None:
+                        return left
+        raise AssertionError("watching ends with the debate")
+
+    async def _take(self, update: Update) -> Left | None:
+        for event in update.events:
+            self.view.event(event)
+        if update.debate is not None:
+            return Left(debate=update.debate)
+        if self.view.moves:
+            self.view.moving(update.flights, await self._current(renew=bool(update.events)))
+        if not update.events:
+            await asyncio.sleep(TICK)
+        return await self._abandoned()
+
+    async def _current(self, *, renew: bool) -> Debate:
+        now = asyncio.get_running_loop().time()
+        if self._debate is None or renew or now - self._fetched > DEBATE_AGE:
+            self._debate, self._fetched = await self.runtime.store.get(self.debate_id), now
+        return self._debate
+
+    async def _abandoned(self) -> Left | None:
+        now = asyncio.get_running_loop().time()
+        if self._looked and now - self._looked < LOOK_FOR_DEAD:
+            return None
+        self._looked = now
+        found = [each for each in await self.runtime.store.abandoned(is_dead) if each.id == self.debate_id]
+        return Left(debate=found[0], interrupted=True) if found else None

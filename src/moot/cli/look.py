@@ -1,0 +1,193 @@
+"""Commands that only look: list, show, watch, replay, audit."""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from collections.abc import AsyncIterator, Sequence
+
+from moot.app import App
+from moot.cli.blocks import DEMONSTRATION, Scene
+from moot.cli.commands import DONE, FAILED
+from moot.cli.door import database, find, opened
+from moot.cli.follow import Follower
+from moot.cli.lines import debate_json, paper_of, print_json, view_of
+from moot.cli.paper import Paper, Span, note, table
+from moot.cli.run import summary
+from moot.cli.words import ago, clock, count, duration, exit_code, money, next_step, one_line, progress, spent
+from moot.errors import InputError, UnknownName
+from moot.runtime.owner import is_dead
+from moot.store import Page
+from moot.types import STATUSES, Debate, Event, Json
+
+STYLES = {
+    "running": "green",
+    "interrupted": "red",
+    "waiting": "yellow",
+    "stopping": "yellow",
+    "stopped": "yellow",
+    "failed": "red",
+    "canceled": "dim",
+}
+
+
+async def list(args: Namespace) -> int:
+    async with opened(args) as app:
+        if args.status is not None and args.status not in STATUSES:
+            raise UnknownName("status", args.status, STATUSES)
+        if args.format is not None and args.format not in app.formats:
+            raise UnknownName("format", args.format, app.formats)
+        if not 1 <= args.limit <= 1000:
+            raise InputError(f"--limit is {args.limit}; it can be 1 to 1000.")
+        page, dead = await _page(app, args)
+        if args.json:
+            print_json(_page_json(app, page, dead), indent=2)
+        else:
+            _print_page(paper_of(args), page, dead)
+    return DONE
+
+
+async def show(args: Namespace) -> int:
+    async with opened(args) as app:
+        debate = await find(app, args.id)
+        view = view_of(args, Scene.of(debate, demonstration=app.is_demonstration(debate)))
+        async for event in _events(app, debate):
+            view.event(event)
+        if not args.json:
+            await summary(app, view, debate)
+            interrupted = debate.id in await _dead(app)
+            if debate.status != "completed":
+                view.note(next_step(debate, interrupted=interrupted))
+    return DONE
+
+
+async def watch(args: Namespace) -> int:
+    async with opened(args) as app:
+        debate = await find(app, args.id)
+        scene = Scene.of(debate, demonstration=app.is_demonstration(debate))
+        view = view_of(args, scene, hint="Ctrl-C leaves, the debate goes on")
+        left = await Follower(app.runtime, debate.id, view).follow()
+        if not args.json:
+            await summary(app, view, left.debate)
+        view.note(next_step(left.debate, interrupted=left.interrupted))
+        return exit_code(left.debate)
+
+
+async def replay(args: Namespace) -> int:
+    async with opened(args) as app:
+        debate = await find(app, args.id)
+        proof = await app.prove(debate.id)
+        difference = proof.first_difference
+        if difference is None:
+            print(f"The same transcript, byte for byte: {count(debate.turn_count, 'turn')} replayed without a model.")
+            print(f"sha256 {proof.sha256}, {len(proof.recorded):,} bytes")
+            return DONE
+        line, recorded, replayed = difference
+        print(f"The replay differs from the record, first in line {line} of the transcript.")
+        print(f"recorded: {recorded}\nreplayed: {replayed}")
+        note("The record was changed, or was made by another version of moot.")
+        return FAILED
+
+
+async def audit(args: Namespace) -> int:
+    async with opened(args) as app:
+        debate = await find(app, args.id)
+        document = await app.audit(debate.id)
+        if args.json:
+            print_json(document, indent=2)
+        else:
+            _print_audit(paper_of(args), document, debate, demonstration=app.is_demonstration(debate))
+    return DONE
+
+
+async def _page(app: App, args: Namespace) -> tuple[Page, frozenset[str]]:
+    if not app.database.exists():
+        return Page(debates=()), frozenset()
+    store = database(app).store
+    page = await store.page(status=args.status, format=args.format, limit=args.limit, after=args.after)
+    return page, await _dead(app)
+
+
+async def _dead(app: App) -> frozenset[str]:
+    return frozenset(debate.id for debate in await app.runtime.store.abandoned(is_dead))
+
+
+async def _events(app: App, debate: Debate) -> AsyncIterator[Event]:
+    after = 0
+    while page := await app.runtime.store.events(debate.id, after):
+        for event in page:
+            yield event
+        after = page[-1].seq
+
+
+def _page_json(app: App, page: Page, dead: frozenset[str]) -> Json:
+    debates = [
+        debate_json(each, demonstration=app.is_demonstration(each), interrupted=each.id in dead)
+        for each in page.debates
+    ]
+    return {"debates": debates, "next": page.next}
+
+
+def _print_page(paper: Paper, page: Page, dead: frozenset[str]) -> None:
+    if not page.debates:
+        note('No debates here. Begin one: moot "Should we use Redis or PostgreSQL for caching?"')
+        return
+    now = time.time()
+    head = ("ID", "STATUS", "PROGRESS", "FORMAT", "AGE", "QUESTION")
+    table(paper, head, [_row(debate, dead, now) for debate in page.debates], cut=True)
+    if page.next:
+        paper.note(f"There are more: moot list --after {page.next}")
+    gone = [debate for debate in page.debates if debate.id in dead]
+    if len(gone) == 1:
+        paper.note(f"{gone[0].short}: {next_step(gone[0], interrupted=True)}")
+    elif gone:
+        paper.note(f"The processes of {len(gone)} debates are gone; nothing is lost. Go on with: moot resume --all")
+
+
+def _row(debate: Debate, dead: frozenset[str], now: float) -> Sequence[Span]:
+    status = "interrupted" if debate.id in dead else debate.status
+    return (
+        (debate.short, "bold"),
+        (status, STYLES.get(status, "")),
+        progress(debate),
+        debate.format,
+        ago(debate.created_at, now),
+        one_line(debate.topic, 200),
+    )
+
+
+def _print_audit(paper: Paper, document: Json, debate: Debate, *, demonstration: bool) -> None:
+    paper.line((f"Debate {debate.id}", "bold"))
+    paper.line(f"{one_line(debate.topic)}")
+    paper.line(f"{debate.format} (version {debate.format_version}), {debate.status}, begun {clock(debate.created_at)}")
+    if debate.parent_id:
+        paper.line(f"branched off from {debate.parent_id} at {debate.forked_at}")
+    paper.line()
+    rows = [_audit_row(turn) for turn in document["turns"]]
+    if rows:
+        table(paper, ("STEP", "TOKENS IN", "OUT", "COST", "TIME", "END", "PROMPT", "SHA", "MODEL"), rows, cut=True)
+        paper.line()
+    lost = debate.lost
+    if lost.tokens_in or lost.tokens_out or lost.cost_usd:
+        paper.line(f"Lost in attempts that led to no turn: {lost.tokens_in + lost.tokens_out:,} tokens")
+    paper.line(", ".join([count(debate.turn_count, "turn"), *spent(debate)]))
+    if debate.outcome is not None:
+        paper.line(f"Verdict: {one_line(debate.outcome.get('headline', ''))}")
+        if demonstration:
+            paper.line((DEMONSTRATION, "bold red"))
+    paper.note(f"Every word that was sent and received: moot audit {debate.short} --json")
+
+
+def _audit_row(turn: Json) -> Sequence[Span]:
+    failure = turn["failure"]
+    return (
+        turn["key"],
+        f"{turn['tokens_in']:,}",
+        f"{turn['tokens_out']:,}",
+        money(turn["cost_usd"]),
+        duration(turn["duration_ms"] / 1000),
+        (failure["kind"], "red") if failure else turn["finish_reason"],
+        turn["prompt"],
+        turn["prompt_hash"][:8],
+        turn["model"],
+    )

@@ -1,0 +1,135 @@
+"""The way in: finds the command, runs it, and turns what goes wrong into one line and an exit code.
+
+`moot --help` must be fast, so nothing heavy is imported here; each command's module is imported when it runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from moot import __version__
+from moot.cli.commands import (
+    BAD_INPUT,
+    COMMANDS,
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    NOBODY_READS,
+    BadUsage,
+    nearest,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Coroutine, Sequence
+
+_HELP = """usage: moot "QUESTION" [flags]
+       moot COMMAND [flags]
+
+Models argue a question out under rules; what remains is a decision you can audit, replay and fork.
+
+{commands}
+
+  moot COMMAND --help shows a command's flags; moot --version the version.
+
+Exit codes: 0 done, 1 failed or a problem was found, 2 bad input (nothing was written), 3 stopped (resume it),
+4 canceled, 130 stopped at once by a second Ctrl-C.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    args = list(sys.argv[1:] if argv is None else argv)
+    _reopen_closed()
+    try:
+        code = _dispatch(args)
+        sys.stdout.flush()
+        return code
+    except BadUsage as bad:
+        return _complain(str(bad), BAD_INPUT)
+    except BrokenPipeError:
+        # Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NOBODY_READS
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        return _explain(error)
+
+
+def _reopen_closed() -> None:
+    """Streams that whoever started us has closed are None."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
+
+
+def _dispatch(args: list[str]) -> int:
+    if not args or args[0] in ("-h", "--help") or args == ["help"]:
+        print(_HELP.format(commands="\n".join(f"  {name:<9}{each.summary}" for name, each in COMMANDS.items())))
+        return DONE
+    if args[0] == "--version":
+        print(f"moot {__version__}")
+        return DONE
+    if args[0] == "help":
+        args = [args[1], "--help"]
+    name, rest = _arranged(args)
+    from moot.cli.parser import parser_of
+
+    try:
+        parsed = parser_of(name).parse_args(rest)
+    except SystemExit:  # after --help
+        return DONE
+    from importlib import import_module
+
+    return _run(getattr(import_module(f"moot.cli.{COMMANDS[name].module}"), name), parsed)
+
+
+def _arranged(args: list[str]) -> tuple[str, list[str]]:
+    """The command and its arguments. A question, or flags without a command, mean `debate`."""
+    leading: list[str] = []
+    while args and args[0].partition("=")[0] == "--db":
+        size = 1 if "=" in args[0] else 2
+        leading, args = [*leading, *args[:size]], args[size:]
+    first = args[0] if args else ""
+    if first in COMMANDS:
+        return first, leading + args[1:]
+    if first.startswith("-") or first == "" or first.endswith("?") or any(c.isspace() for c in first):
+        return "debate", leading + args
+    close = nearest(first, list(COMMANDS))
+    advice = f"Did you mean `moot {close}`?" if close else f"Commands: {', '.join(COMMANDS)}."
+    raise BadUsage(f"There is no command {first!r}. {advice} A question of one word ends with a question mark.")
+
+
+def _run(command: Callable[[Namespace], Coroutine[object, object, int]], parsed: Namespace) -> int:
+    import asyncio
+
+    return asyncio.run(command(parsed))
+
+
+def _explain(error: Exception) -> int:
+    from moot.errors import InputError, MootError
+
+    if os.environ.get("MOOT_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error)
+    if isinstance(error, MootError):
+        return _complain(str(error), BAD_INPUT if isinstance(error, InputError) else FAILED)
+    return _complain(
+        f"Unexpected {type(error).__name__}: {error or 'no details'}. "
+        "This is a bug in moot; set MOOT_DEBUG=1 to see where it happened.",
+        FAILED,
+    )
+
+
+def _complain(message: str, code: int) -> int:
+    from moot.reasoning.fence import clean
+
+    line = " ".join(clean(message).split())
+    encoding = getattr(sys.stderr, "encoding", None) or "ascii"
+    try:
+        print(f"moot: {line}".encode(encoding, "replace").decode(encoding), file=sys.stderr, flush=True)
+    except OSError:
+        pass
+    return code

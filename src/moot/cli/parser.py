@@ -1,0 +1,144 @@
+"""The flags of each command. Imported by `moot COMMAND --help`, so it imports little more than argparse."""
+
+from __future__ import annotations
+
+import argparse
+
+from moot.cli.commands import COMMANDS, BadUsage, nearest
+
+TYPE_CHECKING = False  # `typing` takes longer to import than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+EPILOG = 'Ids can be shortened as long as only one debate fits: "moot show 3f2a".'
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise BadUsage(f"{_reworded(message, self.flags())} See `{self.prog} --help`.")
+
+    def flags(self) -> list[str]:
+        return [flag for action in self._actions for flag in action.option_strings if flag.startswith("--")]
+
+
+def parser_of(name: str) -> Parser:
+    add = _FLAGS.get(name, _nothing)
+    parser = Parser(
+        prog=f"moot {name}",
+        description=COMMANDS[name].summary,
+        epilog=EPILOG if add in _WITH_ID else None,
+        allow_abbrev=False,
+    )
+    add(parser)
+    parser.add_argument("--db", metavar="PATH", help="the database: an SQLite file (default: in your data folder)")
+    return parser
+
+
+def _reworded(message: str, flags: list[str]) -> str:
+    kind, _, rest = message.partition(": ")
+    if kind == "unrecognized arguments":
+        first = rest.split()[0]
+        if not first.startswith("-"):
+            return f"{first!r} is one argument too many; put a question in quotes."
+        close = nearest(first.partition("=")[0], flags)
+        return f"There is no flag {first!r}." + (f" Did you mean {close!r}?" if close else "")
+    if kind == "the following arguments are required":
+        return f"Missing: {rest}."
+    return f"{message[:1].upper()}{message[1:]}."
+
+
+def _output(parser: Parser) -> None:
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="one JSON event per line")
+    how.add_argument("--plain", action="store_true", help="plain text, no colours, nothing that moves")
+
+
+def _settings(parser: Parser) -> None:
+    parser.add_argument(
+        "--set", metavar="NAME=VALUE", action="append", default=[], dest="assignments",
+        help="any setting of the format, dotted where nested; can be repeated (see `moot formats NAME`)",
+    )  # fmt: skip
+
+
+def _id(parser: Parser) -> None:
+    parser.add_argument("id", metavar="ID", help="the debate's id, or the beginning of it")
+
+
+def _debate(parser: Parser) -> None:
+    parser.add_argument(
+        "question", nargs="?", metavar="QUESTION", help="what to debate; `-` reads it from standard input"
+    )
+    parser.add_argument("--format", metavar="NAME", help="the rules (default: classic; see `moot formats`)")
+    parser.add_argument("--model", metavar="SPEC", help="model of all participants (default: see `moot models`)")
+    parser.add_argument("--judge-model", metavar="SPEC", help="model of the judge")
+    parser.add_argument("--rounds", metavar="N", type=int, help="rounds, in formats that have them")
+    parser.add_argument("--turns", metavar="N", type=int, help="statements in all, in formats that count those")
+    parser.add_argument("--stance", choices=("pro", "con"), help="what the first debater argues, in `classic`")
+    _settings(parser)
+    parser.add_argument("--file", metavar="SPEC.YAML", help="a YAML file with topic, format and settings")
+    _output(parser)
+
+
+def _list(parser: Parser) -> None:
+    parser.add_argument("--status", metavar="STATUS", help="only debates with this status")
+    parser.add_argument("--format", metavar="NAME", help="only debates of this format")
+    parser.add_argument("--limit", metavar="N", type=int, default=20, help="how many (default: 20)")
+    parser.add_argument("--after", metavar="MARK", help="go on where the page before ended")
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+
+
+def _show(parser: Parser) -> None:
+    _id(parser)
+    _output(parser)
+
+
+def _resume(parser: Parser) -> None:
+    parser.add_argument("id", nargs="?", metavar="ID", help="the debate's id, or the beginning of it")
+    parser.add_argument("--all", action="store_true", help="every debate whose process died")
+    _output(parser)
+
+
+def _fork(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument("--at", metavar="KEY", help="the step to ask anew; `moot show ID` has each step's key")
+    _settings(parser)
+    parser.add_argument("--no-run", action="store_true", help="only create it")
+    _output(parser)
+
+
+def _audit(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument("--json", action="store_true", help="everything, with each word that was sent to a model")
+
+
+def _doctor(parser: Parser) -> None:
+    parser.add_argument(
+        "--model", metavar="SPEC", action="append", default=[], help="check this model; can be repeated"
+    )
+
+
+def _formats(parser: Parser) -> None:
+    parser.add_argument("name", nargs="?", metavar="NAME", help="show the settings of this format")
+
+
+def _nothing(parser: Parser) -> None:
+    pass
+
+
+_WITH_ID = (_show, _id, _resume, _fork, _audit)
+_FLAGS: dict[str, Callable[[Parser], None]] = {
+    "debate": _debate,
+    "list": _list,
+    "show": _show,
+    "watch": _show,
+    "stop": _id,
+    "resume": _resume,
+    "cancel": _id,
+    "retry": _show,
+    "fork": _fork,
+    "replay": _id,
+    "audit": _audit,
+    "doctor": _doctor,
+    "formats": _formats,
+}

@@ -1,0 +1,202 @@
+"""The terminal: colours, and a short region at the bottom that moves. What is finished is printed once, above it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console, Group
+from rich.text import Text
+
+from moot.cli.blocks import Block, Scene, block_of, doing
+from moot.cli.download import Download
+from moot.cli.paper import Span, note
+from moot.cli.words import count, progress, spent
+from moot.reasoning.fence import clean
+from moot.runtime.hub import Flight
+from moot.types import Debate, Event
+
+PALETTE = ("cyan", "magenta", "yellow", "green", "blue", "bright_cyan", "bright_magenta", "bright_yellow")
+REGION_LINES = 8
+TAIL_LINES = 3
+TAIL_CHARS = 2000  # more than the tail lines of any sensible terminal
+
+
+class RichPaper:
+    def __init__(self, seats: Sequence[str] = ()) -> None:
+        # Models write brackets and colons: nothing they say is markup.
+        self.console = Console(markup=False, highlight=False, emoji=False)
+        self.colours = {seat: PALETTE[at % len(PALETTE)] for at, seat in enumerate(seats)}
+
+    @property
+    def width(self) -> int | None:
+        return self.console.width
+
+    def line(self, *spans: Span) -> None:
+        self._print([Text.assemble(*(_styled(span) for span in spans))])
+
+    def block(self, block: Block) -> None:
+        colour = "red" if block.alarm else self.colours.get(block.seat, "")
+        dim = "dim " if block.quiet else ""
+        heading = Text(clean(block.heading), style=f"{dim}{colour}" if block.quiet else f"bold {colour}")
+        if block.key:
+            heading.append(f"  {clean(block.key)}", style="dim not bold default")
+        lines = [heading]
+        lines += self._gutter(clean(block.lead), "bold", colour)
+        lines += self._gutter(clean(block.body), dim.strip(), f"{dim}{colour}")
+        for seat, line in block.cast:
+            lines += self._gutter(clean(line), self.colours.get(seat, ""), "")
+        lines += self._gutter(block.warning, "bold red", "red")
+        self._print([*lines, Text()])
+
+    def note(self, text: str) -> None:
+        if sys.stderr.isatty():
+            self._print([Text(clean(text), style="dim")])
+        else:
+            note(text)
+
+    def _gutter(self, text: str, style: str, colour: str) -> list[Text]:
+        lines: list[Text] = []
+        for paragraph in text.splitlines():
+            for line in Text(paragraph, style=style).wrap(
+                self.console, max(4, self.console.width - 2), overflow="fold"
+            ):
+                line.rstrip()
+                lines.append(Text.assemble(("│ ", colour), line))
+        return lines
+
+    def _print(self, lines: list[Text]) -> None:
+        self.console.print(Group(*lines), overflow="fold")
+
+
+class Region:
+    """Lines at the bottom that are drawn again and again. rich's own Live tears when the window becomes narrower, and
+    hides the cursor, which stays hidden when the process is killed."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._widths: list[int] = []
+
+    def draw(self, lines: Sequence[Text]) -> None:
+        self.clear()
+        self.console.print(Text("\n").join(lines), end="", no_wrap=True, overflow="ignore", crop=False)
+        self._widths = [line.cell_len for line in lines]
+
+    def clear(self) -> None:
+        if not self._widths:
+            return
+        # A terminal that became narrower has wrapped these lines since.
+        columns = max(1, self.console.width)
+        rows = sum(max(1, -(-width // columns)) for width in self._widths)
+        up = f"\x1b[{rows - 1}A" if rows > 1 else ""
+        self.console.file.write(f"\r{up}\x1b[J")
+        self.console.file.flush()
+        self._widths = []
+
+
+class LiveView:
+    """What is finished goes into the scrollback, once; below it a few lines move: for each step in flight a heading
+    and the end of its text, then the footer."""
+
+    moves = True
+
+    def __init__(self, paper: RichPaper, scene: Scene, *, hint: str, download: Download | None = None) -> None:
+        self.paper, self.scene, self.hint = paper, scene, hint
+        self.download = download or Download()
+        self.began = time.monotonic()
+        self._region = Region(paper.console)
+
+    def event(self, event: Event) -> None:
+        block = block_of(event, self.scene)
+        if block is not None:
+            self._region.clear()
+            self.paper.block(block)
+
+    def note(self, text: str) -> None:
+        self._region.clear()
+        self.paper.note(text)
+
+    @contextmanager
+    def shown(self) -> Generator[None]:
+        self.download.embedded = True
+        try:
+            with _no_echo():
+                yield
+        finally:
+            self._region.clear()
+            self.download.embedded = False
+
+    def moving(self, flights: Mapping[str, Flight], debate: Debate) -> None:
+        room = max(2, min(REGION_LINES, self.paper.console.height - 2)) - 1
+        fetching = self.download.text
+        lines = [Text(fetching, style="dim")] if fetching else self._flights(list(flights.values()), room)
+        lines.append(self._footer(flights, debate))
+        for line in lines:
+            line.truncate(max(4, self.paper.console.width - 3), overflow="ellipsis")
+        self._region.draw(lines)
+
+    def _flights(self, flights: list[Flight], room: int) -> list[Text]:
+        if not flights:
+            return []
+        fit = max(1, room // 2)
+        hidden = len(flights) - fit
+        if hidden > 0:
+            fit = max(1, (room - 1) // 2)
+            hidden = len(flights) - fit
+        tail = min(TAIL_LINES, max(1, room // min(fit, len(flights)) - 1))
+        lines: list[Text] = []
+        for flight in flights[:fit]:
+            lines += self._flight(flight, tail)
+        if hidden > 0:
+            lines.append(Text(f"and {hidden} more at work", style="dim"))
+        return lines[:room]
+
+    def _flight(self, flight: Flight, tail: int) -> list[Text]:
+        colour = self.paper.colours.get(flight.seat, "")
+        name = clean(self.scene.name(flight.seat))
+        heading = Text.assemble((f"{name} {doing(flight.shows, flight.phase)} ", f"bold {colour}"), ("…", "dim"))
+        text = " ".join(clean(flight.text[-TAIL_CHARS:]).split())
+        width = max(4, self.paper.console.width - 5)
+        if not text:
+            return [heading]
+        wrapped = list(Text(text, style="dim").wrap(self.paper.console, width, overflow="fold"))
+        return [heading, *(Text.assemble(("│ ", colour), line) for line in wrapped[-tail:])]
+
+    def _footer(self, flights: Mapping[str, Flight], debate: Debate) -> Text:
+        now = max((flight.round for flight in flights.values()), default=0)
+        writing = sum(len(flight.text) for flight in flights.values()) // 4
+        hint = "stopping after this step" if debate.status == "stopping" else self.hint
+        parts = [progress(debate, now), *spent(debate, time.monotonic() - self.began, writing), hint]
+        if not flights and debate.cursor.open and debate.status == "running":
+            parts.insert(1, f"{count(len(debate.cursor.open), 'step')} at work")
+        return Text(" · ".join(parts), style="dim")
+
+
+def _styled(span: Span) -> tuple[str, str]:
+    return (clean(span), "") if isinstance(span, str) else (clean(span[0]), span[1])
+
+
+@contextmanager
+def _no_echo() -> Generator[None]:
+    """Keys pressed while the region moves would leave torn lines in the scrollback."""
+    try:
+        import termios
+
+        descriptor = sys.stdin.fileno()
+        before = termios.tcgetattr(descriptor)
+        quiet = termios.tcgetattr(descriptor)
+        quiet[3] &= ~termios.ECHO
+        # A process in the background must not touch the terminal: it would be stopped.
+        if os.getpgrp() == os.tcgetpgrp(descriptor):
+            termios.tcsetattr(descriptor, termios.TCSANOW, quiet)
+    except Exception:  # no termios, no terminal, or not ours
+        yield
+        return
+    try:
+        yield
+    finally:
+        if os.getpgrp() == os.tcgetpgrp(descriptor):
+            termios.tcsetattr(descriptor, termios.TCSANOW, before)

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+from moot.cli.download import Download
+from moot.cli.words import ago, duration, money, next_step, one_line
+from moot.types import STATUSES, Debate
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.04, "0.0s"), (9.94, "9.9s"), (42.4, "42s"), (72, "1m 12s"), (3600, "1h 00m"), (7325, "2h 02m")],
+)
+def test_duration(seconds, said):
+    assert duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("usd", "said"),
+    [(None, "cost unknown"), (0.0, "$0"), (0.00001, "under $0.0001"), (0.0031, "$0.0031"), (12.5, "$12.50")],
+)
+def test_money(usd, said):
+    assert money(usd) == said
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(-5, "just now"), (90, "1m ago"), (7200, "2h ago"), (200_000, "2d ago")])
+def test_ago(seconds, said):
+    assert ago(1_000_000_000 - seconds, 1_000_000_000) == said
+
+
+def test_one_line():
+    assert one_line("a\n  b\tc") == "a b c"
+    assert one_line("abcdef", 4) == "abc…"
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_every_status_has_a_next_step(status):
+    debate = Debate(id="3f2a91c0-0000", topic="", format="classic", format_version=1, status=status, config={}, cast=())
+    assert "moot " in next_step(debate)
+    assert next_step(debate).endswith("3f2a91c0")
+
+
+def test_a_download_in_a_pipe_says_two_lines(capsys):
+    download = Download()
+    for done in range(0, 101, 10):
+        download(done * 1_000_000, 100_000_000)
+    assert capsys.readouterr().err.splitlines() == [
+        "Fetching the embedded model's weights, once (100 MB).",
+        "The embedded model's weights are here.",
+    ]
+
+
+def test_a_download_that_something_else_shows(capsys):
+    download = Download()
+    download.embedded = True
+    download(50_000_000, 100_000_000)
+    assert "50 of 100 MB" in download.text
+    download(100_000_000, 100_000_000)
+    assert download.text == ""
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,82 @@
+"""Docs can fail: what they name exists, and what exists is named."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+import moot.runtime.budget
+import moot.runtime.hub
+import moot.runtime.replay
+import moot.script
+import moot.stage
+import moot.store
+import moot.types
+from moot.formats import installed
+from moot.request import read_spec
+from moot.settings import Settings, read
+
+ROOT = Path(__file__).parent.parent
+DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def settings_table() -> str:
+    rows = ["| variable | default | what |", "|---|---|---|"]
+    for name, info in Settings.model_fields.items():
+        default = "" if info.default is None else f"`{info.default}`"
+        rows.append(f"| `MOOT_{name.upper()}` | {default} | {info.description} |")
+    return "\n".join(rows)
+
+
+def test_the_readme_lists_every_setting_with_its_default():
+    text = (ROOT / "README.md").read_text()
+    found = re.search(r"<!-- settings -->\n(.*?)\n<!-- /settings -->", text, re.DOTALL)
+    assert found is not None
+    assert found[1] == settings_table()
+
+
+def test_every_noun_of_the_code_is_in_the_glossary():
+    glossary = set(re.findall(r"^\| (\w+) \|", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE))
+    public = {
+        name
+        for module in (moot.types, moot.stage, moot.script)
+        for name, value in vars(module).items()
+        if isinstance(value, type) and value.__module__ == module.__name__ and not name.startswith("_")
+    }
+    # protocols and helpers that a reader meets in passing
+    passing = {"Hear", "Models", "Message", "Ask", "Closing", "Running", "Director", "Task"}
+    assert public - passing - glossary == set()
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_links_and_files_named_in_the_docs_exist(path: Path):
+    text = path.read_text()
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+        assert (path.parent / target).exists(), target
+    for target in re.findall(r"`((?:src|tests|docs|examples)/[\w/.*-]+)`", text):
+        assert list(ROOT.glob(target.rstrip("/"))), target
+    for target in re.findall(r"`((?:runtime|store|formats|models)/[\w/.*-]+)`", text):
+        assert list((ROOT / "src" / "moot").glob(target.rstrip("/"))), target
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda path: path.name)
+def test_examples_are_valid(path: Path):
+    request = read_spec(path)
+    assert request.topic
+    read(installed()[request.format].settings, request.settings)
+    assert yaml.safe_load(path.read_text())
+
+
+def test_formats_are_named_in_the_readme():
+    text = (ROOT / "README.md").read_text()
+    for name in installed():
+        assert f"| `{name}` |" in text
+
+
+def test_statuses_are_explained():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    for status in moot.types.STATUSES:
+        assert f"| `{status}` |" in text
