@@ -45,7 +45,7 @@ def test_each_step_of_the_order() -> None:
     ]
     assert choose("judge", None, environ, lambda: "llama3.2:3b").spec == "ollama:llama3.2:3b"
     assert choose("judge", None, environ, nobody) == Choice(
-        spec="local", reason="no key and no Ollama found, so the embedded demonstration model"
+        spec="local", reason="neither a key nor Ollama was found, and this one is built in"
     )
 
 

@@ -43,7 +43,7 @@ def choose(
     installed = find_ollama()
     if installed:
         return Choice(spec=f"ollama:{installed}", reason="Ollama is running and has it")
-    return Choice(spec="local", reason="no key and no Ollama found, so the embedded demonstration model")
+    return Choice(spec="local", reason="neither a key nor Ollama was found, and this one is built in")
 
 
 def installed_in_ollama(environ: Mapping[str, str], timeout: float = 0.3) -> str | None:

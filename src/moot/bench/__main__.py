@@ -1,0 +1,100 @@
+"""`python -m moot.bench`: measure, as ratios within one run, and print one table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from moot.bench import critical_path, durable_steps, memory, prefix, replay, start
+from moot.bench.table import Row, render
+
+HOME = Path(".bench")  # beside the Makefile: on the disk, and ignored by git
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    measure: Callable[..., list[Row]]
+    quick: Mapping[str, Any] = field(default_factory=dict[str, Any])  # what --quick changes
+
+
+MEASUREMENTS: Mapping[str, Measurement] = {
+    "path": Measurement(measure=critical_path.measure, quick={"repeats": 1}),
+    "raw": Measurement(measure=durable_steps.against_raw, quick={"repeats": 2}),
+    "langgraph": Measurement(
+        measure=partial(durable_steps.against_langgraph, home=HOME.absolute()), quick={"repeats": 1, "debates": 20}
+    ),
+    "memory": Measurement(measure=memory.measure, quick={"debates": 200}),
+    "replay": Measurement(measure=replay.measure, quick={"repeats": 3}),
+    "prefix": Measurement(measure=prefix.measure),
+    "start": Measurement(measure=start.measure, quick={"repeats": 21}),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m moot.bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(MEASUREMENTS)}")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions, smaller numbers")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured to FILE")
+    given = parser.parse_args(arguments)
+    unknown = [name for name in given.names if name not in MEASUREMENTS]
+    if unknown:
+        parser.error(f"there is no measurement {unknown[0]!r}; choose from {', '.join(MEASUREMENTS)}")
+    HOME.mkdir(exist_ok=True)
+    print(f"{machine()}\nThe model is simulated in every measurement: the figures are moot's own cost.\n")
+    before = load()
+    rows = run(given.names or list(MEASUREMENTS), quick=given.quick)
+    print(f"{render(rows)}\n\nLoad of the machine before and after: {before}, {load()}.")
+    if given.json:
+        given.json.write_text(json.dumps({"machine": machine(), "rows": [row.as_json() for row in rows]}, indent=2))
+
+
+def run(names: Sequence[str], *, quick: bool) -> list[Row]:
+    rows: list[Row] = []
+    for name in names:
+        chosen = MEASUREMENTS[name]
+        clock = time.perf_counter()
+        with tempfile.TemporaryDirectory(dir=HOME, prefix="run-") as folder:
+            try:
+                rows += chosen.measure(Path(folder).absolute(), **(chosen.quick if quick else {}))
+            except Exception as error:
+                rows.append(Row(name=name, error=f"{type(error).__name__}: {error}"))
+        print(f"{name}: {time.perf_counter() - clock:.0f} s", file=sys.stderr)
+    return rows
+
+
+def machine() -> str:
+    python = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    return (
+        f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, {python}, databases on {filesystem(HOME)}"
+    )
+
+
+def load() -> str:
+    """Of the last minute. Above 1 before a run, others share the cores: ratios still hold roughly, figures don't."""
+    return f"{os.getloadavg()[0]:.1f}"
+
+
+def filesystem(path: Path) -> str:
+    """Its type, where the system tells."""
+    try:
+        mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    except OSError:
+        return "an unknown filesystem"
+    place = str(path.absolute())
+    under = [mount for mount in mounts if Path(place).is_relative_to(mount[1])]
+    return max(under, key=lambda mount: len(mount[1]))[2] if under else "an unknown filesystem"
+
+
+if __name__ == "__main__":
+    main()
