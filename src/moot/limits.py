@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from moot.errors import LimitReached
-from moot.types import Turn
+from moot.types import Turn, record
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Limits:
     max_runtime_seconds: float | None = None
     max_total_output_tokens: int | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, Literal, Protocol, TypeVar, cast, overload
 
@@ -13,14 +12,14 @@ from pydantic import ValidationError
 
 from moot.errors import LimitReached, ScriptChanged, ScriptError
 from moot.limits import Limits, Spent
-from moot.types import Answer, Failure, Json, Message, Prompt, SeatSpec, Shown, StepKind, Turn
+from moot.types import Answer, Failure, Json, Message, Prompt, SeatSpec, Shown, StepKind, Turn, record
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 A = TypeVar("A", bound=Answer)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Failed:
     """What a tolerant step gives the script instead of an answer."""
 
@@ -28,7 +27,7 @@ class Failed:
     raw: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Closing:
     """What the end of a debate will take: a verdict must stay affordable."""
 
@@ -37,7 +36,7 @@ class Closing:
     tokens: int  # of output, in all calls together
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Step:
     """One request the script makes. Its key is unique in the debate."""
 
@@ -243,7 +242,11 @@ class Stage:
 
 
 def _digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    digest = hashlib.sha256()
+    for part in parts:  # each for itself: from 2 KiB on, hashing would give other threads the turn
+        digest.update(part.encode())
+        digest.update(b"\0")
+    return digest.hexdigest()
 
 
 @lru_cache(maxsize=512)

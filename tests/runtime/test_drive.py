@@ -69,8 +69,8 @@ def test_each_turn_is_on_disk_before_the_next_step_begins(tmp_path):
             async def commit(commit):
                 before = len(calls(log))
                 result = await original(commit)
-                if commit.turn is not None:
-                    seen.append((commit.turn.key, before, len(calls(log))))
+                if commit.turns:
+                    seen.append((commit.turns[-1].key, before, len(calls(log))))
                 return result
 
             app.runtime.store.commit = commit

@@ -150,7 +150,7 @@ class StoreContract:
                 Commit(
                     debate_id=claimed.id,
                     epoch=1,
-                    turn=turn(),
+                    turns=[turn()],
                     cursor=Cursor(open=("2/think/b", "1/evaluate/judge"), next_round=2, next_actor="b"),
                     events=[Shown(type="notice", data={"text": "n"}), Shown(type="TURN", key="1/speak/a", turn=turn())],
                     shown=1,
@@ -181,8 +181,8 @@ class StoreContract:
         async def check(store: Store):
             await store.create(debate(1))
             await store.claim(debate(1).id, "me", 10, expect=["pending"])
-            await store.commit(Commit(debate_id=debate(1).id, epoch=1, turn=turn()))
-            await store.commit(Commit(debate_id=debate(1).id, epoch=1, turn=turn("k2", 2, cost_usd=None)))
+            await store.commit(Commit(debate_id=debate(1).id, epoch=1, turns=[turn()]))
+            await store.commit(Commit(debate_id=debate(1).id, epoch=1, turns=[turn("k2", 2, cost_usd=None)]))
             assert (await store.get(debate(1).id)).cost_usd is None
 
         run(check)
@@ -197,7 +197,12 @@ class StoreContract:
             assert taken.epoch == 2
             before = await store.get(made.id)
             late = Commit(
-                debate_id=made.id, epoch=1, turn=turn(), status="completed", events=[Shown(type="TURN")], release=True
+                debate_id=made.id,
+                epoch=1,
+                turns=[turn()],
+                status="completed",
+                events=[Shown(type="TURN")],
+                release=True,
             )
             assert await store.commit(late) is None
             assert await store.get(made.id) == before
@@ -214,7 +219,7 @@ class StoreContract:
                 await store.claim(made.id, "me", 10, expect=["pending"])
                 await store.move(made.id, status, expect=["running"])
             epoch = (await store.get(made.id)).epoch
-            assert await store.commit(Commit(debate_id=made.id, epoch=epoch, turn=turn())) is None
+            assert await store.commit(Commit(debate_id=made.id, epoch=epoch, turns=[turn()])) is None
             assert await store.turns(made.id) == []
 
         run(check)
@@ -223,10 +228,10 @@ class StoreContract:
         async def check(store: Store):
             made = await store.create(debate(1))
             await store.claim(made.id, "me", 10, expect=["pending"])
-            await store.commit(Commit(debate_id=made.id, epoch=1, turn=turn()))
+            await store.commit(Commit(debate_id=made.id, epoch=1, turns=[turn()]))
             before = await store.get(made.id)
             with pytest.raises(Exception, match=r"(?i)unique|duplicate"):
-                await store.commit(Commit(debate_id=made.id, epoch=1, turn=turn(seq=2, content="other")))
+                await store.commit(Commit(debate_id=made.id, epoch=1, turns=[turn(seq=2, content="other")]))
             assert await store.turns(made.id) == [turn()]
             assert await store.get(made.id) == before
 
@@ -237,9 +242,9 @@ class StoreContract:
             for n in range(20):
                 await store.create(debate(n))
                 await store.claim(debate(n).id, "me", 10, expect=["pending"])
-            await store.commit(Commit(debate_id=debate(7).id, epoch=1, turn=turn()))
+            await store.commit(Commit(debate_id=debate(7).id, epoch=1, turns=[turn()]))
             results = await asyncio.gather(
-                *(store.commit(Commit(debate_id=debate(n).id, epoch=1, turn=turn())) for n in range(20)),
+                *(store.commit(Commit(debate_id=debate(n).id, epoch=1, turns=[turn()])) for n in range(20)),
                 return_exceptions=True,
             )
             assert [n for n, result in enumerate(results) if isinstance(result, Exception)] == [7]
@@ -323,7 +328,7 @@ class StoreContract:
             stopping = await store.move(made.id, "stopping", expect=["running"])
             assert stopping is not None
             assert stopping.owner == "me"
-            committed = await store.commit(Commit(debate_id=made.id, epoch=1, turn=turn()))
+            committed = await store.commit(Commit(debate_id=made.id, epoch=1, turns=[turn()]))
             assert committed is not None
             assert committed.status == "stopping"
 

@@ -150,7 +150,7 @@ async def main():
     store = SqliteStore(Path(sys.argv[1]))
     made = await store.create(debate(1))
     await store.claim(made.id, "me", 10, expect=["pending"])
-    await store.commit(Commit(debate_id=made.id, epoch=1, turn=turn()))
+    await store.commit(Commit(debate_id=made.id, epoch=1, turns=[turn()]))
     os.kill(os.getpid(), signal.SIGKILL)
 asyncio.run(main())
 """

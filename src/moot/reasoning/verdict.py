@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal
 
-from moot.types import Json
+from moot.types import Json, record
 
 Side = Literal["a", "b"]
 SIDES: tuple[Side, Side] = ("a", "b")
@@ -22,7 +22,7 @@ def leader(score_a: float, score_b: float) -> Literal["a", "b", "tie"]:
     return "a" if score_a > score_b else "b" if score_b > score_a else "tie"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Vote:
     seat: str
     first: Side  # which side this reader read first
@@ -35,7 +35,7 @@ class Vote:
         return asdict(self)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Decision:
     winner: Winner
     source: Literal["judge", "jury", "fallback"]

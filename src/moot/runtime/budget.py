@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from moot.errors import LimitReached
 from moot.limits import Limits
 from moot.script import Step
-from moot.types import Message, Price, Usage
+from moot.types import Message, Price, Usage, record
 
 TRIES = 3
 LEAST_TOKENS = 16  # less than this is no answer worth paying for
 MESSAGE_OVERHEAD = 8  # tokens a chat template adds to a message
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Allowance:
     """What a call may use at most; it is reserved until the call has ended."""
 

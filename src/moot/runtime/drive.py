@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal
 
 from moot.errors import LimitReached, ModelError, ScriptError, StoreError, Superseded
@@ -16,12 +15,12 @@ from moot.runtime.hub import Flight, Hub
 from moot.runtime.steps import failure_of, turn_of_failure, turn_of_reply
 from moot.script import Script, Step
 from moot.store import Commit, Store
-from moot.types import Call, Debate, Failure, Models, Reply, Shown, Status, Turn, Usage
+from moot.types import Call, Cursor, Debate, Failure, Models, Reply, Shown, Status, Turn, Usage, record
 
 Signal = Literal["go", "finish", "now", "lost"]  # "finish" the steps in flight, or stop "now"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Ended:
     """How the execution of a step ended."""
 
@@ -42,7 +41,7 @@ class Drive:
         self._script: Script | None = None
         self._flying: dict[str, asyncio.Task[None] | None] = {}
         self._reserved: dict[str, Allowance] = {}
-        self._ended: deque[Ended] = deque()
+        self._ended: list[Ended] = []
         self._wake = asyncio.Event()
         self._failure: Exception | None = None
         self._lost = debate.lost
@@ -89,7 +88,8 @@ class Drive:
         missing = shown[debate.shown_count :]
         ended = script.outcome is not None  # a fork of everything has nothing left to do
         await self._commit(
-            script=script,
+            script,
+            cursor=script.cursor,
             events=[*notes, *missing],
             shown=len(missing),
             status="completed" if ended else None,
@@ -154,50 +154,60 @@ class Drive:
         self._ended.append(ended)
         self._wake.set()
 
-    async def _next(self) -> Ended | None:
-        """The next step that ends; None when a signal came first."""
+    async def _next(self) -> list[Ended]:
+        """The steps that have ended; none when a signal came first."""
         if not self._ended:
             self._wake.clear()
             await self._wake.wait()
-        return self._ended.popleft() if self._ended and self.signal in ("go", "finish") else None
+        if self.signal not in ("go", "finish"):
+            return []
+        ended, self._ended = self._ended, []
+        return ended
 
-    async def _settle(self, script: Script, ended: Ended | None) -> None:
-        if ended is None:
-            return
-        step = ended.step
-        self._flying.pop(step.key)
-        self._reserved.pop(step.key, None)
-        turn = self._turn(script, ended)
-        if turn is None:
-            assert isinstance(ended.result, Exception)
-            self._failure = self._failure or ended.result
-            usage = ended.result.usage if isinstance(ended.result, ModelError) else None
-            self._lost += usage or Usage()
-            self.hub.end(self.debate.id, step.key)
-            return
-        shown = script.resolve(turn)
-        outcome = script.outcome
-        await self._commit(
-            script=script,
-            turn=turn,
-            events=[*_notices(turn), *shown],
-            shown=len(shown),
-            status=None if outcome is None else "completed",
-            release=outcome is not None,
-        )
-        self.hub.end(self.debate.id, step.key)
+    async def _settle(self, script: Script, ended: list[Ended]) -> None:
+        """Feed the script what has ended, in that order, and commit it together."""
+        turns: list[Turn] = []
+        events: list[Shown] = []
+        shown, cursor = 0, script.cursor
+        try:
+            for each in ended:
+                turn = self._turn(script, each)
+                if turn is None:
+                    continue
+                released = script.resolve(turn)
+                turns.append(turn)
+                events += [*_notices(turn), *released]
+                shown, cursor = shown + len(released), script.cursor
+        finally:
+            # What was resolved before one that the rules can't take is kept: it was paid for.
+            if turns:
+                done = script.outcome is not None
+                status: Status | None = "completed" if done else None
+                await self._commit(
+                    script, turns=turns, cursor=cursor, events=events, shown=shown, status=status, release=done
+                )
+        for each in ended:
+            self.hub.end(self.debate.id, each.step.key)
 
     def _turn(self, script: Script, ended: Ended) -> Turn | None:
+        """The turn of a step that ended. None when it failed for good: then the debate will."""
+        key, result = ended.step.key, ended.result
+        del self._flying[key]
+        self._reserved.pop(key, None)
         at = {
             "seq": script.turn_count + 1,
             "started_at": ended.started_at,
             "created_at": ended.started_at + ended.seconds,
             "duration_ms": round(ended.seconds * 1000),
         }
-        if isinstance(ended.result, Exception):
-            return turn_of_failure(ended.step, ended.result, **at)
-        assert ended.allowance is not None
-        return turn_of_reply(ended.step, ended.result, ended.allowance, **at)
+        if isinstance(result, Reply):
+            assert ended.allowance is not None
+            return turn_of_reply(ended.step, result, ended.allowance, **at)
+        turn = turn_of_failure(ended.step, result, **at)
+        if turn is None:
+            self._failure = self._failure or result
+            self._lost += (result.usage if isinstance(result, ModelError) else None) or Usage()
+        return turn
 
     async def _conclude(self, script: Script) -> None:
         """Nothing more will be started: say why."""
@@ -218,9 +228,10 @@ class Drive:
 
     async def _commit(
         self,
-        *,
         script: Script | None = None,
-        turn: Turn | None = None,
+        *,
+        turns: Sequence[Turn] = (),
+        cursor: Cursor | None = None,
         events: Sequence[Shown] = (),
         shown: int = 0,
         status: Status | None = None,
@@ -237,8 +248,8 @@ class Drive:
             Commit(
                 debate_id=self.debate.id,
                 epoch=self.debate.epoch,
-                turn=turn,
-                cursor=None if script is None else script.cursor,
+                turns=turns,
+                cursor=cursor,
                 total_rounds=0 if script is None else script.total_rounds,
                 events=events,
                 shown=shown,

@@ -5,22 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import zip_longest
 
 from moot.formats import Format
 from moot.script import Step
-from moot.types import Debate, Event, Json, Shown, Turn
+from moot.types import Debate, Event, Json, Shown, Turn, record
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Rerun:
     shown: Sequence[Shown]
     outcome: Json | None
     steps: dict[str, Step]  # every step that was asked, by key
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Proof:
     recorded: bytes
     replayed: bytes

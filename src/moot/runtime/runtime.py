@@ -6,7 +6,6 @@ import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from moot.errors import AmbiguousId, InputError, NoSuchDebate, ScriptChanged, StoreError, UnknownName, WrongStatus
 from moot.formats import Format
@@ -14,12 +13,12 @@ from moot.runtime.drive import Drive, Signal
 from moot.runtime.hub import Flight, Hub
 from moot.runtime.owner import is_dead, this_process
 from moot.store import Store
-from moot.types import Debate, Event, Models, SeatSpec, Shown, Status, Turn
+from moot.types import Debate, Event, Models, SeatSpec, Shown, Status, Turn, record
 
 LIVE: tuple[Status, ...] = ("running", "stopping")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Update:
     """What a watcher is told: new durable events, and the text in flight by step."""
 

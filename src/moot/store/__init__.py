@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
-from moot.types import Cursor, Debate, Event, Failure, Json, Shown, Status, Turn, Usage
+from moot.types import Cursor, Debate, Event, Failure, Json, Shown, Status, Turn, Usage, record
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Commit:
-    """What one step of a debate changes. All of it is stored, or nothing."""
+    """What one step of a debate changes, or several that ended together. All of it is stored, or nothing."""
 
     debate_id: str
     epoch: int  # refused when someone else has taken the debate since
-    turn: Turn | None = None
+    turns: Sequence[Turn] = ()
     cursor: Cursor | None = None
     events: Sequence[Shown] = ()
     shown: int = 0  # how many of the events are the script's own
@@ -27,19 +27,19 @@ class Commit:
     release: bool = False  # let go of the lease
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Committed:
     status: Status
     events: Sequence[Event]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Page:
     debates: Sequence[Debate]
     next: str | None = None  # give it as `after` to see what comes next
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Pulse:
     """What the store answers to a process that says it is alive."""
 

@@ -45,14 +45,13 @@ class SqliteStore:
 
     async def create(self, debate: Debate, turns: Sequence[Turn] = (), events: Sequence[Shown] = ()) -> Debate:
         now = self._now()
-        known = all(turn.cost_usd is not None for turn in turns)
         values = {
             **session_values(debate),
             "now": now,
             "turn_count": len(turns),
             "tokens_in": sum(turn.tokens_in for turn in turns),
             "tokens_out": sum(turn.tokens_out for turn in turns),
-            "cost_usd": sum(turn.cost_usd or 0.0 for turn in turns) if known else None,
+            "cost_usd": _sum([turn.cost_usd for turn in turns]),
             "last_seq": len(events),
         }
         turn_rows = [turn_row(turn, new_id(now), debate.id) for turn in turns]
@@ -111,42 +110,20 @@ class SqliteStore:
         return None if row is None else debate_of(row)
 
     async def commit(self, commit: Commit) -> Committed | None:
-        now, turn, lost = self._now(), commit.turn, commit.lost
-        events = commit.events
-        values = {
-            "id": commit.debate_id,
-            "epoch": commit.epoch,
-            "now": now,
-            "status": commit.status,
-            "open_keys": None if commit.cursor is None else dumps(commit.cursor.open),
-            "next_round": None if commit.cursor is None else commit.cursor.next_round,
-            "next_actor": None if commit.cursor is None else commit.cursor.next_actor,
-            "total_rounds": commit.total_rounds,
-            "outcome": optional(commit.outcome),
-            "error": failure_text(commit.error),
-            "events": len(events),
-            "shown": commit.shown,
-            "turns": 0 if turn is None else 1,
-            "tokens_in": 0 if turn is None else turn.tokens_in,
-            "tokens_out": 0 if turn is None else turn.tokens_out,
-            "cost_usd": 0.0 if turn is None else turn.cost_usd,
-            "lost_tokens_in": 0 if lost is None else lost.tokens_in,
-            "lost_tokens_out": 0 if lost is None else lost.tokens_out,
-            "lost_cost_usd": 0.0 if lost is None else lost.cost_usd,
-            "release": commit.release,
-        }
-        row = None if turn is None else turn_row(turn, new_id(now), commit.debate_id)
+        now, debate_id, events = self._now(), commit.debate_id, commit.events
+        statement, values = _change(commit, now)
+        turns = [turn_row(turn, new_id(now), debate_id) for turn in commit.turns]
 
         def work(connection: sqlite3.Connection) -> tuple[int, Status] | None:
-            guard = connection.execute(sql("commit"), values).fetchone()
+            guard = connection.execute(statement, values).fetchone()
             if guard is None:
                 return None
-            if row is not None:
-                connection.execute(sql("insert_turn"), row)
+            for turn in turns:
+                connection.execute(INSERT_TURN, turn)
             last_seq, status = guard
             first = last_seq - len(events) + 1
             for seq, event in enumerate(events, first):
-                connection.execute(sql("insert_event"), _event_row(commit.debate_id, seq, event, now))
+                connection.execute(INSERT_EVENT, _event_row(debate_id, seq, event, now))
             return first, status
 
         done = await self._writer.do(work)
@@ -254,6 +231,45 @@ def migrations() -> Sequence[str]:
 @cache
 def sql(name: str) -> str:
     return (files("moot.store.sqlite") / "sql" / f"{name}.sql").read_text()
+
+
+INSERT_TURN, INSERT_EVENT, STEP, COMMIT = (sql(name) for name in ("insert_turn", "insert_event", "step", "commit"))
+
+
+def _change(commit: Commit, now: float) -> tuple[str, Mapping[str, object]]:
+    cursor, lost, turns = commit.cursor, commit.lost, commit.turns
+    values: dict[str, object] = {
+        "id": commit.debate_id,
+        "epoch": commit.epoch,
+        "now": now,
+        "open_keys": None if cursor is None else dumps(cursor.open),
+        "next_round": None if cursor is None else cursor.next_round,
+        "next_actor": None if cursor is None else cursor.next_actor,
+        "total_rounds": commit.total_rounds,
+        "events": len(commit.events),
+        "shown": commit.shown,
+        "turns": len(turns),
+        "tokens_in": sum([turn.tokens_in for turn in turns]),
+        "tokens_out": sum([turn.tokens_out for turn in turns]),
+        "cost_usd": _sum([turn.cost_usd for turn in turns]),
+    }
+    if cursor is not None and commit.status is None and lost is None and not commit.release:
+        return STEP, values
+    return COMMIT, {
+        **values,
+        "status": commit.status,
+        "outcome": optional(commit.outcome),
+        "error": failure_text(commit.error),
+        "lost_tokens_in": 0 if lost is None else lost.tokens_in,
+        "lost_tokens_out": 0 if lost is None else lost.tokens_out,
+        "lost_cost_usd": 0.0 if lost is None else lost.cost_usd,
+        "release": commit.release,
+    }
+
+
+def _sum(costs: Sequence[float | None]) -> float | None:
+    """Not known as soon as one of them is not."""
+    return None if None in costs else sum([cost or 0.0 for cost in costs])
 
 
 def new_id(now: float) -> str:

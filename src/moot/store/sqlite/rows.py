@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from moot.types import Cursor, Debate, Event, Failure, SeatSpec, Turn, Usage
@@ -154,7 +155,7 @@ def debate_of(row: sqlite3.Row) -> Debate:
 
 
 def _seat_json(seat: SeatSpec) -> dict[str, Any]:
-    return {name: getattr(seat, name) for name in SeatSpec.__slots__}
+    return {each.name: getattr(seat, each.name) for each in fields(seat)}
 
 
 def _loads(text: str | None) -> Any:

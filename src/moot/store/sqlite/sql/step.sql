@@ -1,0 +1,16 @@
+-- As commit.sql, for steps that leave the debate running. It names no column of an index, so that none is written:
+-- this is by far the most frequent change.
+update debate_sessions set
+  updated_at = :now,
+  open_keys = :open_keys,
+  next_round = :next_round,
+  next_actor = :next_actor,
+  total_rounds = max(total_rounds, :total_rounds),
+  last_seq = last_seq + :events,
+  shown_count = shown_count + :shown,
+  turn_count = turn_count + :turns,
+  tokens_in = tokens_in + :tokens_in,
+  tokens_out = tokens_out + :tokens_out,
+  cost_usd = cost_usd + :cost_usd
+where id = :id and epoch = :epoch and status in ('running', 'stopping')
+returning last_seq, status
