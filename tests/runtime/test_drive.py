@@ -585,3 +585,27 @@ def test_a_fallback_takes_over_and_it_is_recorded(tmp_path):
             assert len(notices) == 3
 
     go(main())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_simulated_duel_comes_to_a_verdict(tmp_path, seed):
+    async def main():
+        async with an_app(tmp_path) as app:
+            done = await run_to_rest(app, await new_debate(app, f"sim:?seed={seed}"))
+            assert (done.status, done.turn_count) == ("completed", 30)
+            assert done.outcome["winner"] in ("a", "b")
+            assert app.is_demonstration(done)
+
+    go(main())
+
+
+def test_a_fork_of_a_whole_debate_is_complete_at_once(tmp_path):
+    async def main():
+        async with an_app(tmp_path) as app:
+            parent = await run_to_rest(app, await new_debate(app, answers_file(tmp_path), turns=2))
+            fork = await run_to_rest(app, await app.fork(parent.id, None, {}))
+            assert fork.status == "completed"
+            assert fork.outcome == parent.outcome
+            assert (await app.prove(fork.id)).same
+
+    go(main())

@@ -8,7 +8,6 @@ from moot.app import App
 from moot.bench.rig import (
     DUEL_STEPS,
     app_in,
-    complete_duel,
     finish_all,
     median,
     plan,
@@ -16,6 +15,7 @@ from moot.bench.rig import (
     sim,
     start_all,
     timed,
+    whole_duel,
 )
 from moot.bench.table import Goal, Row
 from moot.types import Debate
@@ -26,8 +26,8 @@ def measure(folder: Path, *, repeats: int = 5, latency_ms: int = 100) -> list[Ro
 
 
 async def _measure(folder: Path, repeats: int, latency_ms: int) -> list[Row]:
-    seed, played = await complete_duel()
-    spec = sim(latency_ms=latency_ms, seed=seed)
+    played = await whole_duel()
+    spec = sim(latency_ms=latency_ms)
     debates: list[float] = []
     calls: list[float] = []
     async with app_in(folder) as app:

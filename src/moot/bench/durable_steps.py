@@ -11,7 +11,6 @@ from moot.bench.rig import (
     DUEL_STEPS,
     alternate,
     app_in,
-    complete_duel,
     finish_all,
     median,
     plan,
@@ -19,6 +18,7 @@ from moot.bench.rig import (
     sim,
     start_all,
     timed,
+    whole_duel,
 )
 from moot.bench.table import Goal, Row
 from moot.types import Debate
@@ -27,12 +27,12 @@ _SETTINGS = "SQLite, WAL, synchronous=FULL"
 
 
 def against_raw(folder: Path, *, repeats: int = 9, debates: int = 100) -> list[Row]:
-    seed, played = run(complete_duel())
+    played = run(whole_duel())
     rows: list[Row] = []
     for count, times in ((1, repeats * 3), (debates, repeats)):
         ours, theirs = alternate(
             times,
-            lambda count=count: _rate(count, run(_seconds(folder, seed, count))),
+            lambda count=count: _rate(count, run(_seconds(folder, count))),
             lambda count=count: _rate(count, run(raw.seconds_for(folder, played, debates=count))),
         )
         note = f"{_SETTINGS}; raw: a writer thread with grouped commits that is given finished rows"
@@ -42,13 +42,13 @@ def against_raw(folder: Path, *, repeats: int = 9, debates: int = 100) -> list[R
 
 
 def against_langgraph(folder: Path, *, repeats: int = 5, debates: int = 100, home: Path | None = None) -> list[Row]:
-    seed, played = run(complete_duel())
+    played = run(whole_duel())
     rows: list[Row] = []
     with Peer(folder, home or folder, texts=[turn.content for turn in played.turns]) as peer:
         for count, times in ((1, repeats * 3), (debates, repeats)):
             ours, theirs = alternate(
                 times,
-                lambda count=count: _rate(count, run(_seconds(folder, seed, count))),
+                lambda count=count: _rate(count, run(_seconds(folder, count))),
                 lambda count=count: _rate(count, peer.seconds_for(count)),
             )
             note = f"{peer.about}; at least {peer.checkpoints} checkpoints in its database for each debate of 30 steps"
@@ -57,9 +57,9 @@ def against_langgraph(folder: Path, *, repeats: int = 5, debates: int = 100, hom
     return rows
 
 
-async def _seconds(folder: Path, seed: int, count: int) -> float:
+async def _seconds(folder: Path, count: int) -> float:
     async with app_in(folder) as app:
-        duel = plan(app, sim(seed=seed))
+        duel = plan(app, sim())
         debates = [await app.create(duel) for _ in range(count)]
         return await timed(_all(app, debates))
 

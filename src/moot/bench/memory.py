@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from moot.app import App
-from moot.bench.rig import DUEL_STEPS, app_in, complete_duel, finish_all, plan, run, sim, start_all
+from moot.bench.rig import DUEL_STEPS, app_in, finish_all, plan, run, sim, start_all
 from moot.bench.table import Row
 from moot.types import Debate
 
@@ -48,9 +48,8 @@ def _in_fresh_process(folder: Path, debates: int, late: bool) -> dict[str, int]:
 
 
 async def _resident(folder: Path, debates: int, late: bool) -> dict[str, int]:
-    seed, _ = await complete_duel()
     async with app_in(folder) as app:
-        warm = await app.create(plan(app, sim(seed=seed)))
+        warm = await app.create(plan(app, sim()))
         await start_all(app, [warm])
         await finish_all(app, [warm], steps=DUEL_STEPS)
         idle = _rss()

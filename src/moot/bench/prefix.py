@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from moot.bench.rig import TOKENS, complete_duel, run
+from moot.bench.rig import TOKENS, run, whole_duel
 from moot.bench.table import Goal, Row
 from moot.types import Call, Message
 
 
 def measure(folder: Path, *, tokens: int = TOKENS) -> list[Row]:
-    _, played = run(complete_duel(tokens=tokens))
+    played = run(whole_duel(tokens=tokens))
     goal = Goal(sign=">", bound=0.9)
     basis = f"bytes; a duel of 6 turns, simulated statements of {tokens} tokens, every call but the first of each seat"
     return [

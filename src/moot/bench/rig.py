@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from moot.app import App, Plan
-from moot.errors import BadOutput
 from moot.request import Request
 from moot.runtime.budget import Allowance
 from moot.runtime.steps import turn_of_reply
@@ -125,19 +124,14 @@ async def play(plan: Plan, model: Model, *, most: int = 10_000) -> Played:
     return Played(debate=debate, turns=turns, waves=waves, calls=calls, complete=complete)
 
 
-async def complete_duel(*, tokens: int = TOKENS) -> tuple[int, Played]:
-    """A seed whose duel takes all its 30 steps, and that duel. Many simulated judges contradict themselves, which ends
-    a duel undecided and a step early."""
+async def whole_duel(*, tokens: int = TOKENS) -> Played:
+    """A simulated duel of all its 30 steps."""
     app = App(Settings.from_env({}), {})
-    for seed in range(100):
-        spec = sim(seed=seed, tokens=tokens)
-        try:
-            played = await play(plan(app, spec), app.models.open(spec))
-        except BadOutput:
-            continue
-        if played.complete and len(played.turns) == DUEL_STEPS:
-            return seed, played
-    raise RuntimeError("no seed below 100 gives a complete simulated duel")
+    spec = sim(tokens=tokens)
+    played = await play(plan(app, spec), app.models.open(spec))
+    if not played.complete or len(played.turns) != DUEL_STEPS:
+        raise RuntimeError(f"a simulated duel took {len(played.turns)} steps, not {DUEL_STEPS}")
+    return played
 
 
 def _call(step: Step) -> Call:

@@ -10,6 +10,7 @@ from moot.errors import ScriptError
 from moot.types import Prompt
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
+_GAP = re.compile(r"\n{3,}")
 
 
 class Prompts:
@@ -25,7 +26,9 @@ class Prompts:
             raise ScriptError(f"Prompt {self._format}/{name} has the slots {sorted(slots)}, given {sorted(values)}.")
         # One pass: text that is filled in is never searched for slots again.
         filled = _SLOT.sub(lambda match: values[match[1]], text)
-        return Prompt(name=f"{self._format}/{name}", text=re.sub(r"\n{3,}", "\n\n", filled).strip())
+        if "\n\n\n" in filled:  # an empty slot leaves a gap
+            filled = _GAP.sub("\n\n", filled)
+        return Prompt(name=f"{self._format}/{name}", text=filled.strip())
 
 
 @cache

@@ -6,12 +6,13 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from moot.errors import ModelOverloaded
 from moot.models.books import CHARS_PER_TOKEN, chars_in, tokens_of
@@ -19,6 +20,7 @@ from moot.models.spec import ModelSpec
 from moot.settings import Strict, read
 from moot.types import Answer, Call, Hear, Model, Reply, Usage
 
+_DRAWS = 50  # until an answer is valid
 _CACHED = 20_000  # texts of a large benchmark, about 10 MB
 _TICK = 0.02  # streamed text comes in pieces this many seconds apart, at least
 
@@ -150,14 +152,25 @@ class _Luck:
         return Random(f"{self._seed}/{call.key}/{call.seat}/{self._asked[call.key, call.seat]}")
 
 
+def _valid(returns: type[Answer], rng: Random) -> Any:
+    """Shapes can demand more than their schema says, such as a winner who does not have the lower score."""
+    schema = returns.model_json_schema()
+    made: Any = None
+    for _ in range(_DRAWS):
+        made = example(schema, rng, schema.get("$defs", {}))
+        with suppress(ValidationError):
+            returns.model_validate(made)
+            break
+    return made
+
+
 @lru_cache(maxsize=_CACHED)
 def _write(seed: int, key: str, seat: str, tokens: int, returns: type[Answer] | None) -> _Written:
     rng = Random(f"{seed}/{key}/{seat}")
     if returns is None:
         text = prose(rng, tokens * CHARS_PER_TOKEN)
     else:
-        schema = returns.model_json_schema()
-        text = json.dumps(example(schema, rng, schema.get("$defs", {})), ensure_ascii=False)
+        text = json.dumps(_valid(returns, rng), ensure_ascii=False)
     return _Written(text, tokens_of(len(text)))
 
 

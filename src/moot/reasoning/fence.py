@@ -6,15 +6,17 @@ import hashlib
 import unicodedata
 
 MAX_QUOTE_CHARS = 24_000
-_KEPT = {"\n", "\t"}
+_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn")
 
 
 def clean(text: str) -> str:
     """Without control, invisible and direction-changing characters, which can hide words from a human reader."""
-    if text.isascii() and text.isprintable():
-        return text
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(c for c in text if c in _KEPT or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Cn"})
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text  # most often
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    unseen = [c for c in set(text) if c not in "\n\t" and unicodedata.category(c) in _UNSEEN]
+    return text.translate(dict.fromkeys(map(ord, unseen))) if unseen else text
 
 
 def fence(text: str, *, of: str, at: str) -> str:

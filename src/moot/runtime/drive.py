@@ -75,7 +75,7 @@ class Drive:
 
     async def _load(self) -> Script:
         debate = self.debate
-        turns = await self.store.turns(debate.id)
+        turns = await self.store.turns(debate.id) if debate.turn_count else ()
         script = self.format.script(debate)
         shown = script.replay(turns)
         notes = [Shown(type="status", data={"status": "running", "turns": len(turns)})]
@@ -283,6 +283,8 @@ class Drive:
 
 def _notices(turn: Turn) -> list[Shown]:
     """What people should know about how a turn came to be."""
+    if not turn.metadata:
+        return []
     texts: list[str] = []
     if turn.failure is not None and turn.failure.kind == "limit":
         texts.append(turn.failure.message)

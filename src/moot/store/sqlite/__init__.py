@@ -42,6 +42,7 @@ class SqliteStore:
         self._writer = Writer(lambda: _connect(path))
         self._readers = ThreadPoolExecutor(1, "moot-reader")
         self._reader: sqlite3.Connection | None = None
+        self._closed = False
 
     async def create(self, debate: Debate, turns: Sequence[Turn] = (), events: Sequence[Shown] = ()) -> Debate:
         now = self._now()
@@ -175,6 +176,10 @@ class SqliteStore:
         ]
 
     async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+
         def shut() -> None:
             if self._reader is not None:
                 self._reader.close()
