@@ -1,4 +1,4 @@
-"""How much of each prompt a provider's cache can already hold: the messages of the seat's previous call, unchanged."""
+"""How much of each prompt a provider's cache can already hold: the seat's previous call, what it read and what it wrote."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def measure(folder: Path, *, tokens: int = TOKENS) -> list[Row]:
     goal = Goal(sign=">", bound=0.9)
     basis = f"bytes; a duel of 6 turns, simulated statements of {tokens} tokens, every call but the first of each seat"
     return [
-        _row("unchanged prefix of prompts", played.calls, answers=False, goal=goal, note=basis),
-        _row("… and the seat's own last answer", played.calls, answers=True, goal=None, note=""),
+        _row("prompts that repeat the seat's previous call", played.calls, answers=True, goal=goal, note=basis),
+        _row("… what that call read, without its answer", played.calls, answers=False, goal=None, note=""),
     ]
 
 
