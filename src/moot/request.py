@@ -13,9 +13,9 @@ from moot.errors import InputError
 from moot.reasoning.fence import clean
 from moot.settings import MAX_TOPIC_CHARS
 from moot.types import Json
+from moot.yamlfile import kind, read_mapping
 
 DEFAULT_FORMAT = "classic"
-MAX_SPEC_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,28 +27,11 @@ class Request:
 
 def read_spec(path: Path) -> Request:
     """A YAML file: `topic`, `format`, and the settings of that format beside them."""
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"The spec {path} can't be read: {error.strerror}.") from None
-    if len(text) > MAX_SPEC_BYTES:
-        raise InputError(f"The spec {path} has {len(text)} bytes; {MAX_SPEC_BYTES} is the most.")
-    try:
-        loaded = yaml.safe_load(text.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise InputError(f"The spec {path} is not UTF-8 text (byte {error.start}).") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "it can't be parsed"
-        raise InputError(f"The spec {path} is not valid YAML{where}: {problem}.") from None
-    if not isinstance(loaded, dict):
-        raise InputError(f"The spec {path} must be a mapping with `topic:` and settings, not {_kind(loaded)}.")
-    given = {str(name): value for name, value in cast("dict[object, Any]", loaded).items()}
+    given = read_mapping(path, "spec", "`topic:` and settings")
     topic, format_ = given.pop("topic", None), given.pop("format", None)
     for name, value in (("topic", topic), ("format", format_)):
         if value is not None and not isinstance(value, str):
-            raise InputError(f"In the spec {path}, `{name}` must be text, not {_kind(value)}.")
+            raise InputError(f"In the spec {path}, `{name}` must be text, not {kind(value)}.")
     # A file that describes two debaters is a duel, whether it says so or not.
     guess = "duel" if "debaters" in given else DEFAULT_FORMAT
     return Request(topic=topic or "", format=format_ or guess, settings=given)
@@ -92,9 +75,3 @@ def read_topic(text: str) -> str:
 
 def _nested(path: list[str], value: Any) -> Json:
     return {path[0]: value if len(path) == 1 else _nested(path[1:], value)}
-
-
-def _kind(value: object) -> str:
-    return {"NoneType": "empty", "list": "a list", "str": "text", "int": "a number", "float": "a number"}.get(
-        type(value).__name__, f"a {type(value).__name__}"
-    )

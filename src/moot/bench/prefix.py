@@ -1,4 +1,4 @@
-"""How much of each prompt a provider's cache can already hold: the seat's previous call, what it read and what it wrote."""
+"""How much of each prompt a provider's cache can already hold: what the seat's previous call read and wrote."""
 
 from __future__ import annotations
 

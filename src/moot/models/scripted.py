@@ -27,6 +27,7 @@ from typing import Any, cast
 from moot.errors import BadOutput, InputError, ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, UnknownName
 from moot.models.books import CHARS_PER_TOKEN, chars_in, tokens_of
 from moot.types import Call, Hear, Json, Model, Reply, Usage
+from moot.yamlfile import kind, read_mapping
 
 _FIELDS = ("answers", "default", "delay_ms", "log")
 _FAILURES: Mapping[str, type[ModelError]] = {
@@ -56,25 +57,8 @@ class Sheet:
 
 def load(file: str) -> Sheet:
     """Raises InputError that says what is wrong and where."""
-    import yaml
-
     path = Path(file).expanduser()
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(
-            f"There is no script file {file}. Give the path of a YAML file, as in scripted:answers.yaml."
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"The script file {file} can't be read: {error}.") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error)
-        raise InputError(f"{file}{where}: {problem}. Is a text with a colon or a brace missing its quotes?") from None
-    if not isinstance(content, dict):
-        raise InputError(f"{file}: the file should be a mapping with `answers:`, not {_kind(content)}.")
-    return _sheet(path, cast(Json, content))
+    return _sheet(path, read_mapping(path, "script file", "`answers:`"))
 
 
 def scripted_model(sheet: Sheet) -> Model:
@@ -127,13 +111,13 @@ def _sheet(path: Path, content: Json) -> Sheet:
             raise UnknownName("field", str(name), _FIELDS, hint=f"{path} may have: {', '.join(_FIELDS)}.")
     answers: Any = content.get("answers") or {}
     if not isinstance(answers, dict):
-        raise InputError(f"{path}: `answers:` should map keys of steps to answers, not be {_kind(answers)}.")
+        raise InputError(f"{path}: `answers:` should map keys of steps to answers, not be {kind(answers)}.")
     delay = content.get("delay_ms", 0)
     if isinstance(delay, bool) or not isinstance(delay, int | float) or delay < 0:
         raise InputError(f"{path}: `delay_ms:` should be a number of milliseconds, not {delay!r}.")
     log = content.get("log")
     if log is not None and not isinstance(log, str):
-        raise InputError(f"{path}: `log:` should be the name of a file, not {_kind(log)}.")
+        raise InputError(f"{path}: `log:` should be the name of a file, not {kind(log)}.")
     if not answers and content.get("default") is None:
         raise InputError(f"{path} has neither `answers:` nor a `default:`, so it can answer nothing.")
     entries = cast("dict[Any, Any]", answers)
@@ -152,10 +136,10 @@ def _items(value: Any, where: str) -> tuple[Any, ...]:
         raise InputError(f"{where} is an empty list; give at least one answer.")
     for item in items:
         if not isinstance(item, str | dict):
-            raise InputError(f"{where} should be a text, a mapping or a list of those, not {_kind(item)}; use quotes.")
-        kind = cast(Json, item)["fail"] if _is_failure(item) else None
-        if kind is not None and kind not in _FAILURES:
-            raise InputError(f"{where}: there is no failure {kind!r}; write one of {', '.join(_FAILURES)}.")
+            raise InputError(f"{where} should be a text, a mapping or a list of those, not {kind(item)}; use quotes.")
+        failure = cast(Json, item)["fail"] if _is_failure(item) else None
+        if failure is not None and failure not in _FAILURES:
+            raise InputError(f"{where}: there is no failure {failure!r}; write one of {', '.join(_FAILURES)}.")
     return items
 
 
@@ -192,16 +176,3 @@ def _note(log: Path | None, line: str) -> None:
         os.write(file, line.encode())
     finally:
         os.close(file)
-
-
-def _kind(value: Any) -> str:
-    kinds: dict[Any, str] = {
-        dict: "a mapping",
-        list: "a list",
-        str: "a text",
-        int: "a number",
-        float: "a number",
-        bool: "yes or no",
-    }
-    kind = cast("type[Any]", type(value))
-    return "nothing" if value is None else kinds.get(kind, kind.__name__)

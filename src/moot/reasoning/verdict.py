@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Literal
 
@@ -47,6 +47,13 @@ class Decision:
     @property
     def flip_rate(self) -> float | None:
         return self.flips / self.read_twice if self.read_twice else None
+
+
+def headline(decision: Decision, wins: Mapping[Side, str]) -> str:
+    """One sentence for people; `wins` is what to say when a side has won."""
+    if decision.winner == "undecided":
+        return "Undecided: there is no valid verdict."
+    return "A tie." if decision.winner == "tie" else wins[decision.winner]
 
 
 def decide(judge: Winner, judge_reason: str, votes: Sequence[Vote]) -> Decision:

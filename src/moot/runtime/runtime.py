@@ -276,10 +276,10 @@ class Runtime:
                     drive.tell("finish")
 
     def _refusal(self, debate: Debate, verb: str) -> WrongStatus:
-        return WrongStatus(f"Debate {debate.short} is {debate.status}; it can't {verb}. {_advice(debate, verb)}")
+        return WrongStatus(f"Debate {debate.short} is {debate.status}; it can't {verb}. {_advice(debate)}")
 
 
-def _advice(debate: Debate, verb: str) -> str:
+def _advice(debate: Debate) -> str:
     short = debate.short
     if debate.terminal:
         return f"See it with `moot show {short}`, or branch off with `moot fork {short}`."

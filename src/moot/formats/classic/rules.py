@@ -14,7 +14,7 @@ from moot.formats.classic.settings import ClassicSettings, Stance
 from moot.formats.jury import Said
 from moot.formats.prompts import Prompts
 from moot.reasoning.fence import fence
-from moot.reasoning.verdict import Decision, Side, Winner, decide, leader
+from moot.reasoning.verdict import SIDES, Decision, Side, Winner, decide, headline, leader
 from moot.script import Failed, Seat, Stage
 from moot.types import Answer, Json, Outcome
 
@@ -131,7 +131,7 @@ class Classic:
         valid = ruling if isinstance(ruling, Ruling) else None
         outcome = Outcome(
             winner=decision.winner,
-            headline=self.headline(decision),
+            headline=headline(decision, {side: f"{LABELS[side]} ({self.stance(side)}) wins." for side in SIDES}),
             ended_by=ended_by,
             verdict_source=decision.source,
             reason=decision.reason,
@@ -146,13 +146,6 @@ class Classic:
         )
         self.stage.show("VERDICT", **asdict(outcome))
         return outcome
-
-    def headline(self, decision: Decision) -> str:
-        if decision.winner == "undecided":
-            return "Undecided: there is no valid verdict."
-        if decision.winner == "tie":
-            return "A tie."
-        return f"{LABELS[decision.winner]} ({self.stance(decision.winner)}) wins."
 
 
 def standing(ruling: Ruling | Failed | LimitReached | None) -> tuple[Winner, str]:

@@ -16,7 +16,7 @@ from moot.formats.duel.verdict import choice_between, record_for
 from moot.formats.jury import Said
 from moot.formats.prompts import Prompts
 from moot.reasoning.fence import fence
-from moot.reasoning.verdict import SIDES, Decision, Side, Winner, decide, flipped
+from moot.reasoning.verdict import SIDES, Side, Winner, decide, flipped, headline
 from moot.script import Failed, Running, Seat, Stage, together
 from moot.types import Answer, Outcome
 
@@ -177,7 +177,7 @@ class Duel:
                 statement = statement.replace(label, self.names[side])
         outcome = Outcome(
             winner=decision.winner,
-            headline=self.headline(decision),
+            headline=headline(decision, {side: self.wins(side) for side in SIDES}),
             ended_by=ended_by,
             verdict_source=decision.source,
             reason=decision.reason,
@@ -197,14 +197,10 @@ class Duel:
         self.stage.show("VERDICT", **asdict(outcome))
         return outcome
 
-    def headline(self, decision: Decision) -> str:
-        if decision.winner == "undecided":
-            return "Undecided: there is no valid verdict."
-        if decision.winner == "tie":
-            return "A tie."
-        upheld = self.premise_upheld(decision.winner)
+    def wins(self, side: Side) -> str:
+        upheld = self.premise_upheld(side)
         about = "" if upheld is None else " The premise is upheld." if upheld else " The premise is rejected."
-        return f"{self.names[decision.winner]} wins.{about}"
+        return f"{self.names[side]} wins.{about}"
 
     def premise_upheld(self, winner: Winner) -> bool | None:
         return winner == "a" if self.settings.premise and winner in SIDES else None

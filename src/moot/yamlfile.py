@@ -1,0 +1,53 @@
+"""YAML files that people write: what is wrong with one is said in a line, with the place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+from moot.errors import InputError
+from moot.types import Json
+
+MAX_BYTES = 1_000_000
+
+
+def read_mapping(path: Path, what: str, example: str) -> Json:
+    """`what` names the file in errors; `example` says what it should hold. Raises InputError."""
+    import yaml
+
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"There is no {what} {path}. Give the path of a YAML file with {example}.") from None
+    except OSError as error:
+        raise InputError(f"The {what} {path} can't be read: {error.strerror}.") from None
+    if len(text) > MAX_BYTES:
+        raise InputError(f"The {what} {path} has {len(text):,} bytes; {MAX_BYTES:,} is the most.")
+    try:
+        loaded: Any = yaml.safe_load(text.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"The {what} {path} is not UTF-8 text (byte {error.start}).") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "it can't be parsed"
+        hint = "Is a text with a colon or a brace missing its quotes?"
+        raise InputError(f"The {what} {path} is not valid YAML{where}: {problem}. {hint}") from None
+    if not isinstance(loaded, dict):
+        raise InputError(f"The {what} {path} should be a mapping with {example}, not {kind(loaded)}.")
+    return {str(name): value for name, value in cast("dict[object, Any]", loaded).items()}
+
+
+def kind(value: object) -> str:
+    """What a value is, for people who write YAML."""
+    kinds = {
+        "dict": "a mapping",
+        "list": "a list",
+        "str": "a text",
+        "int": "a number",
+        "float": "a number",
+        "bool": "yes or no",
+        "NoneType": "nothing",
+    }
+    name = type(value).__name__
+    return kinds.get(name, name)
