@@ -269,7 +269,7 @@ from moot.errors import NotWritable
 from moot.store.sqlite import SqliteStore
 commit = SqliteStore.commit
 async def full(self, given):
-    if given.turn is not None and given.turn.round == 2:
+    if any(turn.round == 2 for turn in given.turns):
         raise NotWritable("The disk is full.")
     return await commit(self, given)
 SqliteStore.commit = full

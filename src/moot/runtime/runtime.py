@@ -45,7 +45,7 @@ class Runtime:
         self._drives: dict[str, Drive] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._keeper: asyncio.Task[None] | None = None
-        self._broken: dict[str, StoreError] = {}  # debates that could not be driven on because the store failed
+        self._broken: dict[str, Exception] = {}  # why a debate could not be driven on, most often the store
 
     async def create(
         self,
@@ -245,7 +245,7 @@ class Runtime:
         debate_id = drive.debate.id
         try:
             await drive.run()
-        except StoreError as error:
+        except Exception as error:  # for whoever waits or watches: nothing more will come
             self._broken[debate_id] = error
         finally:
             if self._drives.get(debate_id) is drive:
