@@ -79,6 +79,8 @@ def test_no_ollama_is_no_error() -> None:
     assert installed_in_ollama({"OLLAMA_HOST": "box:port"}) is None
 
 
-@pytest.mark.parametrize(("spec", "shown"), [("local", True), ("openai:x | local", True), ("sim:", True), ("openai:x", False)])
+@pytest.mark.parametrize(
+    ("spec", "shown"), [("local", True), ("openai:x | local", True), ("sim:", True), ("openai:x", False)]
+)
 def test_what_is_only_a_demonstration(spec: str, shown: bool) -> None:
     assert is_demonstration(spec) is shown
