@@ -72,7 +72,8 @@ def read(model: type[M], given: Mapping[str, Any], what: str = "setting") -> M:
     try:
         return model.model_validate(dict(given))
     except ValidationError as invalid:
-        first = invalid.errors()[0]
+        # A name that is not known explains the one that is missing.
+        first = min(invalid.errors(), key=lambda error: error["type"] != "extra_forbidden")
         path = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
             inside = f" in {path.rpartition('.')[0]}" if "." in path else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, Generic, Literal, Protocol, TypeVar, cast, overload
 
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 
 from moot.errors import LimitReached, ScriptChanged, ScriptError
 from moot.limits import Limits, Spent
-from moot.types import Answer, Failure, Json, Message, Prompt, SeatSpec, Shown, StepKind, Turn, record
+from moot.types import HUMAN, Answer, Failure, GateKind, Json, Message, Prompt, SeatSpec, Shown, StepKind, Turn, record
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -37,6 +38,16 @@ class Closing:
 
 
 @record
+class Waiting:
+    """How a person is asked, and what happens when nobody answers."""
+
+    kind: GateKind
+    timeout_seconds: float | None = None
+    otherwise: Json | None = None  # the answer when the time is over; None: the debate pauses
+    artifacts: Json = field(default_factory=dict[str, Any])
+
+
+@record
 class Step:
     """One request the script makes. Its key is unique in the debate."""
 
@@ -56,6 +67,7 @@ class Step:
     leave: Closing | None = None  # what must be left for the closing when this step has been paid
     shows: str = ""  # the event type it is shown as, if any
     record: Callable[[Any], Json] | None = None  # metadata for the turn, computed from the answer
+    waiting: Waiting | None = None  # set when a person is asked
 
     @property
     def messages(self) -> list[Message]:
@@ -137,7 +149,24 @@ class Seat:
         share: int = 0,
         record: Callable[[Any], Json] | None = None,
     ) -> Ask[Any]:
-        """Ask this seat's model; `share` caps the tokens below the seat's own cap."""
+        """Ask this seat's model, or the person who speaks for it; `share` caps the tokens below the seat's own cap."""
+        waiting = Waiting(kind="statement") if self.spec.model == HUMAN else None
+        return self.request(phase, prompt, returns, tolerant, round, shows, closing, share, record, waiting)
+
+    def request(
+        self,
+        phase: str,
+        prompt: Prompt,
+        returns: type[Answer] | None,
+        tolerant: bool,
+        round: int,
+        shows: str,
+        closing: bool,
+        share: int,
+        record: Callable[[Any], Json] | None,
+        waiting: Waiting | None,
+    ) -> Ask[Any]:
+        """What `ask` and `Stage.gate` have in common. The step is made when it is awaited."""
 
         def step() -> Step:
             key = f"{round}/{phase}/{self.id}"
@@ -147,14 +176,15 @@ class Seat:
             if limit is not None:
                 raise limit
             self._busy = key
+            kind: StepKind = "ask" if waiting is None else "gate"
             return Step(
                 key=key,
-                kind="ask",
+                kind=kind,
                 round=round,
                 phase=phase,
                 seat=self.spec,
                 prompt=prompt,
-                prompt_hash=_digest("ask", _shape(returns), self._chain, prompt.text)[:16],
+                prompt_hash=_digest(kind, _shape(returns), self._chain, prompt.text)[:16],
                 history=self._history,
                 seen=len(self._history),
                 max_tokens=min(share or self.spec.max_tokens, self.spec.max_tokens),
@@ -164,6 +194,7 @@ class Seat:
                 leave=None if closing else self._stage.kept,
                 shows=shows,
                 record=record,
+                waiting=waiting,
             )
 
         return Ask[Any](self, step)
@@ -210,6 +241,7 @@ class Stage:
     def __init__(self, director: Director, cast_: Sequence[SeatSpec], limits: Limits, topic: str) -> None:
         self._director = director
         self._seats = {spec.id: Seat(self, spec) for spec in cast_}
+        self._person = Seat(self, SeatSpec(id="you", name="You", role="person", model=HUMAN, max_tokens=1))
         self.topic = topic
         self.limits = limits
         self.spent = Spent()
@@ -221,6 +253,13 @@ class Stage:
     @property
     def seats(self) -> list[Seat]:
         return list(self._seats.values())
+
+    def gate(
+        self, phase: str, prompt: Prompt, *, returns: type[A], waiting: Waiting, round: int = 0, shows: str = ""
+    ) -> Ask[A]:
+        """Ask the person in charge. The debate waits without costing anything until they answer."""
+        person = self._person
+        return person.request(phase, prompt, returns, False, round, shows, True, 0, None, waiting)
 
     def start(self, coro: Coroutine[Any, Any, T]) -> Running[T]:
         """Begin something that runs beside what follows. Its events are shown here, before what follows."""

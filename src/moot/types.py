@@ -33,7 +33,10 @@ STATUSES: tuple[Status, ...] = (
 TERMINAL: frozenset[Status] = frozenset({"completed", "canceled"})
 
 StepKind = Literal["ask", "gate", "tool", "recall"]
+GateKind = Literal["checkpoint", "clarification", "approval", "statement"]
 Role = Literal["system", "user", "assistant"]
+
+HUMAN = "human"  # the model of a seat that a person speaks for
 
 # "limit" and "invalid" can become turns; the others leave the step open and the debate `failed`.
 FailureKind = Literal["limit", "invalid", "unavailable", "timeout", "overloaded", "script", "error"]
@@ -240,6 +243,24 @@ class Event:
     data: Json
     created_at: float
     turn: Turn | None = None
+
+
+@record
+class Gate:
+    """A step that a person answers, as it is stored while it waits."""
+
+    debate_id: str
+    key: str
+    kind: GateKind
+    question: str
+    choices: tuple[str, ...] = ()  # empty: any words will do
+    artifacts: Json = field(default_factory=dict[str, Any])  # what helps to decide
+    status: Literal["open", "decided"] = "open"
+    requested_at: float = 0.0
+    expires_at: float | None = None
+    decision: Json | None = None
+    reviewer: str | None = None
+    decided_at: float | None = None
 
 
 @record

@@ -12,10 +12,10 @@ from moot.errors import LimitReached, ModelError, ScriptError, StoreError, Super
 from moot.formats import Format
 from moot.runtime.budget import Allowance, allow
 from moot.runtime.hub import Flight, Hub
-from moot.runtime.steps import failure_of, turn_of_failure, turn_of_reply
+from moot.runtime.steps import failure_of, gate_for, turn_of_decision, turn_of_failure, turn_of_reply
 from moot.script import Script, Step
 from moot.store import Commit, Store
-from moot.types import Call, Cursor, Debate, Failure, Models, Reply, Shown, Status, Turn, Usage, record
+from moot.types import Call, Cursor, Debate, Failure, Gate, Models, Reply, Shown, Status, Turn, Usage, record
 
 Signal = Literal["go", "finish", "now", "lost"]  # "finish" the steps in flight, or stop "now"
 
@@ -38,6 +38,7 @@ class Drive:
         self.debate, self.format = debate, format_
         self.store, self.models, self.hub = store, models, hub
         self.signal: Signal = "go"
+        self.waits = False  # for people: nothing is held any more
         self._script: Script | None = None
         self._flying: dict[str, asyncio.Task[None] | None] = {}
         self._reserved: dict[str, Allowance] = {}
@@ -60,9 +61,10 @@ class Drive:
             while script.open and self.signal in ("go", "finish"):
                 if self.signal == "go" and self._failure is None:
                     self._start_open_steps(script)
-                if not self._flying:
+                if self._flying:
+                    await self._settle(script, await self._next())
+                elif self.signal != "go" or self._failure is not None or not await self._answered(script):
                     break
-                await self._settle(script, await self._next())
             await self._conclude(script)
         except Superseded:
             self.signal = "lost"
@@ -101,8 +103,10 @@ class Drive:
         for key, step in list(script.open.items()):
             if key in self._flying:
                 continue
+            if step.kind == "gate":
+                continue  # a person answers it
             if step.kind != "ask":
-                raise ScriptError(f"Step {key!r} is a {step.kind}; this version of moot can only execute asks.")
+                raise ScriptError(f"Step {key!r} is a {step.kind}; this version of moot can't execute those.")
             allowance = self._allow(script, step)
             if isinstance(allowance, LimitReached):
                 if self._reserved:
@@ -167,27 +171,54 @@ class Drive:
     async def _settle(self, script: Script, ended: list[Ended]) -> None:
         """Feed the script what has ended, in that order, and commit it together."""
         turns: list[Turn] = []
-        events: list[Shown] = []
-        shown, cursor = 0, script.cursor
+        shown: list[Shown] = []
+        notes: list[Shown] = []
+        cursor = script.cursor
         try:
             for each in ended:
                 turn = self._turn(script, each)
                 if turn is None:
                     continue
-                released = script.resolve(turn)
+                shown += script.resolve(turn)
                 turns.append(turn)
-                events += [*_notices(turn), *released]
-                shown, cursor = shown + len(released), script.cursor
+                notes += _notices(turn)
+                cursor = script.cursor
         finally:
             # What was resolved before one that the rules can't take is kept: it was paid for.
             if turns:
-                done = script.outcome is not None
-                status: Status | None = "completed" if done else None
-                await self._commit(
-                    script, turns=turns, cursor=cursor, events=events, shown=shown, status=status, release=done
-                )
+                await self._keep(script, turns, shown, notes=notes, cursor=cursor)
         for each in ended:
             self.hub.end(self.debate.id, each.step.key)
+
+    async def _keep(
+        self,
+        script: Script,
+        turns: list[Turn],
+        shown: list[Shown],
+        *,
+        notes: Sequence[Shown] = (),
+        cursor: Cursor | None = None,
+    ) -> None:
+        done = script.outcome is not None
+        await self._commit(
+            script,
+            turns=turns,
+            cursor=cursor or script.cursor,
+            events=[*notes, *shown],
+            shown=len(shown),
+            status="completed" if done else None,
+            release=done,
+        )
+
+    async def _answered(self, script: Script) -> bool:
+        """Feed the script what people have answered; False when there is nothing to do but wait for them."""
+        decided = {gate.key: gate for gate in await self.store.gates(self.debate.id) if gate.status == "decided"}
+        for key, step in list(script.open.items()):
+            if key in decided:
+                turn = turn_of_decision(step, decided[key], script.turn_count + 1)
+                await self._keep(script, [turn], [*script.resolve(turn)])
+                return True
+        return False
 
     def _turn(self, script: Script, ended: Ended) -> Turn | None:
         """The turn of a step that ended. None when it failed for good: then the debate will."""
@@ -216,9 +247,27 @@ class Drive:
         if self._failure is not None:
             await self._fail(self._failure)
             return
+        if self.signal == "go":
+            await self._wait(script)
+            return
         for flight in self.hub.flights(self.debate.id).values():  # cut off by a stop "now", yet paid for
             self._lost += Usage(tokens_out=len(flight.text) // 4)
         await self._commit(status="stopped", release=True, lost=self._newly_lost())
+
+    async def _wait(self, script: Script) -> None:
+        """Only people can go on from here: ask them, and hold nothing while they think."""
+        now = time.time()
+        gates = [gate_for(step, self.debate.id, now) for step in script.open.values()]
+        asked = [
+            Shown(
+                type="gate",
+                key=gate.key,
+                data={"kind": gate.kind, "question": gate.question, "choices": list(gate.choices), **gate.artifacts},
+            )
+            for gate in gates
+        ]
+        await self._commit(script, cursor=script.cursor, events=asked, status="waiting", gates=gates, release=True)
+        self.waits = True
 
     async def _fail(self, error: Exception) -> None:
         try:
@@ -237,6 +286,7 @@ class Drive:
         status: Status | None = None,
         error: Failure | None = None,
         lost: Usage | None = None,
+        gates: Sequence[Gate] = (),
         release: bool = False,
     ) -> None:
         """All of it in one transaction, then tell those who listen."""
@@ -257,6 +307,7 @@ class Drive:
                 outcome=None if outcome is None else asdict(outcome),
                 error=error,
                 lost=lost,
+                gates=gates,
                 release=release,
             )
         )

@@ -12,8 +12,10 @@ from moot.formats import Format
 from moot.runtime.drive import Drive, Signal
 from moot.runtime.hub import Flight, Hub
 from moot.runtime.owner import is_dead, this_process
+from moot.runtime.steps import read_decision
+from moot.script import Step
 from moot.store import Store
-from moot.types import Debate, Event, Models, SeatSpec, Shown, Status, Turn, record
+from moot.types import Debate, Event, Gate, Json, Models, SeatSpec, Shown, Status, Turn, record
 
 LIVE: tuple[Status, ...] = ("running", "stopping")
 
@@ -165,6 +167,42 @@ class Runtime:
         note = Shown(type="status", data={"status": "pending", "parent": parent.id, "at": at})
         return await self.store.create(fork, turns=copied, events=[note])
 
+    async def answer(self, debate_id: str, given: Json, *, by: str, key: str | None = None) -> Gate:
+        """Answer an open gate, at most once; the debate does not go on by itself, see `resume`."""
+        debate = await self.store.get(debate_id)
+        gates = [gate for gate in await self.store.gates(debate_id) if key is None or gate.key == key]
+        still = [gate for gate in gates if gate.status == "open"]
+        if debate.terminal or not still:
+            raise self._nothing_to_answer(debate, gates)
+        if len(still) > 1:
+            raise InputError(
+                f"Several questions are open: {', '.join(gate.key for gate in still)}. Say which with --key."
+            )
+        step = (await self._open_steps(debate)).get(still[0].key)
+        if step is None:
+            raise self._nothing_to_answer(debate, gates)
+        decision = read_decision(step, given)
+        decided = await self.store.decide(debate_id, step.key, decision, by=by)
+        if decided is None:
+            raise self._nothing_to_answer(debate, await self.store.gates(debate_id))
+        return decided
+
+    async def expire(self) -> Sequence[Debate]:
+        """Do what gates say about questions that nobody answered in time: decide, or pause the debate. Gives the
+        debates that can go on."""
+        ready: list[Debate] = []
+        for gate in await self.store.gates(expired=True):
+            debate = await self.store.get(gate.debate_id)
+            step = (await self._open_steps(debate)).get(gate.key)
+            if step is None or step.waiting is None:
+                continue
+            if step.waiting.otherwise is None:
+                paused = [_status("stopped", by="nobody answered in time")]
+                await self.store.move(debate.id, "stopped", expect=("waiting",), events=paused)
+            elif await self.store.decide(debate.id, gate.key, step.waiting.otherwise, by="nobody: the time was over"):
+                ready.append(debate)
+        return ready
+
     async def recover(self) -> Sequence[Debate]:
         """Take over every debate whose driver is silent. Those that were told to stop are stopped."""
         taken: list[Debate] = []
@@ -180,8 +218,7 @@ class Runtime:
 
     async def wait(self, debate_id: str) -> Debate:
         """Until this process no longer drives it."""
-        task = self._tasks.get(debate_id)
-        if task is not None:
+        while (task := self._tasks.get(debate_id)) is not None:
             await asyncio.shield(task)
         if debate_id in self._broken:
             raise self._broken[debate_id]
@@ -224,6 +261,23 @@ class Runtime:
                 await self._keeper
         await self.store.close()
 
+    async def _open_steps(self, debate: Debate) -> Mapping[str, Step]:
+        script = self.formats[debate.format].script(debate)
+        try:
+            script.replay(await self.store.turns(debate.id))
+            return dict(script.open)
+        finally:
+            script.close()
+
+    def _nothing_to_answer(self, debate: Debate, gates: Sequence[Gate]) -> WrongStatus:
+        decided = [gate for gate in gates if gate.status == "decided"]
+        if decided:
+            last = decided[-1]
+            return WrongStatus(
+                f"{last.key} of debate {debate.short} has been answered by {last.reviewer}. {_advice(debate)}"
+            )
+        return WrongStatus(f"Debate {debate.short} is {debate.status} and asks nothing. {_advice(debate)}")
+
     async def _take(self, debate_id: str, verb: str, *, expect: Collection[Status]) -> Debate:
         debate = await self.store.get(debate_id)
         format_ = self.formats.get(debate.format)
@@ -245,12 +299,22 @@ class Runtime:
         debate_id = drive.debate.id
         try:
             await drive.run()
+            if drive.waits:
+                await self._answered_meanwhile(debate_id)
         except Exception as error:  # for whoever waits or watches: nothing more will come
             self._broken[debate_id] = error
         finally:
             if self._drives.get(debate_id) is drive:
                 del self._drives[debate_id], self._tasks[debate_id]
             self.hub.wake(debate_id)
+
+    async def _answered_meanwhile(self, debate_id: str) -> None:
+        """An answer that came between our last look and our going to wait would otherwise wait for nobody."""
+        open_keys = (await self.store.get(debate_id)).cursor.open
+        gates = await self.store.gates(debate_id)
+        if any(gate.status == "decided" and gate.key in open_keys for gate in gates):
+            with suppress(WrongStatus):
+                await self.resume(debate_id)
 
     async def _keep(self) -> None:
         """Keep our leases alive, and hear of stops, cancels and take-overs that came from elsewhere."""

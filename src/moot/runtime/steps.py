@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from moot.errors import BadOutput, LimitReached, ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, MootError
+from moot.gates import Clarification
 from moot.reasoning.fence import clean
 from moot.runtime.budget import Allowance
 from moot.script import Failed, Step
-from moot.types import Failure, Json, Reply, Turn, Usage
+from moot.settings import read
+from moot.types import HUMAN, Failure, Gate, Json, Reply, Turn, Usage
 
 
 def turn_of_reply(step: Step, reply: Reply, allowance: Allowance, **at: Any) -> Turn:
@@ -34,6 +36,54 @@ def turn_of_reply(step: Step, reply: Reply, allowance: Allowance, **at: Any) -> 
         metadata=metadata,
         **_identity(step),
         **at,
+    )
+
+
+def gate_for(step: Step, debate_id: str, now: float) -> Gate:
+    """What is stored while a person is asked."""
+    waiting = step.waiting
+    assert waiting is not None
+    timeout = waiting.timeout_seconds
+    return Gate(
+        debate_id=debate_id,
+        key=step.key,
+        kind=waiting.kind,
+        question=step.prompt.text,
+        choices=choices_of(step),
+        artifacts=waiting.artifacts,
+        expires_at=None if timeout is None else now + timeout,
+    )
+
+
+def choices_of(step: Step) -> tuple[str, ...]:
+    field = None if step.returns is None else step.returns.model_fields.get("choice")
+    return () if field is None else tuple(str(choice) for choice in get_args(field.annotation))
+
+
+def read_decision(step: Step, given: Json) -> Json:
+    """A person's answer, in the shape the step asks for. Raises InputError."""
+    if step.returns is None:
+        return read(Clarification, given, "answer").model_dump(mode="json")
+    return read(step.returns, given, "answer").model_dump(mode="json")
+
+
+def turn_of_decision(step: Step, gate: Gate, seq: int) -> Turn:
+    """A person's answer is a turn like any other. The time it took is nobody's running time."""
+    assert gate.decision is not None
+    answer = None if step.returns is None else step.returns.model_validate(gate.decision)
+    content = clean(str(gate.decision["text"]) if answer is None else answer.prose())
+    at = gate.decided_at or 0.0
+    return Turn(
+        content=content,
+        data=None if answer is None else gate.decision,
+        model=HUMAN,
+        provider=HUMAN,
+        finish_reason="answered",
+        seq=seq,
+        started_at=at,
+        created_at=at,
+        metadata={"by": gate.reviewer, "asked_at": gate.requested_at},
+        **_identity(step),
     )
 
 

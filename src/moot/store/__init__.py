@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
 
-from moot.types import Cursor, Debate, Event, Failure, Json, Shown, Status, Turn, Usage, record
+from moot.types import Cursor, Debate, Event, Failure, Gate, Json, Shown, Status, Turn, Usage, record
 
 
 @record
@@ -24,6 +24,7 @@ class Commit:
     outcome: Json | None = None
     error: Failure | None = None
     lost: Usage | None = None  # paid for, but no turn came of it
+    gates: Sequence[Gate] = ()  # opened; one that is open already only gets its new time
     release: bool = False  # let go of the lease
 
 
@@ -91,6 +92,15 @@ class Store(Protocol):
 
     async def abandoned(self, is_dead: Callable[[str], bool]) -> Sequence[Debate]:
         """Debates that should be running, but whose driver is silent past its lease, or dead."""
+        ...
+
+    async def gates(self, debate_id: str | None = None, *, expired: bool = False) -> Sequence[Gate]:
+        """Of one debate: all its gates. Of all debates: the open ones, oldest first; with `expired` only those whose
+        time is over."""
+        ...
+
+    async def decide(self, debate_id: str, key: str, decision: Json, *, by: str) -> Gate | None:
+        """Answer an open gate. None when it is not open: of two who answer at once, one wins."""
         ...
 
     async def close(self) -> None: ...

@@ -16,9 +16,20 @@ from typing import TypeVar
 
 from moot.errors import InputError, NoSuchDebate, NotWritable, WrongSchema
 from moot.store import Commit, Committed, Page, Pulse
-from moot.store.sqlite.rows import debate_of, dumps, event_of, failure_text, optional, session_values, turn_of, turn_row
+from moot.store.sqlite.rows import (
+    debate_of,
+    dumps,
+    event_of,
+    failure_text,
+    gate_of,
+    gate_values,
+    optional,
+    session_values,
+    turn_of,
+    turn_row,
+)
 from moot.store.sqlite.writer import Writer, readable
-from moot.types import Debate, Event, Shown, Status, Turn
+from moot.types import Debate, Event, Gate, Json, Shown, Status, Turn
 
 T = TypeVar("T")
 
@@ -114,6 +125,7 @@ class SqliteStore:
         now, debate_id, events = self._now(), commit.debate_id, commit.events
         statement, values = _change(commit, now)
         turns = [turn_row(turn, new_id(now), debate_id) for turn in commit.turns]
+        gates = [{**gate_values(gate), "id": new_id(now), "now": now} for gate in commit.gates]
 
         def work(connection: sqlite3.Connection) -> tuple[int, Status] | None:
             guard = connection.execute(statement, values).fetchone()
@@ -121,6 +133,8 @@ class SqliteStore:
                 return None
             for turn in turns:
                 connection.execute(INSERT_TURN, turn)
+            for gate in gates:
+                connection.execute(sql("open_gate"), gate)
             last_seq, status = guard
             first = last_seq - len(events) + 1
             for seq, event in enumerate(events, first):
@@ -174,6 +188,20 @@ class SqliteStore:
             for debate in live
             if debate.owner is None or (debate.lease_until or 0) <= now or is_dead(debate.owner)
         ]
+
+    async def gates(self, debate_id: str | None = None, *, expired: bool = False) -> Sequence[Gate]:
+        name = "gates" if debate_id is not None else "expired_gates" if expired else "open_gates"
+        values = {"id": debate_id, "now": self._now()}
+        return await self._read(lambda c: [gate_of(row) for row in c.execute(sql(name), values)])
+
+    async def decide(self, debate_id: str, key: str, decision: Json, *, by: str) -> Gate | None:
+        values = {"id": debate_id, "key": key, "decision": dumps(decision), "by": by}
+
+        def work(connection: sqlite3.Connection) -> sqlite3.Row | None:
+            return connection.execute(sql("decide_gate"), {**values, "now": self._now()}).fetchone()
+
+        row = await self._writer.do(work)
+        return None if row is None else gate_of(row)
 
     async def close(self) -> None:
         if self._closed:

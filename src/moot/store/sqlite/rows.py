@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from moot.types import Cursor, Debate, Event, Failure, SeatSpec, Turn, Usage
+from moot.types import Cursor, Debate, Event, Failure, Gate, SeatSpec, Turn, Usage
 
 dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -99,6 +99,35 @@ def event_of(row: sqlite3.Row) -> Event:
         data=json.loads(row["event_data"]),
         created_at=row["event_created_at"],
         turn=None if row["session_id"] is None else turn_of(row),
+    )
+
+
+def gate_values(gate: Gate) -> Mapping[str, Any]:
+    return {
+        "session_id": gate.debate_id,
+        "key": gate.key,
+        "kind": gate.kind,
+        "question": gate.question,
+        "choices": dumps(gate.choices),
+        "artifacts": dumps(gate.artifacts),
+        "expires_at": gate.expires_at,
+    }
+
+
+def gate_of(row: sqlite3.Row) -> Gate:
+    return Gate(
+        debate_id=row["session_id"],
+        key=row["key"],
+        kind=row["kind"],
+        question=row["summary"],
+        choices=tuple(json.loads(row["options"])),
+        artifacts=json.loads(row["artifacts"]),
+        status=row["status"],
+        requested_at=row["requested_at"],
+        expires_at=row["expires_at"],
+        decision=_loads(row["decision"]),
+        reviewer=row["reviewer"],
+        decided_at=row["decided_at"],
     )
 
 

@@ -1,0 +1,44 @@
+"""What a person can be asked: the standard gates and the shape of their answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from moot.types import Answer
+
+MAX_WORDS = 20_000
+
+Words = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_WORDS)]
+
+
+class Checkpoint(Answer):
+    """Between rounds: go on, go on with guidance, or end here."""
+
+    choice: Literal["continue", "guide", "end"]
+    text: Words = ""
+
+    @model_validator(mode="after")
+    def _guidance_has_words(self) -> Self:
+        if self.choice == "guide" and not self.text:
+            raise ValueError("guidance needs words: what should the next round look at?")
+        return self
+
+    def prose(self) -> str:
+        return f"Guidance: {self.text}" if self.choice == "guide" else self.choice.capitalize() + "."
+
+
+class Clarification(Answer):
+    text: Words = Field(min_length=1)
+
+    def prose(self) -> str:
+        return self.text
+
+
+class Approval(Answer):
+    choice: Literal["approve", "reject"]
+    text: Words = ""
+
+    def prose(self) -> str:
+        return f"{'Approved' if self.choice == 'approve' else 'Rejected'}.{f' {self.text}' if self.text else ''}"
