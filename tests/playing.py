@@ -45,8 +45,8 @@ def debate_of(format_name: str, topic: str = "Redis or PostgreSQL?", **settings:
     )
 
 
-def script_of(format_name: str, **settings: Any) -> Script:
-    return installed()[format_name].script(debate_of(format_name, **settings))
+def script_of(format_name: str, topic: str = "Redis or PostgreSQL?", **settings: Any) -> Script:
+    return installed()[format_name].script(debate_of(format_name, topic, **settings))
 
 
 def good(step: Step) -> Any:

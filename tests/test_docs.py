@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import moot.script
 import moot.stage
 import moot.store
 import moot.types
+from moot.config import OTHER_VARIABLES, variable
 from moot.formats import installed
 from moot.request import read_spec
 from moot.settings import Settings, read
@@ -24,18 +26,24 @@ DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").gl
 
 
 def settings_table() -> str:
-    rows = ["| variable | default | what |", "|---|---|---|"]
+    rows = ["| name | variable | default | what |", "|---|---|---|---|"]
     for name, info in Settings.model_fields.items():
-        default = "" if info.default is None else f"`{info.default}`"
-        rows.append(f"| `MOOT_{name.upper()}` | {default} | {info.description} |")
+        default = "" if info.default_factory or info.default is None else f"`{info.default}`"
+        rows.append(f"| `{name}` | `{variable(name)}` | {default} | {info.description} |")
     return "\n".join(rows)
 
 
-def test_the_readme_lists_every_setting_with_its_default():
-    text = (ROOT / "README.md").read_text()
-    found = re.search(r"<!-- settings -->\n(.*?)\n<!-- /settings -->", text, re.DOTALL)
+def variables_table() -> str:
+    rows = ["| variable | what |", "|---|---|"]
+    return "\n".join([*rows, *(f"| `{name}` | {what} |" for name, what in OTHER_VARIABLES.items())])
+
+
+@pytest.mark.parametrize(("name", "table"), [("settings", settings_table), ("variables", variables_table)])
+def test_every_setting_and_variable_is_listed_with_its_default(name: str, table: Callable[[], str]):
+    text = (ROOT / "docs" / "config.md").read_text()
+    found = re.search(rf"<!-- {name} -->\n(.*?)\n?<!-- /{name} -->", text, re.DOTALL)
     assert found is not None
-    assert found[1] == settings_table()
+    assert found[1] == table()
 
 
 def test_every_noun_of_the_code_is_in_the_glossary():

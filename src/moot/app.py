@@ -7,16 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from moot import formats
-from moot.errors import InputError, ModelError
+from moot.config import Config, Origin
+from moot.errors import InputError, ModelError, NoSuchDebate
 from moot.folders import data_dir
 from moot.formats import Format, Part, overridden
 from moot.models.check import Finding, probe
 from moot.models.choice import Choice, choose, installed_in_ollama, is_demonstration
 from moot.models.shelf import Shelf
 from moot.models.spec import missing_key
+from moot.records.record import Record, record_of
 from moot.request import Request, merged, read_topic
 from moot.runtime.replay import Proof, prove, rerun
 from moot.runtime.runtime import Runtime
@@ -43,8 +45,17 @@ class Plan:
 
 
 class App:
-    def __init__(self, settings: Settings, environ: Mapping[str, str], *, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        environ: Mapping[str, str],
+        *,
+        origins: Mapping[str, Origin] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """`origins` say where the settings came from, for people."""
         self.settings, self.environ = settings, environ
+        self.config = Config(settings=settings, origins=origins or {})
         self.formats = formats.installed()
         self.models = Shelf(settings, environ=environ, replay=self._recorded, progress=progress)
         self._runtime: Runtime | None = None
@@ -74,8 +85,8 @@ class App:
 
     def plan(self, request: Request) -> Plan:
         """Check a request: raises InputError, writes nothing."""
-        format_ = formats.get(request.format)
-        settings = read(format_.settings, request.settings)
+        format_ = formats.get(request.format or self.settings.format)
+        settings = read(format_.settings, merged(self.config.debate(format_.name), request.settings))
         cast, reasons = self._cast(format_, settings)
         return Plan(
             topic=read_topic(request.topic),
@@ -86,8 +97,14 @@ class App:
         )
 
     async def create(self, plan: Plan) -> Debate:
+        replayed = [await self._replayed(seat.model) for seat in plan.cast if seat.model.startswith("replay:")]
         return await self.runtime.create(
-            topic=plan.topic, format=plan.format, config=plan.config, cast=plan.cast, initiated_by=_user()
+            topic=plan.topic,
+            format=plan.format,
+            config=plan.config,
+            cast=plan.cast,
+            initiated_by=_user(),
+            metadata={"demonstration": True} if any(map(self.is_demonstration, replayed)) else {},
         )
 
     async def fork(self, debate_id: str, at: str | None, changes: Mapping[str, Any]) -> Debate:
@@ -95,8 +112,9 @@ class App:
         format_ = formats.get(parent.format)
         config = merged(parent.config, changes)
         settings = read(format_.settings, config)
-        kept = {seat.id: seat.model for seat in parent.cast}
-        cast, _ = self._cast(format_, settings, kept if not _names_models(changes) else {})
+        kept = {seat.id: seat.model for seat in parent.cast if not _other_model(seat, changes)}
+        cast, _ = self._cast(format_, settings, kept)
+        # Words that a demonstration model has said stay its words, whoever goes on.
         return await self.runtime.fork(
             parent,
             at=at,
@@ -104,6 +122,7 @@ class App:
             config=settings.model_dump(mode="json"),
             cast=cast,
             initiated_by=_user(),
+            metadata={"demonstration": True} if self.is_demonstration(parent) else {},
         )
 
     async def prove(self, debate_id: str) -> Proof:
@@ -125,9 +144,20 @@ class App:
             ],
         }
 
+    async def record(self, debate_id: str) -> Record:
+        """Raises WrongStatus while the debate is not completed."""
+        store = self.runtime.store
+        debate = await store.get(debate_id)
+        return record_of(debate, await store.turns(debate_id), demonstration=self.is_demonstration(debate))
+
     def is_demonstration(self, debate: Debate) -> bool:
         """Whether a demonstration model had a part in the verdict."""
-        return any(is_demonstration(seat.model) for seat in debate.cast)
+        return bool(debate.metadata.get("demonstration")) or any(is_demonstration(seat.model) for seat in debate.cast)
+
+    def check(self, debate: Debate) -> None:
+        """Raises InputError when a model of the debate can't be used now."""
+        for spec in {seat.model for seat in debate.cast}:
+            self._usable(spec)
 
     async def doctor(self, specs: Sequence[str]) -> list[Finding]:
         """Ask everything that a debate will need, before it costs anything."""
@@ -140,9 +170,10 @@ class App:
                 findings.append(Finding(ok=False, what=f"model {spec}", fix=str(error)))
         return findings
 
-    def choose(self, role: str, explicit: str | None = None) -> Choice:
+    def choose(self, role: str, explicit: str | None = None, format: str | None = None) -> Choice:
         """The model for a role, and why."""
-        return choose(role, explicit, self.environ, self._find_ollama)
+        configured = self.config.model(role, format or self.settings.format)
+        return choose(role, explicit, self.environ, self._find_ollama, configured)
 
     async def close(self) -> None:
         if self._runtime is not None:
@@ -155,7 +186,7 @@ class App:
         """Choose each seat's model and caps."""
         parts = overridden(format_.parts(settings), settings.seats)
         asked_for = {"judge": settings.model_judge, "debater": settings.model_debater}
-        roles = {role: self.choose(role, asked_for.get(role)) for role in {part.role for part in parts}}
+        roles = {role: self.choose(role, asked_for.get(role), format_.name) for role in {part.role for part in parts}}
         seats: list[SeatSpec] = []
         reasons: dict[str, str] = {}
         for part in parts:
@@ -168,15 +199,25 @@ class App:
         return tuple(seats), reasons
 
     def _check(self, spec: str, settings: DebateSettings) -> None:
-        self.models.check(spec)
-        missing = missing_key(spec, self.environ)
-        if missing:
-            raise InputError(f"The model {spec} needs a key. Set {missing}, or choose another model with --model.")
+        self._usable(spec)
         if settings.max_cost_usd is not None and self.models.price(spec) is None:
             raise InputError(
                 f"The price of {spec} is not known, so max_cost_usd can't be kept. "
                 "Leave max_cost_usd out, or choose a model with a known price."
             )
+
+    def _usable(self, spec: str) -> None:
+        self.models.check(spec)
+        missing = missing_key(spec, self.environ)
+        if missing:
+            raise InputError(f"The model {spec} needs a key. Set {missing}, or choose another model with --model.")
+
+    async def _replayed(self, spec: str) -> Debate:
+        """The debate that a `replay:` model speaks from."""
+        debate_id = spec.removeprefix("replay:")
+        if not self.database.exists():
+            raise NoSuchDebate(debate_id)
+        return await self.runtime.store.get(await self.runtime.find(debate_id))
 
     async def _all_of(self, debate_id: str) -> tuple[Debate, Sequence[Turn], list[Event]]:
         store = self.runtime.store
@@ -203,11 +244,9 @@ def _seat(part: Part, spec: str, settings: DebateSettings) -> SeatSpec:
     )
 
 
-def _names_models(changes: Mapping[str, Any]) -> bool:
-    """Whether someone asks for other models than the parent had."""
-    if any(name.startswith("model") or name == "jury_models" for name in changes):
-        return True
-    return any(_names_models(cast(Json, value)) for value in changes.values() if isinstance(value, dict))
+def _other_model(seat: SeatSpec, changes: Mapping[str, Any]) -> bool:
+    """Whether a fork asks for another model for this seat; all others keep theirs."""
+    return f"model_{seat.role}" in changes or ("jury_models" in changes and seat.id.startswith("juror"))
 
 
 def _user() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import StringConstraints, model_validator
 
 from moot.types import Answer
 
@@ -30,10 +30,10 @@ class Checkpoint(Answer):
 
 
 class Clarification(Answer):
-    text: Words = Field(min_length=1)
+    text: Words = ""  # nothing to add is an answer, too
 
     def prose(self) -> str:
-        return self.text
+        return self.text or "(nothing to add)"
 
 
 class Approval(Answer):

@@ -15,13 +15,11 @@ from moot.settings import MAX_TOPIC_CHARS
 from moot.types import Json
 from moot.yamlfile import kind, read_mapping
 
-DEFAULT_FORMAT = "classic"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
     topic: str = ""
-    format: str = DEFAULT_FORMAT
+    format: str | None = None  # None: what the configuration says
     settings: Json = field(default_factory=dict[str, Any])
 
 
@@ -33,7 +31,7 @@ def read_spec(path: Path) -> Request:
         if value is not None and not isinstance(value, str):
             raise InputError(f"In the spec {path}, `{name}` must be text, not {kind(value)}.")
     # A file that describes two debaters is a duel, whether it says so or not.
-    guess = "duel" if "debaters" in given else DEFAULT_FORMAT
+    guess = "duel" if "debaters" in given else None
     return Request(topic=topic or "", format=format_ or guess, settings=given)
 
 

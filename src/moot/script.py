@@ -140,7 +140,7 @@ class Script:
         self.total_rounds = max(self.total_rounds, turn.round)
         self.stage.spent.add(turn)
         task = self._waiters.pop(turn.key)
-        if step.shows:
+        if step.shows and not (turn.failure and turn.failure.kind == "limit"):  # nobody has said anything then
             task.channel.items.append(Shown(type=step.shows, key=turn.key, turn=turn))
         self._advance(task, turn)
         return self._drain()

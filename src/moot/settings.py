@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar, get_args
+import reprlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
 from moot.errors import InputError, UnknownName
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 MAX_TOPIC_CHARS = 20_000
 
 M = TypeVar("M", bound=BaseModel)
 
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^\n\"']+$")]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000)]
 Tokens = Annotated[int, Field(ge=1, le=1_000_000)]
 Temperature = Annotated[float, Field(ge=0, le=2)]
 
@@ -47,8 +53,15 @@ class DebateSettings(Strict):
 
 
 class Settings(Strict):
-    """What a process runs with; each can be set as MOOT_<NAME>."""
+    """What a process runs with, and what it takes for new debates that don't say. `config.py` reads them."""
 
+    format: str = Field("classic", description="format of a new debate")
+    model: str | None = Field(None, description="model of all participants; chosen by what is there when unset")
+    model_debater: str | None = Field(None, description="model of the debaters")
+    model_judge: str | None = Field(None, description="model of the judge")
+    defaults: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="for each format, settings of new debates"
+    )
     database_url: str | None = Field(None, description="SQLite file; the platform's data folder when unset")
     data_dir: str | None = Field(None, description="folder for the database and the embedded model's weights")
     call_timeout_seconds: float = Field(120, gt=0, le=3600, description="time for one call of a model, retried once")
@@ -58,31 +71,36 @@ class Settings(Strict):
     concurrency: int = Field(8, ge=1, le=1000, description="calls at once to one provider")
     lease_seconds: float = Field(15, ge=1, le=3600, description="how long a silent process keeps a debate")
     pulse_seconds: float = Field(0.2, gt=0, le=60, description="how often a process looks for stop and cancel")
+    trust_projects: list[str] = Field(
+        default_factory=list, description="folders below which a project's moot.yaml may set anything"
+    )
 
+    @field_validator("trust_projects", mode="before")
     @classmethod
-    def from_env(cls, environ: Mapping[str, str]) -> Settings:
-        given = {
-            name: environ[f"MOOT_{name.upper()}"] for name in cls.model_fields if environ.get(f"MOOT_{name.upper()}")
-        }
-        return read(cls, given, "environment variable MOOT_")
+    def _one_or_more(cls, value: object) -> object:
+        return [value] if isinstance(value, str) else value
 
 
-def read(model: type[M], given: Mapping[str, Any], what: str = "setting") -> M:
+def read(model: type[M], given: Mapping[str, Any], what: str = "setting", *, strict: bool | None = None) -> M:
     """Validate, or say in one line what is wrong and what to write instead."""
     try:
-        return model.model_validate(dict(given))
+        return model.model_validate(dict(given), strict=strict)
     except ValidationError as invalid:
-        # A name that is not known explains the one that is missing.
-        first = min(invalid.errors(), key=lambda error: error["type"] != "extra_forbidden")
-        path = ".".join(str(part) for part in first["loc"])
-        if first["type"] == "extra_forbidden":
-            inside = f" in {path.rpartition('.')[0]}" if "." in path else ""
-            name = str(first["loc"][-1])
-            raise UnknownName(f"setting{inside}", name, _names_beside(model, first["loc"])) from None
-        value = "" if first["type"] == "missing" else f" (it is {first['input']!r:.80})"
-        more = f" {len(invalid.errors()) - 1} more problem(s) follow." if len(invalid.errors()) > 1 else ""
-        message = first["msg"].removeprefix("Value error, ")
-        raise InputError(f"{what.capitalize()} {path or 'as a whole'}: {message}{value}.{more}") from None
+        raise explained(model, invalid.errors(), what) from None
+
+
+def explained(model: type[BaseModel], errors: Sequence[ErrorDetails], what: str = "setting") -> InputError:
+    # A name that is not known explains the one that is missing.
+    first = min(errors, key=lambda error: error["type"] != "extra_forbidden")
+    path = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        inside = f" in {path.rpartition('.')[0]}" if "." in path else ""
+        name = str(first["loc"][-1])
+        return UnknownName(f"setting{inside}", name, _names_beside(model, first["loc"]))
+    value = "" if first["type"] == "missing" else f" (it is {reprlib.repr(first['input']):.80})"
+    more = f" {len(errors) - 1} more problem(s) follow." if len(errors) > 1 else ""
+    message = first["msg"].removeprefix("Value error, ")
+    return InputError(f"{what.capitalize()} {path or 'as a whole'}: {message}{value}.{more}")
 
 
 def _names_beside(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:

@@ -132,6 +132,7 @@ class Call:
     messages: Sequence[Message]
     max_tokens: int  # of one try
     tries: int = 3  # at most so many tries when the shape is wrong
+    most_tokens: int | None = None  # of all attempts together, whatever they fail of; None: no such limit
     temperature: float | None = None
     returns: type[Answer] | None = None
 

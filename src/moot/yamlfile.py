@@ -9,9 +9,11 @@ from moot.errors import InputError
 from moot.types import Json
 
 MAX_BYTES = 1_000_000
+MAX_VALUES = 10_000
+MAX_DEPTH = 200
 
 
-def read_mapping(path: Path, what: str, example: str) -> Json:
+def read_mapping(path: Path, what: str, example: str, *, may_be_empty: bool = False) -> Json:
     """`what` names the file in errors; `example` says what it should hold. Raises InputError."""
     import yaml
 
@@ -23,6 +25,8 @@ def read_mapping(path: Path, what: str, example: str) -> Json:
         raise InputError(f"The {what} {path} can't be read: {error.strerror}.") from None
     if len(text) > MAX_BYTES:
         raise InputError(f"The {what} {path} has {len(text):,} bytes; {MAX_BYTES:,} is the most.")
+    if _too_deep(text):
+        raise InputError(f"The {what} {path} is nested too deeply.")
     try:
         loaded: Any = yaml.safe_load(text.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -33,9 +37,37 @@ def read_mapping(path: Path, what: str, example: str) -> Json:
         problem = getattr(error, "problem", None) or "it can't be parsed"
         hint = "Is a text with a colon or a brace missing its quotes?"
         raise InputError(f"The {what} {path} is not valid YAML{where}: {problem}. {hint}") from None
+    except RecursionError:
+        raise InputError(f"The {what} {path} is nested too deeply.") from None
+    if loaded is None and may_be_empty:
+        return {}
     if not isinstance(loaded, dict):
         raise InputError(f"The {what} {path} should be a mapping with {example}, not {kind(loaded)}.")
+    if _too_many(cast(object, loaded)):
+        raise InputError(f"The {what} {path} holds more than {MAX_VALUES:,} values.")
     return {str(name): value for name, value in cast("dict[object, Any]", loaded).items()}
+
+
+def _too_deep(text: bytes) -> bool:
+    """Thousands of brackets, one inside the other, would keep the parser busy for minutes."""
+    depth = deepest = 0
+    for byte in text:
+        depth += (byte in b"[{") - (byte in b"]}")
+        deepest = max(deepest, depth)
+    return deepest > MAX_DEPTH
+
+
+def _too_many(value: object) -> bool:
+    """A few aliases, one inside the other, can stand for more values than there is memory; so they are counted."""
+    waiting, count = [value], 0
+    while waiting and count <= MAX_VALUES:
+        count += 1
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting += cast("dict[object, object]", item).values()
+        elif isinstance(item, list):
+            waiting += cast("list[object]", item)
+    return count > MAX_VALUES
 
 
 def kind(value: object) -> str:

@@ -112,7 +112,9 @@ class Moot:
         self.log = folder / "calls.log"
         kept = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
         self.env = {name: os.environ[name] for name in kept if name in os.environ}
+        (folder / ".git").mkdir(exist_ok=True)  # nobody's moot.yaml above is found
         self.env |= {
+            "MOOT_CONFIG": os.devnull,
             "MOOT_DATABASE_URL": str(self.db),
             "MOOT_DATA_DIR": str(folder / "data"),
             "MOOT_BACKOFF_TRIES": "0",

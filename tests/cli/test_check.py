@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 
 from moot import __version__
-from tests.cli.conftest import MOOT
 
 
 def test_version_and_help(moot):
@@ -80,21 +78,6 @@ def test_formats_lists_every_setting(moot):
             assert setting in settings
             assert info.description in settings
     assert "max_rounds = 5  a whole number; 1 to 1,000" in moot("formats", "classic").out
-
-
-@pytest.mark.slow
-def test_help_starts_in_at_most_six_times_a_bare_python():
-    def fastest(command: list[str]) -> float:
-        times: list[float] = []
-        for _ in range(10):
-            began = time.perf_counter()
-            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-            times.append(time.perf_counter() - began)
-        return min(times)
-
-    bare = fastest([sys.executable, "-c", "pass"])
-    assert fastest([MOOT, "--help"]) <= 6 * bare
-    assert fastest([MOOT, "debate", "--help"]) <= 6 * bare
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["debate", "--help"], ["lst"]])

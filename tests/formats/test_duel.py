@@ -217,7 +217,7 @@ def test_a_limit_ends_the_duel_with_a_verdict_on_what_was_said():
 
 def test_a_limit_before_the_verdict_leaves_it_undecided():
     def answer(step):
-        return Failure(kind="limit", message="none left") if step.phase in ("deliberate", "think") else good(step)
+        return Failure(kind="limit", message="none left") if step.phase == "deliberate" else good(step)
 
     outcome = play(script_of("duel"), answer).script.outcome
     assert outcome.winner == "undecided"
@@ -281,6 +281,7 @@ def test_jurors_who_read_both_orders_and_flip_do_not_count():
     assert len([key for key in played.keys if "/ballot/" in key]) == 4
     assert outcome.details["flip_rate"] == 1.0
     assert outcome.details["tally"] == {"a": 1, "b": 0, "tie": 2, "abstains": 0}
+    assert outcome.winner == "tie"  # the judge alone against two who flipped
 
 
 def test_a_blind_judge_reads_labels_and_the_outcome_names_names():

@@ -28,12 +28,14 @@ LONG = "Reasons and evidence, at some length. " * 12
 class Gate:
     """Lets so many steps of a model through; the others wait until there are more."""
 
-    def __init__(self, model, passes: asyncio.Semaphore, paid: list[str]):
+    def __init__(self, model, passes: asyncio.Semaphore, paid: dict[str, list[str]]):
         self.model, self.passes, self.paid = model, passes, paid
 
     async def __call__(self, call, hear):
+        hear("Some words that a stop would cut off.")
         await self.passes.acquire()
-        self.paid.append(call.key)
+        hear(None)
+        self.paid.setdefault(asyncio.current_task().get_name().partition("/")[0], []).append(call.key)
         return await self.model(call, hear)
 
 
@@ -63,7 +65,7 @@ class Lifecycle(RuleBasedStateMachine):
         """A process: its own app on the shared database, with a model that only answers when it may."""
         app = App(Settings(database_url=str(self.path / "moot.db"), pulse_seconds=30, lease_seconds=3600), environ={})
         self.passes = asyncio.Semaphore(0)
-        self.paid: list[str] = []
+        self.paid: dict[str, list[str]] = {}
         original = app.models.open
         app.models.open = lambda spec: Gate(original(spec), self.passes, self.paid)  # type: ignore[method-assign]
         return app
@@ -139,6 +141,16 @@ class Lifecycle(RuleBasedStateMachine):
     def stop(self, debate):
         self.attempt("stop", debate, {"running", "stopping", "waiting"})
 
+    @rule(debate=debates)
+    def stop_now(self, debate):
+        before = self.debate(debate)
+        if before.status in ("running", "stopping") and debate in self.app.runtime._drives:
+            self.run(self.app.runtime.stop(debate, now=True))
+            after = self.run(self.app.runtime.wait(debate))
+            assert after.status in ("stopped", "failed", "completed")
+            assert after.turn_count >= before.turn_count
+        self.settle()
+
     @rule(debate=debates, sure=st.sampled_from([True, False, False, False, False]))
     def cancel(self, debate, sure):
         if not sure:
@@ -208,7 +220,12 @@ class Lifecycle(RuleBasedStateMachine):
             assert [turn.seq for turn in turns] == list(range(1, len(turns) + 1))
             assert turns[: len(known)] == known, "a turn that was there is gone or has changed"
             self.turns[debate_id] = turns
-            assert debate.tokens_out == sum(turn.tokens_out for turn in turns) <= BUDGETS[debate.format]
+            assert debate.tokens_out == sum(turn.tokens_out for turn in turns)
+            assert debate.tokens_out + debate.lost.tokens_out <= BUDGETS[debate.format]
+            kept = {turn.key for turn in known}
+            again = [key for key in self.paid.get(debate_id[:8], []) if key in kept]
+            assert not again, f"{again} had been paid for and stored"
+            self.paid.pop(debate_id[:8], None)
             if debate_id in self.ended:
                 assert debate.status == self.ended[debate_id].status
                 assert debate.turn_count == self.ended[debate_id].turn_count

@@ -38,7 +38,8 @@ class Place:
         self.model = answers_file(folder, log=str(self.log), delay_ms=delay_ms)
         (folder / "duel.yaml").write_text(yaml.safe_dump(SPEC))
         keep = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        self.environ = {**keep, "MOOT_DATABASE_URL": str(folder / "moot.db"), "NO_COLOR": "1", **environ}
+        self.environ = {**keep, "MOOT_CONFIG": os.devnull, "NO_COLOR": "1", **environ}
+        self.environ["MOOT_DATABASE_URL"] = str(folder / "moot.db")
 
     def start(self, *args: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

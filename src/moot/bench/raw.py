@@ -112,7 +112,7 @@ def _rows(played: Played, debate_id: str) -> list[Rows]:
 
 def _prepare(path: Path, played: Played, ids: Sequence[str]) -> None:
     connection = _connect(path)
-    migrate(connection, path)
+    migrate(connection)
     nothing = {"now": 0.0, "turn_count": 0, "tokens_in": 0, "tokens_out": 0, "cost_usd": 0.0, "last_seq": 0}
     connection.execute("begin immediate")
     for debate_id in ids:

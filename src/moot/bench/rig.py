@@ -17,7 +17,7 @@ from moot.request import Request
 from moot.runtime.budget import Allowance
 from moot.runtime.steps import turn_of_reply
 from moot.script import Step
-from moot.settings import Settings
+from moot.settings import Settings, read
 from moot.types import Call, Debate, Json, Model, Reply, Turn
 
 T = TypeVar("T")
@@ -52,7 +52,7 @@ median = statistics.median
 async def app_in(folder: Path) -> AsyncGenerator[App, None]:
     """On a database that is gone afterwards, beside nothing else."""
     with tempfile.TemporaryDirectory(dir=folder, prefix="db-") as name:
-        app = App(Settings.from_env({"MOOT_DATABASE_URL": str(Path(name) / "moot.db")}), {})
+        app = App(read(Settings, {"database_url": str(Path(name) / "moot.db")}), {})
         try:
             yield app
         finally:
@@ -126,7 +126,7 @@ async def play(plan: Plan, model: Model, *, most: int = 10_000) -> Played:
 
 async def whole_duel(*, tokens: int = TOKENS) -> Played:
     """A simulated duel of all its 30 steps."""
-    app = App(Settings.from_env({}), {})
+    app = App(read(Settings, {}), {})
     spec = sim(tokens=tokens)
     played = await play(plan(app, spec), app.models.open(spec))
     if not played.complete or len(played.turns) != DUEL_STEPS:

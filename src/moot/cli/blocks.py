@@ -36,11 +36,12 @@ class Scene:
 
     debate: Debate
     demonstration: bool
-    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    names: dict[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
     def of(cls, debate: Debate, *, demonstration: bool) -> Scene:
-        return cls(debate=debate, demonstration=demonstration, names={seat.id: seat.name for seat in debate.cast})
+        names = {"you": "You", **{seat.id: seat.name for seat in debate.cast}}
+        return cls(debate=debate, demonstration=demonstration, names=names)
 
     def name(self, seat: str) -> str:
         return self.names.get(seat, seat)
@@ -82,7 +83,8 @@ def _thought(verb: str) -> Callable[[Event, Scene], Block]:
 
 
 def _statement(event: Event, scene: Scene) -> Block:
-    return _said(event, scene, "")
+    to = event.turn.metadata.get("to") if event.turn else None
+    return _said(event, scene, f"to {scene.name(str(to))}" if to else "")
 
 
 def _score(event: Event, scene: Scene) -> Block:
@@ -100,9 +102,18 @@ def _ballot(event: Event, scene: Scene) -> Block:
     choice = vote.get("choice", "abstains")
     if choice == "abstains":
         return _said(event, scene, "abstains", alarm=True)
+    if "ranks" in vote:
+        return _said(event, scene, f"ranks {' > '.join(vote['ranks'])}")
     for_whom = "for neither side" if choice == "tie" else f"for {scene.name(str(choice))}"
     points = f"{scene.name('a')} {vote.get('score_a')}, {scene.name('b')} {vote.get('score_b')}"
     return _said(event, scene, f"votes {for_whom} ({points})")
+
+
+def _tally(event: Event, scene: Scene) -> Block:
+    data = event.data
+    which = f"after round {data['round']}" if data.get("round") else "before any debate"
+    how = "they agree" if data.get("agrees") else "they do not agree" if data.get("quorum") else "too few valid ballots"
+    return Block(heading=f"The vote {which}: {how}", body="\n".join(data.get("lines") or []))
 
 
 def _verdict(event: Event, scene: Scene) -> Block:
@@ -126,6 +137,8 @@ def _grounds(outcome: Mapping[str, Any], scene: Scene) -> list[str]:
         lines.append(f"Read in both orders: {flip_rate:.0%} of the readings came out differently.")
     if outcome.get("reason"):
         lines.append(f"Reason: {outcome['reason']}")
+    notes: Sequence[object] = details.get("notes") or []
+    lines += [str(note) for note in notes]
     if str(outcome.get("ended_by", "")).startswith("max_") and outcome["ended_by"] != "max_rounds":
         lines.append(f"The limit {outcome['ended_by']} ended the debate early.")
     if outcome.get("ended_by") == "stop_when_stale":
@@ -152,6 +165,20 @@ def _status(event: Event, scene: Scene) -> Block | None:
 
 def _notice(event: Event, scene: Scene) -> Block:
     return Block(heading="Note", body=str(event.data.get("text", "")), quiet=True)
+
+
+def _cast(event: Event, scene: Scene) -> Block:
+    """Who the seats turn out to be; from here on they are called so."""
+    names: Mapping[str, str] = event.data.get("names") or {}
+    scene.names.update(names)
+    width = max((len(seat) for seat in names), default=0)
+    return Block(heading="Heard are", cast=[(seat, f"{seat:<{width}}  {name}") for seat, name in names.items()])
+
+
+def _gate(event: Event, scene: Scene) -> Block:
+    choices = ", ".join(event.data.get("choices") or [])
+    body = str(event.data.get("question", "")) + (f"\n\nChoices: {choices}" if choices else "")
+    return Block(heading="Your turn", body=body, key=event.key)
 
 
 def _unknown(event: Event, scene: Scene) -> Block | None:
@@ -194,7 +221,11 @@ _LOOKS: Mapping[str, Callable[[Event, Scene], Block | None]] = {
     "TURN": _statement,
     "SCORE": _score,
     "BALLOT": _ballot,
+    "TALLY": _tally,
     "VERDICT": _verdict,
+    "CAST": _cast,
+    "PERSON": _statement,
     "status": _status,
     "notice": _notice,
+    "gate": _gate,
 }

@@ -12,6 +12,7 @@ from moot.app import App
 from moot.cli.commands import DONE, FAILED
 from moot.cli.door import database, opened
 from moot.cli.paper import Span, forgive_encoding, note, paper, table
+from moot.config import strays
 from moot.errors import MootError
 from moot.models.check import Finding
 from moot.models.choice import is_demonstration
@@ -30,6 +31,7 @@ EXAMPLES = {
     "scripted": "scripted:answers.yaml",
     "sim": "sim:",
     "replay": "replay:3f2a91c0",
+    "human": "human",
 }
 ABOUT = {
     "ollama": "a local server; no key",
@@ -38,6 +40,7 @@ ABOUT = {
     "scripted": "answers from a YAML file, for tests and drafts",
     "sim": "seeded nonsense, for load tests",
     "replay": "the answers of a recorded debate",
+    "human": "a person speaks for the seat",
 }
 
 
@@ -52,6 +55,8 @@ async def doctor(args: Namespace) -> int:
         out.line(("ok      " if finding.ok else "wrong   ", "green" if finding.ok else "bold red"), finding.what)
         if finding.fix:
             out.line(f"        {finding.fix}")
+    for text in strays(app.environ):
+        out.line(("note    ", "yellow"), text)
     wrong = sum(not finding.ok for finding in findings)
     note(f"{wrong} of {len(findings)} checks found a problem." if wrong else "All is well.")
     return FAILED if wrong else DONE
@@ -69,7 +74,8 @@ async def models(args: Namespace) -> int:
         rows = [_provider_row(provider, app) for provider in PROVIDERS]
         table(out, ("WRITE", "KEY", ""), rows)
     note(
-        "Choose with --model and --judge-model, or set MOOT_MODEL, MOOT_MODEL_DEBATER, MOOT_MODEL_JUDGE. "
+        "Choose with --model and --judge-model, with MOOT_MODEL, MOOT_MODEL_DEBATER, MOOT_MODEL_JUDGE, "
+        "or with model, model_debater, model_judge in moot.yaml. "
         "Check with: moot doctor"
     )
     return DONE

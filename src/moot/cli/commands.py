@@ -30,11 +30,15 @@ COMMANDS: dict[str, Command] = {
     "cancel": Command("tell", "End a debate for good, without a verdict."),
     "retry": Command("run", "Try the open steps of a failed debate again."),
     "fork": Command("run", "Branch a debate off at a step and run the branch."),
+    "gates": Command("gate", "List what debates ask people."),
+    "answer": Command("gate", "Answer what a debate asks, and go on with it."),
     "replay": Command("look", "Prove that the record leads to the same transcript, byte for byte."),
     "audit": Command("look", "Print what each step cost and how it came to be."),
+    "record": Command("record", "Write the decision down as a document in your project."),
     "doctor": Command("check", "Check models and database before they are needed."),
     "models": Command("check", "Show which models can be used and which would be chosen."),
     "formats": Command("check", "Show the formats, or all settings of one."),
+    "config": Command("config", "Show every setting and where its value comes from."),
 }
 
 

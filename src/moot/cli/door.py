@@ -5,32 +5,35 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
 from moot.app import App
 from moot.cli.download import Download
 from moot.cli.paper import forgive_encoding
+from moot.config import Config, load
 from moot.errors import InputError, NoSuchDebate, StoreError
 from moot.runtime.runtime import Runtime
-from moot.settings import Settings
 from moot.types import Debate
 
 
 @asynccontextmanager
 async def opened(args: Namespace, download: Download | None = None) -> AsyncGenerator[App]:
-    """Nothing is read or written until the database is asked for."""
+    """Nothing but the configuration is read, and nothing written, until the database is asked for."""
     forgive_encoding()
     environ = dict(os.environ)
-    if args.db is not None:
-        if not args.db.strip():
-            raise InputError("--db needs the path of a file.")
-        environ["MOOT_DATABASE_URL"] = args.db
-    app = App(Settings.from_env(environ), environ, progress=download or Download())
+    config = configured(args, environ)
+    app = App(config.settings, environ, origins=config.origins, progress=download or Download())
     try:
         yield app
     finally:
         await app.close()
+
+
+def configured(args: Namespace, environ: Mapping[str, str]) -> Config:
+    if args.db is not None and not args.db.strip():
+        raise InputError("--db needs the path of a file.")
+    return load(environ, flags={} if args.db is None else {"database_url": ("--db", args.db)})
 
 
 def database(app: App) -> Runtime:

@@ -19,6 +19,7 @@ class Interrupts:
         self.at_once = False
         self._runtime, self._say = runtime, say
         self._pressed = 0
+        self.came = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
     @contextmanager
@@ -31,6 +32,12 @@ class Interrupts:
         finally:
             loop.remove_signal_handler(signal.SIGINT)
             loop.remove_signal_handler(signal.SIGTERM)
+
+    def drives(self, debate_ids: Sequence[str]) -> None:
+        """What Ctrl-C is about from now on; one that came before is not forgotten."""
+        self.driven = debate_ids
+        if self._pressed:
+            self._stop()
 
     def _press(self) -> None:
         self._pressed += 1
@@ -51,6 +58,7 @@ class Interrupts:
             self._stop()
 
     def _stop(self) -> None:
+        self.came.set()
         task = asyncio.get_running_loop().create_task(self._stop_all(now=self.at_once))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -69,14 +69,18 @@ def _debate(parser: Parser) -> None:
     parser.add_argument(
         "question", nargs="?", metavar="QUESTION", help="what to debate; `-` reads it from standard input"
     )
-    parser.add_argument("--format", metavar="NAME", help="the rules (default: classic; see `moot formats`)")
+    parser.add_argument("--format", metavar="NAME", help="the rules (see `moot formats`; default: see `moot config`)")
     parser.add_argument("--model", metavar="SPEC", help="model of all participants (default: see `moot models`)")
     parser.add_argument("--judge-model", metavar="SPEC", help="model of the judge")
-    parser.add_argument("--rounds", metavar="N", type=int, help="rounds, in formats that have them")
+    parser.add_argument("--rounds", "--max-rounds", metavar="N", type=int, help="rounds, in formats that have them")
+    parser.add_argument("--perspectives", metavar="N", type=int, help="how many perspectives `panel` hears, 2 to 4")
+    parser.add_argument("--no-checkpoints", action="store_true", help="`panel` runs to its end without asking you")
     parser.add_argument("--turns", metavar="N", type=int, help="statements in all, in formats that count those")
     parser.add_argument("--stance", choices=("pro", "con"), help="what the first debater argues, in `classic`")
     _settings(parser)
     parser.add_argument("--file", metavar="SPEC.YAML", help="a YAML file with topic, format and settings")
+    parser.add_argument("--resume", metavar="ID", help="the same as `moot resume ID`")
+    parser.add_argument("--list", action="store_true", help="the same as `moot list`")
     _output(parser)
 
 
@@ -107,9 +111,32 @@ def _fork(parser: Parser) -> None:
     _output(parser)
 
 
+def _gates(parser: Parser) -> None:
+    parser.add_argument("id", nargs="?", metavar="ID", help="only of this debate")
+
+
+def _answer(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument("words", nargs="*", metavar="WORDS", help="a choice, a choice and words, or just words")
+    parser.add_argument("--key", metavar="KEY", help="which question, when several are open")
+    parser.add_argument("--no-run", action="store_true", help="only answer; another process goes on")
+    _output(parser)
+
+
 def _audit(parser: Parser) -> None:
     _id(parser)
     parser.add_argument("--json", action="store_true", help="everything, with each word that was sent to a model")
+
+
+def _record(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument(
+        "--out", metavar="PATH", help="a folder, or a file that ends with .md (default: docs/decisions of your project)"
+    )
+    parser.add_argument("--issue", action="store_true", help="also draft an issue that follows up on the decision")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--print", action="store_true", help="print the Markdown and write nothing")
+    how.add_argument("--json", action="store_true", help="print one JSON document and write nothing")
 
 
 def _doctor(parser: Parser) -> None:
@@ -122,11 +149,17 @@ def _formats(parser: Parser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="show the settings of this format")
 
 
+def _config(parser: Parser) -> None:
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="one JSON document")
+    how.add_argument("--path", action="store_true", help="only show which files are read, and whether they exist")
+
+
 def _nothing(parser: Parser) -> None:
     pass
 
 
-_WITH_ID = (_show, _id, _resume, _fork, _audit)
+_WITH_ID = (_show, _id, _resume, _fork, _answer, _audit, _record)
 _FLAGS: dict[str, Callable[[Parser], None]] = {
     "debate": _debate,
     "list": _list,
@@ -137,8 +170,12 @@ _FLAGS: dict[str, Callable[[Parser], None]] = {
     "cancel": _id,
     "retry": _show,
     "fork": _fork,
+    "gates": _gates,
+    "answer": _answer,
     "replay": _id,
     "audit": _audit,
+    "record": _record,
     "doctor": _doctor,
     "formats": _formats,
+    "config": _config,
 }

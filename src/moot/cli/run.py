@@ -16,6 +16,7 @@ from moot.cli.commands import DONE, FAILED, INTERRUPTED
 from moot.cli.door import database, find, opened
 from moot.cli.download import Download
 from moot.cli.follow import Follower
+from moot.cli.gate import ask, can_ask, open_gate, person
 from moot.cli.interrupts import Interrupts
 from moot.cli.lines import View, view_of
 from moot.cli.paper import note
@@ -27,16 +28,21 @@ from moot.settings import MAX_TOPIC_CHARS
 from moot.types import Debate, Json
 
 HINT = "Ctrl-C stops"
-FLAGS = {"rounds": "max_rounds", "turns": "turns", "stance": "a_stance"}
+FLAGS = {"rounds": "max_rounds", "turns": "turns", "stance": "a_stance", "perspectives": "perspectives"}
 
 Take = Callable[[str], Awaitable[Debate]]
 
 
 async def debate(args: Namespace) -> int:
-    request = requested(args)
+    if args.list:
+        from moot.cli import look  # it needs this module
+
+        return await look.list(Namespace(db=args.db, json=args.json, status=None, format=None, limit=20, after=None))
+    if args.resume:
+        return await resume(Namespace(**{**vars(args), "id": args.resume, "all": False}))
     download = Download()
     async with opened(args, download) as app:
-        plan = app.plan(request)
+        plan = app.plan(requested(args, app.settings.format))
         runtime = database(app)
         created = await app.create(plan)
         return await drive(app, args, created, runtime.start, download, notes=choices(plan))
@@ -52,7 +58,7 @@ async def resume(args: Namespace) -> int:
     download = Download()
     async with opened(args, download) as app:
         found = await find(app, args.id)
-        _check_models(app, found)
+        app.check(found)  # refused before anything changes, rather than failed at the first step
         pending = found.status == "pending"
         return await drive(app, args, found, app.runtime.start if pending else app.runtime.resume, download)
 
@@ -61,7 +67,7 @@ async def retry(args: Namespace) -> int:
     download = Download()
     async with opened(args, download) as app:
         found = await find(app, args.id)
-        _check_models(app, found)
+        app.check(found)  # refused before anything changes, rather than failed at the first step
         return await drive(app, args, found, app.runtime.retry, download)
 
 
@@ -84,7 +90,7 @@ async def fork(args: Namespace) -> int:
         return await drive(app, args, made, app.runtime.start, download)
 
 
-def requested(args: Namespace) -> Request:
+def requested(args: Namespace, default_format: str) -> Request:
     """What the flags and the file ask for. Flags win over the file, `--set` over other flags."""
     spec = read_spec(Path(args.file)) if args.file is not None else Request()
     question = _from_stdin() if args.question == "-" else args.question
@@ -92,7 +98,7 @@ def requested(args: Namespace) -> Request:
         raise InputError(f"The question and the topic in {args.file} differ; give one of them.")
     if question is None and args.file is None:
         raise InputError('What is the question? moot "Should we use Redis or PostgreSQL for caching?"')
-    format_ = args.format or spec.format
+    format_ = args.format or spec.format or default_format
     topic = read_topic(spec.topic if question is None else question)
     settings = merged(merged(spec.settings, _flags(args, format_)), read_assignments(args.assignments))
     return Request(topic=topic, format=format_, settings=settings)
@@ -109,6 +115,10 @@ def _flags(args: Namespace, format_: str) -> Json:
             has = [f"--{other}" for other, its_name in FLAGS.items() if its_name in known]
             raise InputError(f"The format {format_!r} has no --{flag}; it has {listed(has) if has else 'only --set'}.")
         settings[name] = value
+    if args.no_checkpoints:
+        if "checkpoints" not in known:
+            raise InputError(f"The format {format_!r} has no checkpoints to leave out.")
+        settings["checkpoints"] = False
     if args.model is not None:
         settings |= {"model_debater": args.model, "model_judge": args.model}
     if args.judge_model is not None:
@@ -148,18 +158,40 @@ async def drive(
     for text in notes:
         view.note(text)
     if after:
+        # Who the seats turned out to be was told in events that are not shown again.
+        for event in await app.runtime.store.events(debate.id):
+            scene.names.update(event.data.get("names", {}) if event.type == "CAST" else {})
         view.note(f"Debate {debate.short}, {progress(debate)}: {one_line(debate.topic, 100)}")
     interrupts = Interrupts(app.runtime, view.note)
     with interrupts.caught():
         await take(debate.id)
-        interrupts.driven = [debate.id]
+        interrupts.drives([debate.id])
         try:
             left = await Follower(app.runtime, debate.id, view).follow(after)
+            while left.debate.status == "waiting" and can_ask(args) and await _asked(app, left.debate, interrupts):
+                left = await Follower(app.runtime, debate.id, view).follow(left.debate.last_seq)
         except BrokenPipeError:
             await _leave(app, debate)
             raise
-    await close_with(app, args, view, left.debate, interrupted=left.interrupted)
-    return INTERRUPTED if interrupts.at_once and left.debate.status == "stopped" else exit_code(left.debate)
+    debate = await app.runtime.store.get(debate.id) if left.debate.status == "waiting" else left.debate
+    await close_with(app, args, view, debate, interrupted=left.interrupted)
+    return INTERRUPTED if interrupts.at_once and debate.status == "stopped" else exit_code(debate)
+
+
+async def _asked(app: App, waiting: Debate, interrupts: Interrupts) -> bool:
+    """Put the debate's question to whoever sits here; False when it stays open."""
+    asking = asyncio.create_task(ask(await open_gate(app, waiting)))
+    interrupted = asyncio.create_task(interrupts.came.wait())
+    await asyncio.wait({asking, interrupted}, return_when=asyncio.FIRST_COMPLETED)
+    interrupted.cancel()
+    given = asking.result() if asking.done() else None
+    asking.cancel()
+    if given is None:
+        await app.runtime.expire()
+        return False
+    await app.runtime.answer(waiting.id, given, by=person())
+    await app.runtime.resume(waiting.id)
+    return True
 
 
 async def close_with(app: App, args: Namespace, view: View, debate: Debate, *, interrupted: bool = False) -> None:
@@ -186,12 +218,6 @@ async def _leave(app: App, debate: Debate) -> None:
         note(f"Nobody reads the output any more, so debate {left.short} was stopped. {next_step(left)}")
 
 
-def _check_models(app: App, debate: Debate) -> None:
-    """Refuse before anything changes, rather than fail at the first step."""
-    for spec in {seat.model for seat in debate.cast}:
-        app.models.check(spec)
-
-
 async def _resume_all(args: Namespace) -> int:
     async with opened(args) as app:
         if not app.database.exists():
@@ -200,7 +226,7 @@ async def _resume_all(args: Namespace) -> int:
         interrupts = Interrupts(database(app), note)
         with interrupts.caught():
             taken = await app.runtime.recover()
-            interrupts.driven = [each.id for each in taken]
+            interrupts.drives([each.id for each in taken])
             note(f"{count(len(taken), 'interrupted debate')} found." if taken else "No debate lost its process.")
             left = await asyncio.gather(*(_follow_quietly(app, args, each) for each in taken))
     if interrupts.at_once and any(each.status == "stopped" for each in left):

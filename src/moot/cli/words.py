@@ -93,11 +93,11 @@ def next_step(debate: Debate, *, interrupted: bool = False) -> str:
     steps: dict[Status, str] = {
         "pending": f"Start it with: moot resume {short}",
         "running": f"It is running. Follow it with: moot watch {short}",
-        "waiting": f"It waits for a person's answer. See it with: moot show {short}",
+        "waiting": f"It waits for your answer. Give it with: moot answer {short}",
         "stopping": f"It stops when the step in progress is done. Follow it with: moot watch {short}",
         "stopped": f"Go on with: moot resume {short}",
         "failed": f"Try the failed step again with: moot retry {short}",
-        "completed": f"Read it again with: moot show {short}",
+        "completed": f"Read it again with: moot show {short}; write it up with: moot record {short}",
         "canceled": f"It is over. Read it with: moot show {short}",
     }
     return steps[debate.status]

@@ -8,7 +8,7 @@ from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Any, cast
 
-from moot.errors import ScriptError, UnknownName
+from moot.errors import InputError, ScriptError, UnknownName
 from moot.limits import Limits
 from moot.script import Script, Stage
 from moot.settings import DebateSettings, SeatSettings
@@ -72,17 +72,25 @@ def overridden(parts: list[Part], seats: Mapping[str, SeatSettings]) -> list[Par
     return changed
 
 
+BROKEN: dict[str, str] = {}  # formats that are installed but can't be loaded, and why
+
+
 @lru_cache(maxsize=1)
 def installed() -> Mapping[str, Format]:
     found: dict[str, Format] = {}
     for entry in entry_points(group="moot.formats"):
-        format_ = cast(Format, entry.load())
-        found[format_.name] = format_
+        try:
+            format_ = cast(Format, entry.load())
+            found[format_.name] = format_
+        except Exception as error:  # whatever a plug-in does wrong, the others work
+            BROKEN[entry.name] = f"{type(error).__name__}: {error}"
     return dict(sorted(found.items()))
 
 
 def get(name: str) -> Format:
     formats = installed()
+    if name in BROKEN and name not in formats:
+        raise InputError(f"The format {name!r} is installed, but can't be loaded ({BROKEN[name]}). Install it again.")
     if name not in formats:
         raise UnknownName("format", name, formats)
     return formats[name]

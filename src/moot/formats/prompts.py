@@ -20,7 +20,7 @@ class Prompts:
         self._format = format_name
         self._package = package or f"moot.formats.{format_name}"
 
-    def __call__(self, name: str, **values: str) -> Prompt:
+    def __call__(self, name: str, /, **values: str) -> Prompt:
         text, slots = _read(self._package, name)
         if slots != values.keys():
             raise ScriptError(f"Prompt {self._format}/{name} has the slots {sorted(slots)}, given {sorted(values)}.")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from moot.errors import ModelError
-from moot.types import Message, Reply, Usage
+from moot.types import Call, Message, Reply, Usage
 
 CHARS_PER_TOKEN = 4
 NOTHING = Usage()
@@ -28,6 +28,14 @@ def started(messages: Iterable[Message], chars_out: int) -> Usage | None:
     if not chars_out:
         return None
     return Usage(tokens_in=tokens_of(chars_in(messages)), tokens_out=tokens_of(chars_out), cost_usd=None)
+
+
+def again(call: Call, used: Usage) -> Call | None:
+    """The call for another attempt after `used`; None when that could exceed what all attempts may use together."""
+    if call.most_tokens is None:
+        return call
+    left = call.most_tokens - used.tokens_out
+    return replace(call, most_tokens=left) if left >= call.max_tokens else None
 
 
 def charge(error: E, earlier: Usage) -> E:

@@ -26,9 +26,15 @@ class Choice:
 
 
 def choose(
-    role: str, explicit: str | None, environ: Mapping[str, str], find_ollama: Callable[[], str | None]
+    role: str,
+    explicit: str | None,
+    environ: Mapping[str, str],
+    find_ollama: Callable[[], str | None],
+    configured: Choice | None = None,
 ) -> Choice:
-    """`find_ollama` gives an installed model's name or None, and is only called when nothing else decides."""
+    """`configured` is what config files say; the environment wins over them.
+
+    `find_ollama` gives an installed model's name or None, and is only called when nothing else decides."""
     if explicit:
         return Choice(spec=explicit, reason="it was asked for")
     for variable in (f"MOOT_MODEL_{role.upper()}", "MOOT_MODEL"):
@@ -37,6 +43,8 @@ def choose(
     variable = f"DEEPSEEK_MODEL_{role.upper()}"
     if environ.get(variable):
         return Choice(spec=f"deepseek:{environ[variable].removeprefix('deepseek:')}", reason=f"{variable} is set")
+    if configured is not None:
+        return configured
     for variable, spec in KEYED:
         if environ.get(variable):
             return Choice(spec=spec, reason=f"{variable} is set")

@@ -58,7 +58,7 @@ def _fixed(spec: ModelSpec, environ: Mapping[str, str]) -> Price | None:
     if spec.provider == "sim":
         options = read_options(spec)
         return Price(usd_in=options.price_in, usd_out=options.price_out)
-    if spec.provider in ("local", "scripted", "replay", "ollama"):
+    if spec.provider in ("local", "scripted", "replay", "ollama", "human"):
         return FREE
     url = base_url(spec, environ)
     return FREE if url and is_loopback(url) else None

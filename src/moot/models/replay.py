@@ -18,7 +18,7 @@ def replay_model(debate_id: str, load: Loader) -> Model:
         if recorded is None:
             recorded = await load(debate_id)
         turn = recorded.get(call.key)
-        if turn is None:
+        if turn is None or (turn.failure is not None and turn.failure.kind == "limit"):  # then nobody has spoken
             raise ModelUnavailable(
                 f"Debate {debate_id} has no turn {call.key!r} to replay. Replay it with the format and settings it was "
                 "recorded with, or choose another model.",

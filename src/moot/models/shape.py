@@ -10,7 +10,7 @@ from typing import Any, NoReturn, cast
 from pydantic import ValidationError
 
 from moot.errors import BadOutput, ModelError
-from moot.models.books import NOTHING, charge, credit
+from moot.models.books import NOTHING, again, charge, credit
 from moot.types import Answer, Call, Hear, Json, Message, Model, Reply
 
 _EXPLAINED = 3  # a model is told of so many mistakes at once
@@ -39,7 +39,8 @@ def with_shape(model: Model) -> Model:
             except NotInShape as wrong:
                 reason = str(wrong)
             attempts = (*attempts, f"invalid: {reason}")
-            if len(attempts) >= call.tries:
+            retry = again(call, earlier + reply.usage)
+            if len(attempts) >= call.tries or retry is None:
                 if call.returns is None:
                     return credit(reply, earlier, attempts)
                 raise BadOutput(
@@ -49,7 +50,7 @@ def with_shape(model: Model) -> Model:
                     raw=reply.text,
                 )
             earlier += reply.usage
-            asked = replace(call, messages=_told(call.messages, reply, reason))
+            asked = replace(retry, messages=_told(call.messages, reply, reason))
             hear(None)
 
     return shaped

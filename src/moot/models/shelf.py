@@ -73,6 +73,8 @@ class Shelf:
     def _member(self, member: ModelSpec) -> Model:
         settings = self._settings
         match member.provider:
+            case "human":
+                raise InputError("A person can't be called like a model; only seats can be human.")
             case "replay":
                 if self._replay is None:
                     raise InputError("Recorded debates can't be replayed here.")

@@ -247,9 +247,10 @@ def _array(schema: Mapping[str, Any], rng: Random, defs: Mapping[str, Any]) -> l
     least = schema.get("minItems", 1)
     most = min(schema.get("maxItems", max(3, least)), least + 3)
     made: list[Any] = []
-    for _ in range(rng.randint(min(least, most), most)):
+    wanted = rng.randint(min(least, most), most)
+    for _ in range(wanted * _DRAWS if schema.get("uniqueItems") else wanted):
         item = example(schema.get("items", {}), rng, defs)
-        if not schema.get("uniqueItems") or item not in made:
+        if len(made) < wanted and (not schema.get("uniqueItems") or item not in made):
             made.append(item)
     return made
 

@@ -20,6 +20,7 @@ PROVIDERS = (
     "scripted",
     "sim",
     "replay",
+    "human",
 )
 LOCAL_MODEL = "smollm2"
 COMPATIBLE_KEY = "MOOT_API_KEY"
@@ -55,8 +56,8 @@ class ModelSpec:
         return self.provider in _REMOTE
 
     def __str__(self) -> str:
-        if self.provider == "local":
-            return "local"
+        if self.provider in ("local", "human"):
+            return self.provider
         at = f"@{self.url}" if self.url else ""
         options = f"?{urlencode(self.options)}" if self.options else ""
         return f"{self.provider}:{self.model}{at}{options}"
@@ -128,6 +129,10 @@ def _parse_one(text: str) -> ModelSpec:
         if rest not in ("", LOCAL_MODEL):
             raise UnknownModel(f"The embedded model is {LOCAL_MODEL!r}: write local or local:{LOCAL_MODEL}.")
         return ModelSpec(provider=provider, model=LOCAL_MODEL)
+    if provider == "human":
+        if rest:
+            raise UnknownModel("A seat that a person speaks for is written human, without a name.")
+        return ModelSpec(provider=provider)
     if provider == "sim":
         name, _, query = rest.partition("?")
         return ModelSpec(provider=provider, model=name, options=tuple(parse_qsl(query, keep_blank_values=True)))

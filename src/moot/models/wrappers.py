@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from moot.errors import BadOutput, ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable
-from moot.models.books import NOTHING, charge, credit, started
+from moot.models.books import NOTHING, again, charge, credit, started
 from moot.types import Call, Hear, Model, Reply, Usage
 
 
@@ -45,8 +45,10 @@ def with_timeout(model: Model, seconds: float) -> Model:
                 error = raised
             except ModelError as raised:
                 raise charge(raised, earlier) from None
-            if attempts:
+            retry = again(call, earlier + (error.usage or NOTHING))
+            if attempts or retry is None:
                 raise charge(error, earlier)
+            call = retry
             earlier += error.usage or NOTHING
             attempts = (str(error),)
             hear(None)
@@ -70,8 +72,10 @@ def with_backoff(
             try:
                 return credit(await model(call, hear), earlier, attempts)
             except ModelOverloaded as error:
-                if len(attempts) >= tries:
+                retry = again(call, error.usage or NOTHING)
+                if len(attempts) >= tries or retry is None:
                     raise charge(error, earlier) from None
+                call = retry
                 wait = min(max, base * 2 ** len(attempts)) * (0.5 + rng() / 2)
                 # A server that says when to come back knows better than our schedule.
                 wait = min(max, error.retry_after) if error.retry_after is not None else wait
@@ -95,9 +99,12 @@ def with_fallback(models: Sequence[tuple[str, Model]]) -> Model:
         errors: list[ModelError] = []
         left = call.tries
         for place, (spec, model) in enumerate(models):
+            retry = again(call, earlier)
+            if left < 1 or retry is None:
+                break  # what may be used is used up
             tries = max(1, left - (len(models) - 1 - place))
             try:
-                reply = await model(replace(call, tries=tries), hear)
+                reply = await model(replace(retry, tries=tries), hear)
                 return credit(reply, earlier, _reasons(models, errors))
             except ModelError as error:
                 error.model = error.model or spec

@@ -102,6 +102,8 @@ def _by_jury(judge: Winner, jurors: Sequence[Vote]) -> Decision:
         return Decision(
             winner="undecided", source="fallback", reason="No judge or juror gave a valid ballot.", tally=tally
         )
-    winner = leader(tally["a"], tally["b"])
+    winner: Winner = leader(tally["a"], tally["b"])
     reason = "As many voted for one side as for the other." if winner == "tie" else ""
+    if winner != "tie" and tally[winner] <= tally["tie"]:
+        winner, reason = "tie", "No side has more votes than there are ties and flips."
     return Decision(winner=winner, source="jury", reason=reason, flips=flips, read_twice=read_twice, tally=tally)

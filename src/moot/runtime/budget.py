@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from functools import lru_cache
+
 from moot.errors import LimitReached
 from moot.limits import Limits
 from moot.script import Step
-from moot.types import Message, Price, Usage, record
+from moot.types import Answer, Message, Price, Usage, record
 
 TRIES = 3
 LEAST_TOKENS = 16  # less than this is no answer worth paying for
@@ -43,7 +46,7 @@ def allow(
             return LimitReached(
                 "max_cost_usd", f"The price of {unknown} is not known, so {step.key} could not be budgeted."
             )
-        tokens_in = most_tokens(step.messages) + (len(step.returns.model_json_schema()) * 40 if step.returns else 0)
+        tokens_in = most_tokens(step.messages) + (_shape_tokens(step.returns) if step.returns else 0)
         left_usd = limits.max_cost_usd - (used.cost_usd or 0.0) - _closing_cost(step, tokens_in, closing_price)
         while tries > 1 and tries * price.of(tokens_in, tokens) > left_usd:
             tries -= 1
@@ -60,6 +63,12 @@ def allow(
 def most_tokens(messages: list[Message]) -> int:
     """An upper bound: no tokenizer makes more tokens than there are bytes."""
     return sum(len(message.text.encode()) + MESSAGE_OVERHEAD for message in messages)
+
+
+@lru_cache(maxsize=512)
+def _shape_tokens(returns: type[Answer]) -> int:
+    """A schema goes along with the prompt, with a sentence about it."""
+    return len(json.dumps(returns.model_json_schema()).encode()) + 120
 
 
 def _closing_cost(step: Step, tokens_in: int, price: Price) -> float:

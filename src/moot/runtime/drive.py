@@ -65,6 +65,8 @@ class Drive:
                     await self._settle(script, await self._next())
                 elif self.signal != "go" or self._failure is not None or not await self._answered(script):
                     break
+            if self.signal == "now":
+                await self._settle(script, self._take_ended())  # what is finished is not asked again
             await self._conclude(script)
         except Superseded:
             self.signal = "lost"
@@ -81,7 +83,8 @@ class Drive:
         script = self.format.script(debate)
         shown = script.replay(turns)
         notes = [Shown(type="status", data={"status": "running", "turns": len(turns)})]
-        if turns and debate.cursor != script.cursor:
+        driven_before = debate.epoch > 1  # a fork has turns, but no cursor of its own yet
+        if turns and driven_before and debate.cursor != script.cursor:
             text = (
                 f"The cursor was {list(debate.cursor.open)}; by the turns it is {list(script.cursor.open)}: repaired."
             )
@@ -142,6 +145,7 @@ class Drive:
             messages=step.messages,
             max_tokens=allowance.max_tokens,
             tries=allowance.tries,
+            most_tokens=allowance.tokens,
             temperature=step.seat.temperature,
             returns=step.returns,
         )
@@ -163,8 +167,9 @@ class Drive:
         if not self._ended:
             self._wake.clear()
             await self._wake.wait()
-        if self.signal not in ("go", "finish"):
-            return []
+        return [] if self.signal == "lost" else self._take_ended()
+
+    def _take_ended(self) -> list[Ended]:
         ended, self._ended = self._ended, []
         return ended
 
@@ -185,10 +190,10 @@ class Drive:
                 cursor = script.cursor
         finally:
             # What was resolved before one that the rules can't take is kept: it was paid for.
+            for each in ended:
+                self.hub.end(self.debate.id, each.step.key)
             if turns:
                 await self._keep(script, turns, shown, notes=notes, cursor=cursor)
-        for each in ended:
-            self.hub.end(self.debate.id, each.step.key)
 
     async def _keep(
         self,
@@ -251,8 +256,17 @@ class Drive:
             await self._wait(script)
             return
         for flight in self.hub.flights(self.debate.id).values():  # cut off by a stop "now", yet paid for
-            self._lost += Usage(tokens_out=len(flight.text) // 4)
+            self._lost += self._cut_off(script.open[flight.key], len(flight.text))
         await self._commit(status="stopped", release=True, lost=self._newly_lost())
+
+    def _cut_off(self, step: Step, chars: int) -> Usage:
+        """About what a call has used that will never say so: four characters are about a token."""
+        if not chars:
+            return Usage()
+        tokens_in, tokens_out = sum(len(message.text) for message in step.messages) // 4, chars // 4 + 1
+        price = self.models.price(step.seat.model)
+        cost = None if price is None else price.of(tokens_in, tokens_out)
+        return Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost)
 
     async def _wait(self, script: Script) -> None:
         """Only people can go on from here: ask them, and hold nothing while they think."""

@@ -11,13 +11,13 @@ from pathlib import Path
 
 @cache
 def this_process() -> str:
-    return f"{socket.gethostname()}/{os.getpid()}/{_started(os.getpid())}/{uuid.uuid4().hex[:8]}"
+    return f"{_place()}/{os.getpid()}/{_started(os.getpid())}/{uuid.uuid4().hex[:8]}"
 
 
 def is_dead(owner: str) -> bool:
     """True only when it is certain: the owner was a process of this machine, and is gone."""
     parts = owner.split("/")
-    if len(parts) != 4 or parts[0] != socket.gethostname() or not parts[1].isdigit():
+    if len(parts) != 4 or parts[0] != _place() or not parts[1].isdigit():
         return False
     pid, started = int(parts[1]), parts[2]
     if started and _started(pid) != started:
@@ -29,6 +29,17 @@ def is_dead(owner: str) -> bool:
     except OSError:
         return False
     return False
+
+
+@cache
+def _place() -> str:
+    """Where a pid means something: this machine since it was started, and this namespace of processes."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        namespace = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        boot = namespace = ""
+    return f"{socket.gethostname()} {boot[:8]} {namespace}".strip()
 
 
 def _started(pid: int) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import zip_longest
 
 from moot.formats import Format
+from moot.reasoning.fence import clean
 from moot.script import Step
 from moot.types import Debate, Event, Json, Shown, Turn, record
 
@@ -49,11 +50,20 @@ def rerun(format_: Format, debate: Debate, turns: Sequence[Turn]) -> Rerun:
     shown = script.begin()
     steps: dict[str, Step] = dict(script.open)
     for turn in turns:
-        shown += script.resolve(turn)
+        shown += script.resolve(replace(turn, content=_content(turn, steps.get(turn.key))))
         steps.update(script.open)
     outcome = None if script.outcome is None else asdict(script.outcome)
     script.close()
     return Rerun(shown=shown, outcome=outcome, steps=steps)
+
+
+def _content(turn: Turn, step: Step | None) -> str:
+    """What people should read of a turn, from what was written: not what the record says they read."""
+    if turn.failure is not None or step is None or turn.kind != "ask":
+        return turn.content
+    if step.returns is None or turn.data is None:
+        return clean(turn.written)
+    return clean(step.returns.model_validate(turn.data).prose())
 
 
 def prove(format_: Format, debate: Debate, turns: Sequence[Turn], events: Sequence[Event]) -> Proof:

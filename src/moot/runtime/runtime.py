@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import uuid
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -57,6 +58,7 @@ class Runtime:
         config: Mapping[str, object],
         cast: Sequence[SeatSpec],
         initiated_by: str = "",
+        metadata: Json | None = None,
     ) -> Debate:
         """A pending debate. Everything given must have been validated."""
         return await self.store.create(
@@ -69,6 +71,7 @@ class Runtime:
                 config=dict(config),
                 cast=tuple(cast),
                 initiated_by=initiated_by,
+                metadata=metadata or {},
             ),
             events=[Shown(type="status", data={"status": "pending"})],
         )
@@ -137,6 +140,7 @@ class Runtime:
         config: Mapping[str, object],
         cast: Sequence[SeatSpec],
         initiated_by: str = "",
+        metadata: Json | None = None,
     ) -> Debate:
         """A new pending debate with the parent's turns before `at`; the step `at` will be asked anew."""
         turns = await self.store.turns(parent.id)
@@ -153,6 +157,7 @@ class Runtime:
             forked_at=at,
             total_rounds=max((turn.round for turn in copied), default=0),
             initiated_by=initiated_by,
+            metadata=metadata or {},
         )
         script = format.script(fork)
         try:
@@ -215,6 +220,10 @@ class Runtime:
                 with suppress(WrongStatus):
                     taken.append(await self.resume(debate.id))
         return taken
+
+    def drives(self, debate_id: str) -> bool:
+        """Whether this very process drives it."""
+        return debate_id in self._drives
 
     async def wait(self, debate_id: str) -> Debate:
         """Until this process no longer drives it."""
@@ -318,19 +327,20 @@ class Runtime:
 
     async def _keep(self) -> None:
         """Keep our leases alive, and hear of stops, cancels and take-overs that came from elsewhere."""
-        loop = asyncio.get_running_loop()
-        renewed = loop.time()
+        clocks = (time.monotonic, time.time)  # the first stands still while a laptop sleeps, the second can be set
+        renewed = [clock() for clock in clocks]
         while True:
             await asyncio.sleep(self._pulse_seconds)
             if not self._drives:
                 continue
-            renew = loop.time() - renewed > self._lease_seconds / 3
+            due = self._lease_seconds / 3
+            renew = any(abs(clock() - then) > due for clock, then in zip(clocks, renewed, strict=True))
             epochs = {debate_id: drive.debate.epoch for debate_id, drive in self._drives.items()}
             try:
                 pulse = await self.store.pulse(self.owner, epochs, self._lease_seconds if renew else None)
             except StoreError:
                 continue  # the next pulse may get through; until then the lease runs on
-            renewed = loop.time() if renew else renewed
+            renewed = [clock() for clock in clocks] if renew else renewed
             for debate_id, drive in list(self._drives.items()):
                 if epochs.get(debate_id) != drive.debate.epoch:
                     continue
@@ -352,7 +362,7 @@ def _advice(debate: Debate) -> str:
         "running": f"Another process is driving it: `moot watch {short}` follows it, `moot stop {short}` stops it.",
         "stopping": f"It will stop when its step is done: `moot watch {short}`.",
         "stopped": f"Go on with `moot resume {short}`.",
-        "waiting": "It waits for a person's answer.",
+        "waiting": f"It waits for a person: `moot answer {short}`.",
         "failed": f"Try its open steps again with `moot retry {short}`.",
     }
     return advice[debate.status]

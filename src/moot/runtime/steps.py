@@ -13,9 +13,14 @@ from moot.settings import read
 from moot.types import HUMAN, Failure, Gate, Json, Reply, Turn, Usage
 
 
+def storable(text: str) -> str:
+    """Halves of characters that a stream has split are joined, and those left alone replaced: they are no text."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def turn_of_reply(step: Step, reply: Reply, allowance: Allowance, **at: Any) -> Turn:
-    answer, usage = reply.answer, reply.usage
-    content = clean(reply.text if answer is None else answer.prose())
+    answer, usage, text = reply.answer, reply.usage, storable(reply.text)
+    content = clean(text if answer is None else answer.prose())
     metadata: Json = {} if step.record is None else step.record(answer)
     if reply.attempts:
         metadata["attempts"] = list(reply.attempts)
@@ -23,7 +28,7 @@ def turn_of_reply(step: Step, reply: Reply, allowance: Allowance, **at: Any) -> 
         metadata["shrunk_to"] = allowance.max_tokens
     return Turn(
         content=content,
-        raw=None if content == reply.text else reply.text,
+        raw=None if content == text else text,
         data=None if answer is None else answer.model_dump(mode="json", by_alias=True),
         model=reply.model,
         provider=reply.provider,
@@ -102,7 +107,7 @@ def turn_of_failure(step: Step, error: Exception, **at: Any) -> Turn | None:
         usage = error.usage or Usage()
         return Turn(
             content=f"(no valid answer: {failure.message})",
-            raw=error.raw,
+            raw=storable(error.raw),
             failure=failure,
             model=error.model or step.seat.model,
             tokens_in=usage.tokens_in,
@@ -110,7 +115,7 @@ def turn_of_failure(step: Step, error: Exception, **at: Any) -> Turn | None:
             tokens_cached=usage.tokens_cached,
             cost_usd=usage.cost_usd,
             finish_reason="invalid",
-            metadata={} if step.record is None else step.record(Failed(failure=failure, raw=error.raw)),
+            metadata={} if step.record is None else step.record(Failed(failure=failure, raw=storable(error.raw))),
             **_identity(step),
             **at,
         )

@@ -52,7 +52,9 @@ async def play(stage: Stage, settings: ClassicSettings) -> Outcome:
     stage.show("HEADER", topic=stage.topic, format="classic", stances=debate.stances)
     stage.keep((debate.judge, 1), *readers.closing(stage, settings))
     ended_by = await debate.rounds()
-    ruling = debate.final if debate.judged == len(debate.said) else await debate.rule(closing=True)
+    ruling = debate.final
+    if readers.both_heard(debate.said) and debate.judged < len(debate.said):
+        ruling = await debate.rule(closing=True)
     votes = await readers.votes(stage, settings, debate.said, round=debate.round)
     return debate.outcome(ruling, decide(*standing(ruling), votes), ended_by)
 
@@ -153,7 +155,7 @@ def standing(ruling: Ruling | Failed | LimitReached | None) -> tuple[Winner, str
         return ruling.winner, ""
     if isinstance(ruling, Failed):
         return "undecided", ruling.failure.message
-    return "undecided", f"The judge was not asked: {ruling}"
+    return "undecided", readers.NOT_HEARD if ruling is None else f"The judge was not asked: {ruling}"
 
 
 def verdict_metadata(ruling: Ruling | Failed) -> Json:

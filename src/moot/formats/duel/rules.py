@@ -3,6 +3,7 @@ thinks, and rules at the end. Nobody but the judge reads a score, and nobody rea
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
@@ -13,7 +14,7 @@ from moot.formats import Part
 from moot.formats import jury as readers
 from moot.formats.duel.settings import DuelSettings
 from moot.formats.duel.verdict import choice_between, record_for
-from moot.formats.jury import Said
+from moot.formats.jury import NOT_HEARD, Said, both_heard
 from moot.formats.prompts import Prompts
 from moot.reasoning.fence import fence
 from moot.reasoning.verdict import SIDES, Side, Winner, decide, flipped, headline
@@ -139,6 +140,8 @@ class Duel:
 
     async def rule(self) -> Ruling:
         """Deliberate, confirm, put on record, announce. What is not valid after all tries is no verdict."""
+        if not both_heard(self.said):
+            return Ruling(reason=NOT_HEARD)
         a, b = self.called["a"], self.called["b"]
         end = self.settings.turns
         try:
@@ -173,8 +176,8 @@ class Duel:
         decision = decide(ruling.winner, ruling.reason, votes)
         statement = ruling.statement
         if self.settings.blind:
-            for side, label in LABELS.items():
-                statement = statement.replace(label, self.names[side])
+            by_label = {label: self.names[side] for side, label in LABELS.items()}
+            statement = re.sub("|".join(by_label), lambda found: by_label[found[0]], statement)
         outcome = Outcome(
             winner=decision.winner,
             headline=headline(decision, {side: self.wins(side) for side in SIDES}),

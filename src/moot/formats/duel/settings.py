@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from moot.formats.jury import JurySettings
-from moot.settings import SeatSettings
-
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^\n\"']+$")]
-Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000)]
+from moot.settings import Name, SeatSettings, Text
 
 
 class Debater(SeatSettings):

@@ -45,6 +45,13 @@ class Said:
     text: str
 
 
+NOT_HEARD = "Not both sides were heard, so there is nothing to rule on."
+
+
+def both_heard(said: Sequence[Said]) -> bool:
+    return {statement.side for statement in said} == set(SIDES)
+
+
 def parts(settings: JurySettings) -> list[Part]:
     """The readers' seats. A juror who reads both orders is two seats, so that neither reading knows of the other."""
     seats: list[Part] = []
@@ -59,7 +66,9 @@ def parts(settings: JurySettings) -> list[Part]:
 
 
 async def votes(stage: Stage, settings: JurySettings, said: Sequence[Said], round: int) -> list[Vote]:
-    """Every reader's vote, one for each seat of `parts`."""
+    """Every reader's vote, one for each seat of `parts`; none when there are not two sides to read."""
+    if not both_heard(said):
+        return []
     seats = [stage.seat(part.id) for part in parts(settings)]
     reading = (_vote(stage, seat, said, _first_side(seat.id, n, settings), round) for n, seat in enumerate(seats))
     return list(await together(*reading))

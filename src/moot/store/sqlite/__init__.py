@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar
 
-from moot.errors import InputError, NoSuchDebate, NotWritable, WrongSchema
+from moot.errors import InputError, NoSuchDebate, NotWritable, StoreError, WrongSchema
 from moot.store import Commit, Committed, Page, Pulse
 from moot.store.sqlite.rows import (
     debate_of,
@@ -42,8 +42,9 @@ class SqliteStore:
         self.path, self._now = path, clock
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            _refuse_others(path)
             with closing(_connect(path)) as connection:
-                migrate(connection, path)
+                migrate(connection)
         except (OSError, sqlite3.Error) as error:
             if isinstance(error, sqlite3.Error):
                 raise readable(error) from error
@@ -228,7 +229,7 @@ class SqliteStore:
             raise readable(error) from error
 
 
-def migrate(connection: sqlite3.Connection, path: Path) -> int:
+def migrate(connection: sqlite3.Connection) -> int:
     """Bring the schema up to date, all or nothing; gives its version."""
     newest = len(migrations())
     if _version(connection) == newest:
@@ -236,11 +237,6 @@ def migrate(connection: sqlite3.Connection, path: Path) -> int:
     connection.execute("begin immediate")
     try:
         version = _version(connection)  # another process may have been first
-        if version > newest:
-            raise WrongSchema(
-                f"The database {path} has schema {version}, this moot knows {newest}. "
-                "Upgrade moot, or choose another database with --db."
-            )
         for text in migrations()[version:]:
             for statement in _statements(text):
                 connection.execute(statement)
@@ -251,6 +247,22 @@ def migrate(connection: sqlite3.Connection, path: Path) -> int:
             connection.execute("rollback")
         raise
     return newest
+
+
+def _refuse_others(path: Path) -> None:
+    """Before anything is changed, even the journal: is this a database of ours, and one we know?"""
+    if not path.is_file() or not path.stat().st_size:
+        return
+    with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
+        version, newest = _version(connection), len(migrations())
+        tables = connection.execute("select count(*) from sqlite_master").fetchone()[0]
+    if version > newest:
+        raise WrongSchema(
+            f"The database {path} has schema {version}, this moot knows {newest}. "
+            "Upgrade moot, or choose another database with --db."
+        )
+    if version == 0 and tables:
+        raise StoreError(f"The database {path} belongs to another program. Choose another with --db.")
 
 
 @cache

@@ -1,0 +1,417 @@
+"""Where settings come from: built-in defaults, the user's file, the project's file, the environment, flags.
+
+The later wins, setting by setting. A project's file may come with code that someone else wrote, so it can't say where
+data goes: see `_refuse_reach`."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import stat
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+from pydantic import ValidationError
+
+from moot import formats
+from moot.errors import InputError, UnknownName
+from moot.formats import Format
+from moot.models.choice import Choice
+from moot.models.spec import COMPATIBLE_KEY, parse
+from moot.request import merged
+from moot.settings import Settings, explained, read
+from moot.types import Json
+from moot.yamlfile import MAX_VALUES, kind, read_mapping
+
+Layer = Literal["default", "user", "project", "environment", "flag"]
+LAYERS: tuple[Layer, ...] = get_args(Layer)
+PROJECT_FILE = "moot.yaml"
+OTHER_VARIABLES = {
+    "MOOT_CONFIG": "the user's config file, instead of the one in the platform's config folder",
+    COMPATIBLE_KEY: "key for a server that a model's spec names with `@URL`",
+    "MOOT_DEBUG": "when set, an error comes with its traceback",
+    "MOOT_WEBHOOK_URL": "where `moot record` sends what it writes",
+    "MOOT_WEBHOOK_SECRET": "signs what is sent there",
+}
+
+_ROLE_MODELS = ("model_debater", "model_judge")
+_PATHS = ("database_url", "data_dir", "trust_projects")  # relative to the file that names them
+# Besides these, a project's file may only set numbers: a text can name a place.
+_PROJECT_TEXTS = ("format", "model", *_ROLE_MODELS, "defaults")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Origin:
+    layer: Layer = "default"
+    source: str = ""  # the file, the variable or the flag
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """A setting as it came out."""
+
+    name: str  # dotted below `defaults`
+    value: Any
+    origin: Origin
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    settings: Settings
+    origins: Mapping[str, Origin] = field(default_factory=dict[str, Origin])  # by dotted name, of what is not a default
+
+    def entries(self) -> list[Entry]:
+        """Every setting, in the order of the schema."""
+        values = {name: getattr(self.settings, name) for name in Settings.model_fields}
+        found = [(".".join(path), value) for path, value in _leaves(values)]
+        return [Entry(name=name, value=value, origin=self._origin(name)) for name, value in found]
+
+    def debate(self, format: str) -> Json:
+        """The settings that new debates of a format begin with; models are chosen with `model`."""
+        own = self.settings.defaults.get(format, {})
+        return {name: value for name, value in own.items() if name not in _ROLE_MODELS}
+
+    def model(self, role: str, format: str) -> Choice | None:
+        """The model of the highest layer that names one for a role; within a layer the more specific wins."""
+        own = self.settings.defaults.get(format, {})
+        said = {
+            f"defaults.{format}.model_{role}": own.get(f"model_{role}"),
+            f"model_{role}": getattr(self.settings, f"model_{role}", None),
+            "model": self.settings.model,
+        }
+        names = [name for name, spec in said.items() if spec]
+        if not names:
+            return None
+        name = max(names, key=lambda each: LAYERS.index(self._origin(each).layer))
+        source = self._origin(name).source
+        return Choice(spec=said[name] or "", reason=f"{_short(source) if source else 'the configuration'} sets {name}")
+
+    def _origin(self, name: str) -> Origin:
+        return self.origins.get(name, Origin())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    user: Path
+    project: Path | None
+
+
+def files(environ: Mapping[str, str], folder: Path | None = None) -> Files:
+    """The files that are read; the user's may not exist. `folder` is the current one unless given."""
+    if environ.get("MOOT_CONFIG"):
+        user = Path(os.path.expanduser(environ["MOOT_CONFIG"])).absolute()
+    else:
+        import platformdirs
+
+        user = Path(platformdirs.user_config_dir("moot", appauthor=False)) / "config.yaml"
+    project = _find_project(folder)
+    return Files(user=user, project=None if project is not None and _same(project, user) else project)
+
+
+def load(
+    environ: Mapping[str, str],
+    *,
+    flags: Mapping[str, tuple[str, Any]] | None = None,
+    folder: Path | None = None,
+) -> Config:
+    """Raises InputError that names the place and the setting. `flags` gives, by setting, the flag and its value."""
+    found = files(environ, folder)
+    environment = _read_environment(environ)
+    layers = [environment, *(_Said.of_flag(name, *flag) for name, flag in (flags or {}).items())]
+    user = _Said(layer="user")
+    if environ.get("MOOT_CONFIG") or os.path.exists(found.user):
+        user = _read_file("user", found.user)
+    if found.project is not None:
+        trusted = environment.values.get("trust_projects", user.values.get("trust_projects", []))
+        layers.insert(0, _read_project(found.project, found.user, trusted))
+    layers.insert(0, user)
+    return _resolved(layers)
+
+
+def variable(name: str) -> str:
+    return f"MOOT_{name.upper()}"
+
+
+def strays(environ: Mapping[str, str]) -> list[str]:
+    """Variables that look like settings and are none: most often typing errors. A line for each."""
+    known = [*map(variable, Settings.model_fields), *OTHER_VARIABLES]
+    said: list[str] = []
+    for name in sorted(environ):
+        if name.startswith("MOOT_") and name not in known:
+            rest = [each.removeprefix("MOOT_") for each in known]
+            close = difflib.get_close_matches(name.removeprefix("MOOT_"), rest, n=1)
+            advice = f" Did you mean MOOT_{close[0]}?" if close else ""
+            said.append(f"The variable {name} is set, but moot has no such setting.{advice}")
+    return said
+
+
+def masked(text: str) -> str:
+    """Without the passwords that a database's address may hold."""
+    # People write passwords with / and @ unescaped; in a web address, which can come in a cascade, they must not.
+    text = re.sub(r"(?<!http)(?<!https)(://[^:/?#@\s]*:).+@", r"\1***@", text)
+    text = re.sub(r"(https?://[^:/?#@\s]*:)[^/?#\s]+@", r"\1***@", text)
+    return re.sub(r"(?i)\b(\w*(?:password|passwd|pwd|secret)=)(?:'[^']*'|[^&\s]+)", r"\1***", text)
+
+
+def shown(value: Any) -> Any:
+    """A value as it can be printed."""
+    if isinstance(value, dict):
+        return {name: shown(inner) for name, inner in cast(Json, value).items()}
+    if isinstance(value, list):
+        return [shown(inner) for inner in cast("list[Any]", value)]
+    return masked(value) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What one layer says."""
+
+    layer: Layer
+    values: Json = field(default_factory=dict[str, Any])
+    sources: Mapping[str, str] = field(default_factory=dict[str, str])  # by setting
+
+    @classmethod
+    def of_flag(cls, name: str, flag: str, value: Any) -> _Said:
+        with _blamed(flag):
+            return cls(layer="flag", values=_checked({name: value}), sources={name: flag})
+
+
+def _resolved(layers: Sequence[_Said]) -> Config:
+    values: Json = {}
+    for said in layers:
+        values = merged(values, said.values)
+    origins: dict[str, Origin] = {}
+    for path, _ in _leaves(values):
+        said = next((each for each in reversed(layers) if _holds(each.values, path)), None)
+        if said is not None:
+            origins[".".join(path)] = Origin(layer=said.layer, source=said.sources[path[0]])
+    return Config(settings=Settings.model_validate(values), origins=origins)
+
+
+def _find_project(folder: Path | None) -> Path | None:
+    """The nearest `moot.yaml`, from the current folder up to the root of its repository or the home folder."""
+    try:
+        start = (folder or Path.cwd()).resolve()
+    except OSError:  # the current folder is gone
+        return None
+    home = Path(os.path.realpath(os.path.expanduser("~")))
+    for here in (start, *start.parents):
+        file = here / PROJECT_FILE
+        if os.path.isfile(file) and not _is_shared(here):
+            return file
+        if here == home or os.path.exists(here / ".git"):
+            return None
+    return None
+
+
+def _is_shared(folder: Path) -> bool:
+    """Whether it is a folder like /tmp, where anyone may leave a file for others to find."""
+    return folder.stat().st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH | stat.S_ISVTX
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _read_project(path: Path, user: Path, trusted: Sequence[str]) -> _Said:
+    said = _read_file("project", path)
+    if "trust_projects" in said.values:
+        raise InputError(
+            f"In {path}: a project can't trust itself. Put trust_projects into {user} or {variable('trust_projects')}."
+        )
+    folder = path.parent
+    if not any(folder.is_relative_to(os.path.realpath(os.path.expanduser(each))) for each in trusted):
+        _refuse_reach(said.values, path, user)
+    return said
+
+
+def _refuse_reach(values: Json, path: Path, user: Path) -> None:
+    """A project that isn't trusted can't send questions or keys to an address of its own, nor read or write files."""
+    for name, value in values.items():
+        if name not in _PROJECT_TEXTS and not isinstance(value, int | float):
+            raise InputError(_distrust(name, "say where data is kept", path, user))
+    for name, text in _texts(values):
+        if _reaches(text):
+            raise InputError(_distrust(name, f"choose the model {masked(text)[:80]!r}", path, user))
+
+
+def _distrust(name: str, deed: str, path: Path, user: Path) -> str:
+    return (
+        f"In {path}: {name} would {deed}, and a project's file may come from someone else. If you trust it, put "
+        f"`trust_projects: [{path.parent}]` into {user}, or set {variable('trust_projects')}={path.parent}."
+    )
+
+
+def _reaches(text: str) -> bool:
+    """Whether it could be used as a model that has an address, or reads or writes files or other debates."""
+    try:
+        members = parse(text)
+    except InputError:
+        return False
+    return any(member.url or not (member.remote or member.provider in ("local", "sim", "human")) for member in members)
+
+
+def _read_file(layer: Layer, path: Path) -> _Said:
+    given = read_mapping(path, "config file", "settings", may_be_empty=True)
+    with _blamed(f"In {path}"):
+        _check_plain(given)
+        values = _checked({name: value for name, value in given.items() if value is not None}, strict=True)
+    for name in _PATHS:
+        if name in values:
+            values[name] = _anchored(values[name], path.parent)
+    return _Said(layer=layer, values=values, sources=dict.fromkeys(values, str(path)))
+
+
+def _read_environment(environ: Mapping[str, str]) -> _Said:
+    values: Json = {}
+    sources: dict[str, str] = {}
+    for name, info in Settings.model_fields.items():
+        text = environ.get(variable(name))
+        if text:
+            with _blamed(variable(name)):
+                values |= _checked({name: _from_yaml(text) if info.default_factory else text})
+            sources[name] = variable(name)
+    return _Said(layer="environment", values=values, sources=sources)
+
+
+def _from_yaml(text: str) -> Any:
+    import yaml
+
+    try:
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError):
+        raise InputError(f"This is not valid YAML: {text[:80]!r}.") from None
+    _check_plain(value)
+    return value
+
+
+@contextmanager
+def _blamed(place: str) -> Generator[None]:
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+
+
+def _checked(given: Json, *, strict: bool | None = None) -> Json:
+    """The values of one layer, each valid by itself."""
+    if isinstance(given.get("defaults"), dict):
+        own = cast(Json, given["defaults"])
+        given = {**given, "defaults": {name: {} if value is None else value for name, value in own.items()}}
+    try:
+        settings = read(Settings, given, strict=strict)
+    except UnknownName as unknown:
+        owner = next((name for name, each in formats.installed().items() if unknown.name in _names(each)), None)
+        if owner is None:
+            raise
+        hint = f"It is a setting of formats: write `defaults: {{{owner}: {{{unknown.name}: …}}}}`."
+        raise UnknownName("setting", unknown.name, (), hint=hint) from None
+    values: Json = {name: getattr(settings, name) for name in given}
+    if "format" in values:
+        formats.get(values["format"])
+    for name in ("model", *_ROLE_MODELS):
+        _check_model(name, values.get(name))
+    for name, own in values.get("defaults", {}).items():
+        with _blamed(f"defaults.{name}"):
+            _check_defaults(formats.get(name), own)
+    return values
+
+
+def _check_defaults(format_: Format, given: Json) -> None:
+    """What the debate itself will say is still missing, so only what is there can be wrong."""
+    try:
+        format_.settings.model_validate(given)
+    except ValidationError as invalid:
+        wrong = [error for error in invalid.errors() if error["loc"] and not _comes_later(error["type"], error["loc"])]
+        if wrong:
+            raise explained(format_.settings, wrong) from None
+    for name in _ROLE_MODELS:
+        _check_model(name, given.get(name))
+
+
+def _comes_later(problem: str, loc: tuple[int | str, ...]) -> bool:
+    # Mappings are laid over one another; a list is taken as it is.
+    return problem == "missing" and all(isinstance(part, str) for part in loc)
+
+
+def _check_model(name: str, spec: str | None) -> None:
+    if spec is not None:
+        with _blamed(f"Setting {name}"):
+            parse(spec)
+
+
+def _check_plain(given: Any) -> None:
+    """Only what JSON has: `!!binary` would slip a text past whoever looks for texts."""
+    waiting: list[tuple[str, Any]] = [("", given)]
+    for _ in range(MAX_VALUES):
+        if not waiting:
+            return
+        name, value = waiting.pop()
+        if isinstance(value, dict):
+            inside = cast("dict[object, Any]", value)
+            waiting += [(f"{name}.{each}" if name else str(each), inner) for each, inner in inside.items()]
+        elif isinstance(value, list):
+            waiting += [(name, inner) for inner in cast("list[Any]", value)]
+        elif not isinstance(value, str | int | float | None):
+            raise InputError(f"Setting {name} is {kind(value)}; if a text is meant, put it in quotes.")
+    raise InputError(f"It has more than {MAX_VALUES:,} values.")
+
+
+def _names(format_: Format) -> Mapping[str, Any]:
+    return format_.settings.model_fields
+
+
+def _leaves(values: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Values that are no mappings, or empty ones, with the names that lead there."""
+    for name, value in values.items():
+        path = (*above, str(name))
+        if isinstance(value, dict) and value:
+            yield from _leaves(cast(Json, value), path)
+        else:
+            yield path, value
+
+
+def _holds(values: Json, path: tuple[str, ...]) -> bool:
+    inside: Any = values
+    for name in path:
+        if not isinstance(inside, dict) or name not in inside:
+            return False
+        inside = cast(Json, inside)[name]
+    return True
+
+
+def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict):
+        for each, inner in cast("dict[object, Any]", value).items():
+            yield name, str(each)
+            yield from _texts(inner, f"{name}.{each}" if name else str(each))
+    elif isinstance(value, list):
+        for inner in cast("list[Any]", value):
+            yield from _texts(inner, name)
+
+
+def _anchored(value: str | list[str], folder: Path) -> Any:
+    if isinstance(value, list):
+        return [_anchored(each, folder) for each in value]
+    scheme = "sqlite:///" if value.startswith("sqlite:///") else ""
+    if "://" in value and not scheme:
+        return value
+    return scheme + os.path.join(folder, os.path.expanduser(value.removeprefix(scheme)))
+
+
+def _short(source: str) -> str:
+    """A path as one would say it here."""
+    path, home = Path(source), Path(os.path.expanduser("~"))
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else source

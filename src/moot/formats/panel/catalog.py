@@ -1,0 +1,53 @@
+"""Which perspectives a question calls for: by its words, by the moderator's choice, and never all on one side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+from moot.formats.panel.settings import Perspective
+
+
+@cache
+def built_in() -> tuple[Perspective, ...]:
+    text = (files("moot.formats.panel") / "catalog.yaml").read_text(encoding="utf-8")
+    return tuple(Perspective.model_validate(entry) for entry in yaml.safe_load(text)["perspectives"])
+
+
+def catalog(custom: Sequence[Perspective]) -> Mapping[str, Perspective]:
+    """The built-in perspectives; custom ones are added, or replace those of the same name."""
+    own = {perspective.name.casefold(): perspective for perspective in custom}
+    kept = [perspective for perspective in built_in() if perspective.name.casefold() not in own]
+    return {perspective.name: perspective for perspective in (*custom, *kept)}
+
+
+def oppose(one: Perspective, two: Perspective) -> bool:
+    return two.name in one.opposes or one.name in two.opposes
+
+
+def called_for(question: str, available: Mapping[str, Perspective]) -> list[Perspective]:
+    """By keywords, the most hits first; the order of the catalog breaks ties."""
+    words = set(re.findall(r"[\w-]+", question.casefold()))
+    hits = {name: len(words & {k.casefold() for k in p.keywords}) for name, p in available.items()}
+    return sorted((p for name, p in available.items() if hits[name]), key=lambda p: -hits[p.name])
+
+
+def choose(question: str, wanted: Sequence[str], count: int, available: Mapping[str, Perspective]) -> list[Perspective]:
+    """`wanted` first, then what the question calls for, then the catalog. At least two of the chosen oppose each other
+    wherever the catalog has such a pair."""
+    by_name = {name.casefold(): perspective for name, perspective in available.items()}
+    named = [by_name[name.casefold().strip()] for name in wanted if name.casefold().strip() in by_name]
+    ranked = list({p.name: p for p in (*named, *called_for(question, available), *available.values())}.values())
+    chosen = ranked[:count]
+    if any(oppose(one, two) for one in chosen for two in chosen):
+        return chosen
+    # The least relevant makes room for the most relevant one that opposes someone who stays.
+    for stays in (chosen[:-1], chosen[:1]):
+        for candidate in ranked[count:]:
+            if any(oppose(candidate, one) for one in stays):
+                return [*chosen[:-1], candidate]
+    return chosen

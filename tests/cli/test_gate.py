@@ -1,0 +1,137 @@
+"""A person at the table: checkpoints at the terminal, answers from elsewhere, a seat of one's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import RULING
+
+PANEL = {
+    "*/analyze/*": {
+        "framing": "Redis or PostgreSQL?",
+        "domain": "data",
+        "constraints": [],
+        "debaters": 2,
+        "perspectives": ["Performance Advocate", "Operational Simplicity"],
+        "clarifying_question": "",
+    },
+    "1/argue/*": "Memory is faster than any disk, and a cache is there to be fast, says {seat}.",
+    "2/argue/*": "Nobody has counted yet what a second system costs to run at night, {seat} adds.",
+    "3/argue/*": "Whoever measures first will know more than all who argue here, {seat} concludes.",
+    "*/rebut/*": {"rebuttal": "No.", "recommendation": "Mine.", "position": "hold", "concedes_to": ""},
+    "*/evaluate/*": {
+        "summary": "Both have a point.",
+        "state": "new_ground",
+        "off_topic": [],
+        "redirect": "Cost.",
+        "mute": [],
+    },
+    "*/synthesize/*": {
+        "recommendation": "Start with PostgreSQL.",
+        "confidence": "High",
+        "caveats": [],
+        "agreements": [],
+        "tensions": ["Latency"],
+        "dissent": "",
+    },
+}
+
+
+def panel(moot, *more: str):
+    return ["Redis or PostgreSQL?", "--format", "panel", "--model", moot.script(PANEL), *more]
+
+
+def test_enter_alone_takes_a_panel_to_its_end(moot):
+    terminal = moot.terminal(*panel(moot, "--max-rounds", "3"))
+    for n in (1, 2):
+        terminal.until(f"Round {n} is complete.")
+        terminal.until("[C]ontinue  [G]uide  [E]nd")
+        terminal.until("> ")
+        terminal.press("\n")
+    assert terminal.end() == 0
+    assert "Performance Advocate, round 1" in terminal.text
+    assert "No agreement; a recommendation with low confidence." in terminal.text
+
+
+def test_guidance_at_the_terminal_reaches_the_next_round(moot):
+    terminal = moot.terminal(*panel(moot, "--max-rounds", "2"))
+    terminal.until("[E]nd")
+    terminal.press("x\n")
+    terminal.until("is not a choice here")
+    terminal.press("g\n")
+    terminal.until("Your guidance: ")
+    terminal.press("Mind the team.\n")
+    assert terminal.end() == 0
+    shown = moot("show", moot.ids[0]).out
+    assert "Guidance: Mind the team." in shown
+    sent = moot("audit", moot.ids[0], "--json").out
+    assert "Guidance from the person who asked: Mind the team." in sent
+
+
+def test_a_piped_panel_waits_and_is_answered_from_another_terminal(moot):
+    waiting = moot(*panel(moot))
+    assert waiting.code == 3
+    short = moot.ids[0][:8]
+    assert f"moot answer {short}" in waiting.err
+    listed = moot("gates")
+    assert listed.code == 0
+    assert "checkpoint" in listed.out
+    assert "continue|guide|end" in listed.out
+    unsaid = moot("answer", short)
+    assert unsaid.code == 2
+    assert "continue|guide|end" in unsaid.err
+    wrong = moot("answer", short, "perhaps")
+    assert wrong.code == 2
+    assert "Choose one of: continue, guide, end." in wrong.err
+    assert moot("answer", short, "guide", "Look", "at", "cost.", "--no-run").code == 0
+    again = moot("answer", short, "end")
+    assert again.code == 2
+    assert "asks nothing" in again.err
+    resumed = moot("resume", short)
+    assert resumed.code == 3
+    assert "Guidance: Look at cost." in resumed.out
+    ended = moot("answer", short, "e")
+    assert ended.code == 0
+    assert "Verdict" in ended.out
+    assert "No debate waits" in moot("gates").err
+
+
+def test_without_checkpoints_nobody_is_asked(moot):
+    done = moot(*panel(moot, "--no-checkpoints", "--max-rounds", "2", "--perspectives", "3"))
+    assert done.code == 0
+    assert "Your turn" not in done.out
+    refused = moot("Is it so?", "--no-checkpoints", "--model", moot.script())
+    assert refused.code == 2
+    assert "no checkpoints" in refused.err
+    many = moot(*panel(moot, "--perspectives", "9"))
+    assert many.code == 2
+    assert "perspectives" in many.err
+
+
+def test_resume_and_list_as_flags(moot):
+    moot(*panel(moot))
+    short = moot.ids[0][:8]
+    assert short in moot("debate", "--list").out
+    assert moot("answer", short, "end", "--no-run").code == 0
+    done = moot("debate", "--resume", short)
+    assert done.code == 0
+    assert "Verdict" in done.out
+
+
+def test_a_person_can_take_a_seat_in_any_format(moot):
+    model = moot.script({"*/verdict/judge": RULING})
+    waiting = moot("Tea or coffee?", "--model", model, "--rounds", "1", "--set", "seats.b.model=human")
+    assert waiting.code == 3
+    done = moot("answer", moot.ids[0], "Coffee, and I have reasons.")
+    assert done.code == 0
+    assert "Coffee, and I have reasons." in done.out
+    assert moot("replay", moot.ids[0]).code == 0
+
+
+@pytest.mark.slow
+def test_ctrl_c_at_a_checkpoint_leaves_it_open(moot):
+    terminal = moot.terminal(*panel(moot))
+    terminal.until("[E]nd")
+    terminal.press("\x03")
+    assert terminal.end() == 3
+    assert moot("answer", moot.ids[0], "end").code == 0

@@ -1,0 +1,321 @@
+"""What a record says of a debate: typed data and quoted words, nothing made up."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from moot.errors import ScriptError, WrongStatus
+from moot.records.confidence import Facts, rate
+from moot.records.markdown import render
+from moot.records.record import EXCERPT_CHARS, TITLE_CHARS
+from moot.types import Usage
+from tests.playing import good
+from tests.records.making import (
+    DAY,
+    ID,
+    completed,
+    expected_headings,
+    failing,
+    headings,
+    made,
+    really,
+    section,
+    split,
+    told,
+)
+
+PANEL = {
+    "recommendation": "Use PostgreSQL first.\n\nMeasure before adding Redis.",
+    "confidence": "High",
+    "caveats": ["Traffic grows tenfold."],
+    "agreements": ["Both are fast enough today."],
+    "tensions": ["Latency against moving parts."],
+    "dissent": "Latency will bite within a year.",
+    "perspectives": [
+        {
+            "name": "Performance Advocate",
+            "arguments": ["Redis is faster.", "Memory is cheap."],
+            "trade_offs": "Complexity.",
+        },
+        {"name": "Operational Simplicity", "arguments": ["One store."], "trade_offs": ["Speed."]},
+    ],
+}
+
+
+def test_classic():
+    debate, turns = completed("classic", max_rounds=2)
+    record = made(debate, turns)
+    assert (record.title, record.debate, record.format, record.rounds) == ("Redis or PostgreSQL?", ID, "classic", 2)
+    assert record.date.isoformat() == "2025-12-05"
+    assert [(each.name, each.stance) for each in record.perspectives] == [
+        ("Debater A", "for"),
+        ("Debater B", "against"),
+    ]
+    assert record.perspectives[0].steps == ("1/speak/a", "2/speak/a")
+    assert [quote.key for quote in record.perspectives[1].quotes] == ["1/speak/b", "2/speak/b"]
+    assert record.perspectives[1].quotes[0].text == "Words of b at 1/speak/b."
+    assert record.decided.winner == "a"
+    assert record.decided.scores == {"a": 7, "b": 5}
+    assert (record.statement, record.agreements, record.tensions, record.caveats) == (
+        "A was clearer.",
+        None,
+        None,
+        None,
+    )
+    assert record.confidence == "Medium"
+    assert record.confidence_reasons == ("The verdict was not checked by a second reading or a jury.",)
+
+
+def test_what_the_format_does_not_ask_for_is_said():
+    _, body = split(render(made(*completed("classic", max_rounds=1))))
+    for name in ("Points of Agreement", "Key Tensions"):
+        assert section(body, name) == "The format does not ask for this."
+    assert "- Trade-offs accepted: The format does not ask for this." in body
+    assert "Debater B argued the other side" in section(body, "Dissenting View")
+
+
+def test_duel():
+    debate, turns = completed("duel", turns=4, premise="Redis is needed.")
+    record = made(debate, turns)
+    assert (record.rounds, record.counted) == (4, "turn")
+    ada, basil = record.perspectives
+    assert (ada.name, ada.stance, basil.stance) == ("Ada", "for the premise", "against the premise")
+    assert basil.position.startswith("You argue against the proposition")
+    assert ada.steps == ("1/speak/a", "3/speak/a")
+    text = render(record)
+    assert "plan/a" not in text  # private thoughts are nobody's argument
+    assert "think" not in text
+    assert "**Ada wins. The premise is upheld.**" in section(text, "Recommendation")
+    assert headings(split(text)[1]) == expected_headings(record)
+
+
+def test_no_valid_verdict_is_low_and_names_what_is_open():
+    debate, turns = completed("classic", failing("verdict"), max_rounds=1)
+    record = made(debate, turns)
+    assert (record.confidence, record.decided.source) == ("Low", "fallback")
+    assert record.unsettled == ("Debater A (for) against Debater B (against) is not settled.",)
+    _, body = split(render(record))
+    assert "There is no recommendation, because no side won." in section(body, "Recommendation")
+    assert "It said \\# nothing." in section(body, "How It Was Decided")
+    assert section(body, "Dissenting View") == "There is no verdict to dissent from."
+
+
+def test_a_debate_that_is_not_completed_has_no_record():
+    debate, turns = completed("classic", max_rounds=1)
+    for status in ("running", "stopped", "canceled"):
+        with pytest.raises(WrongStatus, match=status):
+            made(replace(debate, status=status, outcome=None), turns)
+
+
+@pytest.mark.parametrize(("format_name", "size"), [("classic", {"max_rounds": 1}), ("duel", {"turns": 2})])
+def test_jurors_who_voted_otherwise_are_the_dissent(tmp_path, format_name, size):
+    # Each juror prefers what it reads first, and every second one reads B first.
+    record = really(tmp_path, format_name, jury=3, **size)
+    assert record.decided.tally == {"a": 3, "b": 1, "tie": 0, "abstains": 0}
+    assert record.confidence == "High"
+    [against] = [vote for vote in record.decided.votes if vote.choice == "b"]
+    text = render(record)
+    assert f"Votes: {record.name('a')} 3, {record.name('b')} 1" in section(text, "How It Was Decided")
+    quoted = f"Juror 2 voted for {record.name('b')} (`{against.key}`):\n\n> The first."
+    assert quoted in section(text, "Dissenting View")
+
+
+@pytest.mark.parametrize(("format_name", "size"), [("classic", {"max_rounds": 1}), ("duel", {"turns": 2})])
+def test_readings_that_flip(tmp_path, format_name, size):
+    record = really(tmp_path, format_name, swap=True, jury=2, **size)
+    assert record.decided.flip_rate == 1.0
+    assert record.confidence == "Low"
+    text = render(record)
+    assert "Read in both orders: 100% of the readings came out differently" in section(text, "How It Was Decided")
+    assert "- Read in the other order, the debate came out differently." in section(text, "Recommendation")
+
+
+def test_a_checked_verdict_with_a_clear_lead_is_high(tmp_path):
+    record = really(
+        tmp_path, "classic", {"*/ballot/*": {"reasoning": "B.", "score_first": 3, "score_second": 6}}, swap=True
+    )
+    assert (record.confidence, record.decided.flip_rate) == ("High", 0.0)
+    assert record.models == record.models[:1]
+    assert any(text.startswith("Everyone is the same model") for text in record.warnings)
+
+
+def test_a_limit_that_cut_it_short_is_said(tmp_path):
+    long = "Reasons and evidence, at some length. " * 30
+    record = really(tmp_path, "classic", {"*/speak/*": long}, max_total_output_tokens=1500)
+    assert record.decided.limits_reached == ("max_total_output_tokens",)
+    assert record.confidence == "Low"
+    assert "Limits reached: `max_total_output_tokens`" in render(record)
+    assert any("max_total_output_tokens" in text for text in record.warnings)
+
+
+def test_the_demonstration_model_is_labelled_at_the_top():
+    record = made(*completed("classic", max_rounds=1), demonstration=True)
+    front, body = split(render(record))
+    assert front["demonstration"] is True
+    assert body.split("\n\n")[1].startswith("**Demonstration only.**")
+    assert record.confidence == "Low"
+    assert "Demonstration only" not in render(made(*completed("classic", max_rounds=1)))
+
+
+def test_cost_includes_what_led_to_no_turn():
+    debate, turns = completed("classic", max_rounds=1)
+    lost = replace(
+        debate, tokens_in=10, tokens_out=20, cost_usd=0.5, lost=Usage(tokens_in=1, tokens_out=2, cost_usd=0.25)
+    )
+    assert "Cost: \\$0.7500; 11 tokens read, 22 written" in render(made(lost, turns))
+    assert "Cost: not known" in render(made(replace(lost, cost_usd=None), turns))
+
+
+def test_logins_in_a_models_address_stay_out():
+    debate, turns = completed("classic", max_rounds=1)
+    spec = "openai:my-model@https://me:hunter2@models.example/v1"
+    cast = tuple(replace(seat, model=spec) for seat in debate.cast)
+    record = made(replace(debate, cast=cast), turns)
+    assert "hunter2" not in render(record) + json.dumps(record.as_json())
+    assert record.models == ("openai:my-model@https://models.example/v1",)
+
+
+def test_long_statements_are_cut_with_the_place_of_the_rest():
+    long = "word " * 2000
+    debate, turns = completed("classic", lambda step: long if step.phase == "speak" else good(step), max_rounds=1)
+    record = made(debate, turns)
+    quote = record.perspectives[0].quotes[0]
+    assert len(quote.text) <= EXCERPT_CHARS
+    assert len(quote.text) + quote.left_out == len(long.strip())
+    assert f"({quote.left_out:,} more characters: `moot show {ID[:8]}`, step `1/speak/a`.)" in render(record)
+
+
+def test_long_titles_are_cut_and_the_question_is_not():
+    topic = "Should we " + "really " * 70 + "do it?"
+    record = made(*completed("classic", topic=topic, max_rounds=1))
+    assert len(record.title) <= TITLE_CHARS
+    assert record.title.endswith("really…")
+    assert record.question == topic
+
+
+def test_a_format_that_says_more():
+    record = made(told(PANEL))
+    _, body = split(render(record))
+    assert record.confidence == "High"
+    assert record.perspectives[0].model == "openai:any"
+    assert "- Key arguments:\n  - Redis is faster.\n  - Memory is cheap." in body
+    assert "- Trade-offs accepted: Complexity." in body
+    assert section(body, "Points of Agreement") == "- Both are fast enough today."
+    assert section(body, "Key Tensions") == "- Latency against moving parts."
+    assert "> Use PostgreSQL first.\n>\n> Measure before adding Redis." in section(body, "Recommendation")
+    assert "**Caveats:**\n\n" in section(body, "Recommendation")
+    assert "- Traffic grows tenfold." in section(body, "Recommendation")
+    assert section(body, "Dissenting View") == "> Latency will bite within a year."
+    assert headings(body) == expected_headings(record)
+
+
+def test_asked_and_nothing_found_is_not_the_same_as_not_asked():
+    record = made(told({**PANEL, "agreements": [], "dissent": ""}))
+    _, body = split(render(record))
+    assert section(body, "Points of Agreement") == "None was found."
+    assert section(body, "Dissenting View") == "None was found."
+
+
+def test_rounds_used_up_without_agreement_are_low_with_the_tensions_named():
+    record = made(told(PANEL, ended_by="max_rounds", winner="undecided"))
+    assert record.confidence == "Low"
+    body = split(render(record))[1]
+    tensions = section(body, "Key Tensions")
+    assert "- The rounds were used up before the perspectives agreed." in tensions
+    assert "- Latency against moving parts." in tensions
+    assert "> Use PostgreSQL first." in section(body, "Recommendation")
+
+
+def test_a_format_can_say_that_the_last_round_settled_it():
+    assert made(told({**PANEL, "converged": True}, ended_by="max_rounds")).confidence == "High"
+    assert made(told({**PANEL, "converged": False}, ended_by="stagnation")).confidence == "Low"
+
+
+def test_agreement_in_the_first_round_still_yields_the_whole_document():
+    record = made(told({**PANEL, "tensions": []}))
+    assert record.rounds == 1
+    _, body = split(render(record))
+    assert headings(body) == expected_headings(record)
+    assert "the perspectives agreed" in section(body, "How It Was Decided")
+
+
+def test_a_format_cannot_raise_its_confidence():
+    assert made(told(PANEL), demonstration=True).confidence == "Low"
+    assert made(told(PANEL, verdict_source="fallback")).confidence == "Low"
+    assert made(told({**PANEL, "confidence": "medium"})).confidence == "Medium"
+
+
+def test_what_people_answered_is_kept():
+    debate, turns = completed("classic", max_rounds=1)
+    person = replace(
+        turns[0], kind="gate", key="1/checkpoint/you", seat="you", phase="checkpoint", content="Guidance: cost."
+    )
+    record = made(debate, [*turns, person])
+    assert "- `1/checkpoint/you`: Guidance: cost." in section(render(record), "How It Was Decided")
+    assert [seat.id for seat in record.cast] == ["a", "b", "judge"]
+
+
+def test_seats_that_were_never_asked_are_left_out():
+    debate, turns = completed("classic", max_rounds=1)
+    unused = replace(debate.cast[0], id="p4", name="Perspective 4")
+    record = made(replace(debate, cast=(*debate.cast, unused)), turns)
+    assert "Perspective 4" not in render(record)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"confidence": "Certain"}, {"agreements": {"a": 1}}, {"perspectives": [{"arguments": []}]}, ["no mapping"]]
+)
+def test_a_format_that_says_it_in_another_shape(bad):
+    with pytest.raises(ScriptError, match=r"'panel'.*details\.record"):
+        made(told(bad))
+
+
+def test_json():
+    document = json.loads(json.dumps(made(told(PANEL)).as_json()))
+    assert (document["type"], document["version"], document["date"]) == ("moot.record", 1, "2025-12-05")
+    assert document["debate"] == ID
+    assert document["perspectives"][1]["trade_offs"] == ["Speed."]
+    assert document["usage"]["cost_usd"] == 0.0
+    assert DAY
+
+
+FACTS = {
+    "winner": "a",
+    "source": "jury",
+    "scores": {"a": 8, "b": 6},
+    "votes": {"a": 4, "b": 1, "tie": 0, "abstains": 0},
+    "flip_rate": None,
+    "cut_short": (),
+    "demonstration": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "level"),
+    [
+        ({}, "High"),
+        ({"votes": None, "flip_rate": 0.0}, "High"),
+        ({"votes": None}, "Medium"),
+        ({"votes": {"a": 2, "b": 0}}, "Medium"),
+        ({"votes": {"a": 3, "b": 2}}, "Medium"),
+        ({"votes": {"a": 4, "b": 1, "abstains": 1}}, "Medium"),
+        ({"scores": {"a": 7, "b": 6}}, "Medium"),
+        ({"scores": {"a": None, "b": None}}, "High"),
+        ({"scores": {}}, "High"),
+        ({"flip_rate": 0.2}, "Low"),
+        ({"winner": "tie"}, "Low"),
+        ({"winner": "undecided"}, "Low"),
+        ({"source": "fallback"}, "Low"),
+        ({"cut_short": ("max_cost_usd",)}, "Low"),
+        ({"demonstration": True}, "Low"),
+        ({"given": "High", "winner": "undecided", "votes": None}, "High"),
+        ({"given": "Medium"}, "Medium"),
+        ({"given": "High", "unsettled": True}, "Low"),
+    ],
+)
+def test_the_rule_of_confidence(changes, level):
+    assert rate(Facts(**{**FACTS, **changes}))[0] == level
+    assert rate(Facts(**{**FACTS, **changes}))[1]
