@@ -69,7 +69,7 @@ def test_watch_follows_from_another_process_to_the_end(moot):
     assert watched == out
     text, err = plain.communicate(timeout=60)
     assert "Debater A (FOR) wins." in text
-    assert err.endswith(f"moot show {moot.ids[0][:8]}\n")
+    assert err.endswith(f"moot record {moot.ids[0][:8]}\n")
 
 
 def test_watch_of_a_finished_debate_prints_it_and_ends(finished):

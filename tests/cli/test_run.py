@@ -65,7 +65,7 @@ def test_what_is_printed_when_piped_is_plain_and_whole(moot):
     assert "Verdict\n  Debater A (FOR) wins.\n  Points: Debater A 7, Debater B 5\n" in result.out
     short = moot.ids[0][:8]
     assert f"Debate {short}: completed, round 1 of 1" in result.err
-    assert result.err.endswith(f"moot show {short}\n")
+    assert result.err.endswith(f"moot record {short}\n")
 
 
 def test_json_lines_are_events_in_order(finished):

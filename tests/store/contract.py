@@ -11,7 +11,7 @@ import pytest
 
 from moot.errors import NoSuchDebate
 from moot.store import Commit, Store
-from moot.types import Cursor, Debate, Failure, SeatSpec, Shown, Turn, Usage
+from moot.types import Cursor, Debate, Failure, Gate, SeatSpec, Shown, Turn, Usage
 
 CAST = (SeatSpec(id="a", name="Ada", role="debater", model="sim:", max_tokens=600, temperature=0.7),)
 
@@ -376,5 +376,77 @@ class StoreContract:
             assert await store.turns(made.id) == turns
             assert (made.turn_count, made.tokens_out, made.cost_usd) == (3, 60, 0.75)
             assert (made.parent_id, made.forked_at, made.shown_count) == ("p", "4/speak/a", 0)
+
+        run(check)
+
+    def test_gates_are_opened_with_the_commit_and_decided_once(self, run, clock):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            await store.claim(made.id, "me", 10, expect=["pending"])
+            gate = Gate(
+                debate_id=made.id,
+                key="1/checkpoint/you",
+                kind="checkpoint",
+                question="Go on? — 你好",
+                choices=("continue", "end"),
+                artifacts={"summary": "s"},
+                expires_at=clock.now + 60,
+            )
+            await store.commit(Commit(debate_id=made.id, epoch=1, status="waiting", gates=[gate], release=True))
+            stored = replace(gate, requested_at=clock.now)
+            assert await store.gates(made.id) == [stored]
+            assert await store.gates() == [stored]
+            assert await store.gates(expired=True) == []
+            clock.now += 60
+            assert await store.gates(expired=True) == [stored]
+            results = await asyncio.gather(
+                *(store.decide(made.id, gate.key, {"choice": "end", "text": str(n)}, by=f"p{n}") for n in range(10))
+            )
+            (won,) = [result for result in results if result is not None]
+            assert (won.status, won.decided_at, won.reviewer) == ("decided", clock.now, f"p{won.decision['text']}")
+            assert await store.gates(made.id) == [won]
+            assert await store.gates() == []
+            assert await store.decide(made.id, "9/no/you", {}, by="me") is None
+
+        run(check)
+
+    def test_a_gate_that_is_asked_again_has_its_time_again_unless_it_is_decided(self, run, clock):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            gate = Gate(debate_id=made.id, key="k", kind="approval", question="?", expires_at=clock.now + 1)
+            for epoch in (1, 2):
+                await store.claim(made.id, "me", 10, expect=["pending", "waiting"])
+                again = replace(gate, expires_at=clock.now + epoch * 100)
+                await store.commit(
+                    Commit(debate_id=made.id, epoch=epoch, status="waiting", gates=[again], release=True)
+                )
+                assert [g.expires_at for g in await store.gates(made.id)] == [clock.now + epoch * 100]
+            await store.decide(made.id, "k", {"choice": "approve"}, by="me")
+            await store.claim(made.id, "me", 10, expect=["waiting"])
+            await store.commit(Commit(debate_id=made.id, epoch=3, status="waiting", gates=[gate], release=True))
+            (decided,) = await store.gates(made.id)
+            assert (decided.status, decided.expires_at) == ("decided", clock.now + 200)
+
+        run(check)
+
+    def test_the_gates_of_an_ended_debate_can_no_longer_be_decided(self, run, clock):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            await store.claim(made.id, "me", 10, expect=["pending"])
+            gate = Gate(debate_id=made.id, key="k", kind="approval", question="?", expires_at=clock.now)
+            await store.commit(Commit(debate_id=made.id, epoch=1, status="waiting", gates=[gate], release=True))
+            await store.move(made.id, "canceled", expect=["waiting"])
+            assert await store.decide(made.id, "k", {}, by="me") is None
+            assert await store.gates() == []
+            assert await store.gates(expired=True) == []
+
+        run(check)
+
+    def test_a_commit_that_is_refused_opens_no_gate(self, run):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            gate = Gate(debate_id=made.id, key="k", kind="approval", question="?")
+            assert await store.commit(Commit(debate_id=made.id, epoch=1, status="waiting", gates=[gate])) is None
+            assert await store.gates(made.id) == []
 
         run(check)

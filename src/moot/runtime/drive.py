@@ -184,16 +184,22 @@ class Drive:
                 turn = self._turn(script, each)
                 if turn is None:
                     continue
-                shown += script.resolve(turn)
+                try:
+                    shown += script.resolve(turn)
+                except Exception:
+                    self._lost += _usage(turn)
+                    raise
                 turns.append(turn)
                 notes += _notices(turn)
                 cursor = script.cursor
         finally:
-            # What was resolved before one that the rules can't take is kept: it was paid for.
-            for each in ended:
-                self.hub.end(self.debate.id, each.step.key)
-            if turns:
-                await self._keep(script, turns, shown, notes=notes, cursor=cursor)
+            try:
+                # What was resolved before one that the rules can't take is kept: it was paid for.
+                if turns:
+                    await self._keep(script, turns, shown, notes=notes, cursor=cursor)
+            finally:
+                for each in ended:
+                    self.hub.end(self.debate.id, each.step.key)
 
     async def _keep(
         self,
@@ -344,6 +350,15 @@ class Drive:
             self.hub.end(self.debate.id, key)
         if self._script is not None:
             self._script.close()
+
+
+def _usage(turn: Turn) -> Usage:
+    return Usage(
+        tokens_in=turn.tokens_in,
+        tokens_out=turn.tokens_out,
+        tokens_cached=turn.tokens_cached,
+        cost_usd=turn.cost_usd,
+    )
 
 
 def _notices(turn: Turn) -> list[Shown]:
