@@ -103,7 +103,7 @@ class App:
             format=plan.format,
             config=plan.config,
             cast=plan.cast,
-            initiated_by=_user(),
+            initiated_by=person(),
             metadata={"demonstration": True} if any(map(self.is_demonstration, replayed)) else {},
         )
 
@@ -121,7 +121,7 @@ class App:
             format=format_,
             config=settings.model_dump(mode="json"),
             cast=cast,
-            initiated_by=_user(),
+            initiated_by=person(),
             metadata={"demonstration": True} if self.is_demonstration(parent) else {},
         )
 
@@ -249,7 +249,8 @@ def _other_model(seat: SeatSpec, changes: Mapping[str, Any]) -> bool:
     return f"model_{seat.role}" in changes or ("jury_models" in changes and seat.id.startswith("juror"))
 
 
-def _user() -> str:
+def person() -> str:
+    """Who sits at this machine, as far as it knows."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
 import os
 import sys
 import time
 from argparse import Namespace
 
-from moot.app import App
+from moot.app import person
 from moot.cli.commands import DONE
 from moot.cli.door import database, find, opened
 from moot.cli.download import Download
 from moot.cli.paper import note
 from moot.cli.words import count, one_line
-from moot.errors import InputError, WrongStatus
+from moot.errors import InputError
 from moot.reasoning.fence import clean
-from moot.types import Debate, Gate, Json
+from moot.types import Gate, Json
 
 
 async def gates(args: Namespace) -> int:
@@ -43,7 +42,7 @@ async def answer(args: Namespace) -> int:
     download = Download()
     async with opened(args, download) as app:
         found = await find(app, args.id)
-        gate = await open_gate(app, found, args.key)
+        gate = await app.runtime.open_gate(found.id, args.key)
         if args.words:
             given = read_words(gate, args.words)
         elif can_ask(args):
@@ -59,16 +58,6 @@ async def answer(args: Namespace) -> int:
             note(f"Go on with: moot resume {found.short}")
             return DONE
         return await drive(app, args, await app.runtime.store.get(found.id), app.runtime.resume, download)
-
-
-async def open_gate(app: App, debate: Debate, key: str | None = None) -> Gate:
-    found = [g for g in await app.runtime.store.gates(debate.id) if g.status == "open" and key in (None, g.key)]
-    if debate.terminal or not found:
-        short = debate.short
-        raise WrongStatus(f"Debate {short} is {debate.status} and asks nothing. See it with: moot show {short}")
-    if len(found) > 1:
-        raise InputError(f"Several questions are open: {', '.join(g.key for g in found)}. Say which with --key.")
-    return found[0]
 
 
 def read_words(gate: Gate, words: list[str]) -> Json:
@@ -107,13 +96,6 @@ async def ask(gate: Gate) -> Json | None:
                 continue
             given["text"] = text
         return given
-
-
-def person() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "someone"
 
 
 async def _line(prompt: str, gate: Gate) -> str | None:

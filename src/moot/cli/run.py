@@ -10,13 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from moot import formats
-from moot.app import App, Plan
+from moot.app import App, Plan, person
 from moot.cli.blocks import DEMONSTRATION, Scene
 from moot.cli.commands import DONE, FAILED, INTERRUPTED
 from moot.cli.door import database, find, opened
 from moot.cli.download import Download
 from moot.cli.follow import Follower
-from moot.cli.gate import ask, can_ask, open_gate, person
+from moot.cli.gate import ask, can_ask
 from moot.cli.interrupts import Interrupts
 from moot.cli.lines import View, view_of
 from moot.cli.paper import note
@@ -180,7 +180,7 @@ async def drive(
 
 async def _asked(app: App, waiting: Debate, interrupts: Interrupts) -> bool:
     """Put the debate's question to whoever sits here; False when it stays open."""
-    asking = asyncio.create_task(ask(await open_gate(app, waiting)))
+    asking = asyncio.create_task(ask(await app.runtime.open_gate(waiting.id)))
     interrupted = asyncio.create_task(interrupts.came.wait())
     await asyncio.wait({asking, interrupted}, return_when=asyncio.FIRST_COMPLETED)
     interrupted.cancel()

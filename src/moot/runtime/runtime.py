@@ -172,22 +172,26 @@ class Runtime:
         note = Shown(type="status", data={"status": "pending", "parent": parent.id, "at": at})
         return await self.store.create(fork, turns=copied, events=[note])
 
-    async def answer(self, debate_id: str, given: Json, *, by: str, key: str | None = None) -> Gate:
-        """Answer an open gate, at most once; the debate does not go on by itself, see `resume`."""
+    async def open_gate(self, debate_id: str, key: str | None = None) -> Gate:
+        """What the debate asks; `key` says which when it asks several things."""
         debate = await self.store.get(debate_id)
-        gates = [gate for gate in await self.store.gates(debate_id) if key is None or gate.key == key]
+        gates = [gate for gate in await self.store.gates(debate_id) if key in (None, gate.key)]
         still = [gate for gate in gates if gate.status == "open"]
         if debate.terminal or not still:
             raise self._nothing_to_answer(debate, gates)
         if len(still) > 1:
-            raise InputError(
-                f"Several questions are open: {', '.join(gate.key for gate in still)}. Say which with --key."
-            )
-        step = (await self._open_steps(debate)).get(still[0].key)
-        if step is None:
-            raise self._nothing_to_answer(debate, gates)
-        decision = read_decision(step, given)
-        decided = await self.store.decide(debate_id, step.key, decision, by=by)
+            keys = ", ".join(gate.key for gate in still)
+            raise InputError(f"Several questions are open: {keys}. Say which with --key.")
+        return still[0]
+
+    async def answer(self, debate_id: str, given: Json, *, by: str, key: str | None = None) -> Gate:
+        """Answer an open gate, at most once; the debate does not go on by itself, see `resume`."""
+        gate = await self.open_gate(debate_id, key)
+        debate = await self.store.get(debate_id)
+        step = (await self._open_steps(debate)).get(gate.key)
+        decided = None
+        if step is not None:
+            decided = await self.store.decide(debate_id, step.key, read_decision(step, given), by=by)
         if decided is None:
             raise self._nothing_to_answer(debate, await self.store.gates(debate_id))
         return decided
