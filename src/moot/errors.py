@@ -46,7 +46,6 @@ class UnknownName(InputError):
         advice = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(choices)}."
         super().__init__(f"There is no {kind} {name!r}. {hint or advice}")
         self.name = name
-        self.suggestion = close[0] if close else None
 
 
 class UnknownModel(InputError):

@@ -36,6 +36,7 @@ StepKind = Literal["ask", "gate", "tool", "recall"]
 GateKind = Literal["checkpoint", "clarification", "approval", "statement"]
 Role = Literal["system", "user", "assistant"]
 
+CHARS_PER_TOKEN = 4  # about, where nobody has counted
 HUMAN = "human"  # the model of a seat that a person speaks for
 
 # "limit" and "invalid" can become turns; the others leave the step open and the debate `failed`.
@@ -208,6 +209,15 @@ class Turn:
     tool_calls: list[Any] | None = None
     test_results: list[Any] | None = None
     reflections: list[Any] | None = None
+
+    @property
+    def usage(self) -> Usage:
+        return Usage(
+            tokens_in=self.tokens_in,
+            tokens_out=self.tokens_out,
+            tokens_cached=self.tokens_cached,
+            cost_usd=self.cost_usd,
+        )
 
     @property
     def written(self) -> str:

@@ -17,7 +17,7 @@ from moot.cli.paper import Span, note
 from moot.cli.words import count, progress, spent
 from moot.reasoning.fence import clean
 from moot.runtime.hub import Flight
-from moot.types import Debate, Event
+from moot.types import CHARS_PER_TOKEN, Debate, Event
 
 PALETTE = ("cyan", "magenta", "yellow", "green", "blue", "bright_cyan", "bright_magenta", "bright_yellow")
 REGION_LINES = 8
@@ -167,7 +167,7 @@ class LiveView:
 
     def _footer(self, flights: Mapping[str, Flight], debate: Debate) -> Text:
         now = max((flight.round for flight in flights.values()), default=0)
-        writing = sum(len(flight.text) for flight in flights.values()) // 4
+        writing = sum(len(flight.text) for flight in flights.values()) // CHARS_PER_TOKEN
         hint = "stopping after this step" if debate.status == "stopping" else self.hint
         parts = [progress(debate, now), *spent(debate, time.monotonic() - self.began, writing), hint]
         if not flights and debate.cursor.open and debate.status == "running":

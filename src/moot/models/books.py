@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from moot.errors import ModelError
-from moot.types import Call, Message, Reply, Usage
+from moot.types import CHARS_PER_TOKEN, Call, Message, Reply, Usage
 
-CHARS_PER_TOKEN = 4
 NOTHING = Usage()
 
 E = TypeVar("E", bound=ModelError)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 
 from moot.errors import ModelUnavailable
-from moot.types import Call, Hear, Model, Reply, Turn, Usage
+from moot.types import Call, Hear, Model, Reply, Turn
 
 Loader = Callable[[str], Awaitable[Mapping[str, Turn]]]
 
@@ -30,7 +31,7 @@ def replay_model(debate_id: str, load: Loader) -> Model:
             text=turn.written,
             model=turn.model or f"replay:{debate_id}",
             provider="replay",
-            usage=Usage(tokens_in=turn.tokens_in, tokens_out=turn.tokens_out, tokens_cached=turn.tokens_cached),
+            usage=replace(turn.usage, cost_usd=0.0),
             finish_reason=turn.finish_reason or "stop",
             first_token_ms=0,
         )

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from moot.errors import BadOutput, InputError, ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, UnknownName
-from moot.models.books import CHARS_PER_TOKEN, chars_in, tokens_of
-from moot.types import Call, Hear, Json, Model, Reply, Usage
+from moot.models.books import chars_in, tokens_of
+from moot.types import CHARS_PER_TOKEN, Call, Hear, Json, Model, Reply, Usage
 from moot.yamlfile import kind, read_mapping
 
 _FIELDS = ("answers", "default", "delay_ms", "log")

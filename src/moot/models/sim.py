@@ -15,10 +15,10 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from moot.errors import ModelOverloaded
-from moot.models.books import CHARS_PER_TOKEN, chars_in, tokens_of
+from moot.models.books import chars_in, tokens_of
 from moot.models.spec import ModelSpec
 from moot.settings import Strict, read
-from moot.types import Answer, Call, Hear, Model, Reply, Usage
+from moot.types import CHARS_PER_TOKEN, Answer, Call, Hear, Model, Reply, Usage
 
 _DRAWS = 50  # until an answer is valid
 _CACHED = 20_000  # texts of a large benchmark, about 10 MB

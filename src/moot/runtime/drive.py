@@ -15,7 +15,21 @@ from moot.runtime.hub import Flight, Hub
 from moot.runtime.steps import failure_of, gate_for, turn_of_decision, turn_of_failure, turn_of_reply
 from moot.script import Script, Step
 from moot.store import Commit, Store
-from moot.types import Call, Cursor, Debate, Failure, Gate, Models, Reply, Shown, Status, Turn, Usage, record
+from moot.types import (
+    CHARS_PER_TOKEN,
+    Call,
+    Cursor,
+    Debate,
+    Failure,
+    Gate,
+    Models,
+    Reply,
+    Shown,
+    Status,
+    Turn,
+    Usage,
+    record,
+)
 
 Signal = Literal["go", "finish", "now", "lost"]  # "finish" the steps in flight, or stop "now"
 
@@ -187,7 +201,7 @@ class Drive:
                 try:
                     shown += script.resolve(turn)
                 except Exception:
-                    self._lost += _usage(turn)
+                    self._lost += turn.usage
                     raise
                 turns.append(turn)
                 notes += _notices(turn)
@@ -266,10 +280,11 @@ class Drive:
         await self._commit(status="stopped", release=True, lost=self._newly_lost())
 
     def _cut_off(self, step: Step, chars: int) -> Usage:
-        """About what a call has used that will never say so: four characters are about a token."""
+        """About what a call has used that will never say so."""
         if not chars:
             return Usage()
-        tokens_in, tokens_out = sum(len(message.text) for message in step.messages) // 4, chars // 4 + 1
+        tokens_in = sum(len(message.text) for message in step.messages) // CHARS_PER_TOKEN
+        tokens_out = chars // CHARS_PER_TOKEN + 1
         price = self.models.price(step.seat.model)
         cost = None if price is None else price.of(tokens_in, tokens_out)
         return Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost)
@@ -350,15 +365,6 @@ class Drive:
             self.hub.end(self.debate.id, key)
         if self._script is not None:
             self._script.close()
-
-
-def _usage(turn: Turn) -> Usage:
-    return Usage(
-        tokens_in=turn.tokens_in,
-        tokens_out=turn.tokens_out,
-        tokens_cached=turn.tokens_cached,
-        cost_usd=turn.cost_usd,
-    )
 
 
 def _notices(turn: Turn) -> list[Shown]:

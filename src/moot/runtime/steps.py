@@ -67,9 +67,7 @@ def choices_of(step: Step) -> tuple[str, ...]:
 
 def read_decision(step: Step, given: Json) -> Json:
     """A person's answer, in the shape the step asks for. Raises InputError."""
-    if step.returns is None:
-        return read(Clarification, given, "answer").model_dump(mode="json")
-    return read(step.returns, given, "answer").model_dump(mode="json")
+    return read(step.returns or Clarification, given, "answer").model_dump(mode="json")
 
 
 def turn_of_decision(step: Step, gate: Gate, seq: int) -> Turn:
