@@ -119,6 +119,24 @@ def test_what_a_stop_now_cuts_off_is_on_the_books_with_its_price(tmp_path):
     go(main())
 
 
+def test_what_is_cut_off_when_a_debate_fails_is_on_the_books_too(tmp_path):
+    async def main():
+        async with an_app(tmp_path) as app:
+            broken = answers_file(tmp_path, {"0/plan/a": {"fail": "unavailable", "message": "gone"}})
+            slow = "sim:?tps=200&tokens=400"
+            debate = await new_debate(app, slow, seats={"a": {"model": broken}})
+            await app.runtime.start(debate.id)
+            flights = app.runtime.hub.flights
+            await until(lambda: len(getattr(flights(debate.id).get("0/plan/b"), "text", "")) > 40)
+            await until(lambda: "0/plan/a" not in flights(debate.id))
+            await app.runtime.stop(debate.id, now=True)
+            failed = await app.runtime.wait(debate.id)
+            assert (failed.status, failed.error.kind) == ("failed", "unavailable")
+            assert failed.lost.tokens_out > 10
+
+    go(main())
+
+
 def test_a_stop_now_keeps_what_has_just_ended(tmp_path):
     async def main():
         async with an_app(tmp_path) as app:

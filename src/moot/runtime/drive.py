@@ -275,8 +275,6 @@ class Drive:
         if self.signal == "go":
             await self._wait(script)
             return
-        for flight in self.hub.flights(self.debate.id).values():  # cut off by a stop "now", yet paid for
-            self._lost += self._cut_off(script.open[flight.key], len(flight.text))
         await self._commit(status="stopped", release=True, lost=self._newly_lost())
 
     def _cut_off(self, step: Step, chars: int) -> Usage:
@@ -354,7 +352,13 @@ class Drive:
             self.tell("finish")
 
     def _newly_lost(self) -> Usage | None:
-        return None if self._lost == self.debate.lost else self._lost - self.debate.lost
+        """What was paid for here and left no turn, calls that are cut off now included."""
+        lost = self._lost - self.debate.lost
+        steps = {} if self._script is None else self._script.open
+        for flight in self.hub.flights(self.debate.id).values():
+            if flight.key in steps:
+                lost += self._cut_off(steps[flight.key], len(flight.text))
+        return None if lost == Usage() else lost
 
     async def _clear(self) -> None:
         tasks = [task for task in self._flying.values() if task is not None]
