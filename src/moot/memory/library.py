@@ -1,0 +1,129 @@
+"""Reasoning templates: Markdown files with front matter, our own and those of the user."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from moot.errors import InputError, UnknownName
+from moot.reasoning.fence import clean
+from moot.settings import Strict, read
+from moot.types import record
+from moot.yamlfile import parse_mapping
+
+MAX_BYTES = 200_000
+FENCE = "---"
+
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+Lines = Annotated[tuple[Line, ...], Field(max_length=100)]
+Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
+
+
+class Front(Strict):
+    """The front matter. What is left out of the lists only makes the template harder to find."""
+
+    id: Id
+    name: Line
+    summary: Line
+    domains: Lines = ()
+    keywords: Lines = ()  # words that questions of this kind have
+    questions: Lines = ()  # examples
+
+
+@record
+class Template:
+    front: Front
+    text: str  # the Markdown below the front matter
+    file: Path | None = None  # of the user's own
+
+    @property
+    def id(self) -> str:
+        return self.front.id
+
+
+@record
+class Library:
+    templates: Sequence[Template]  # sorted by id
+    problems: Sequence[str] = ()  # files of the user that can't be read, and what to do
+
+    def get(self, name: str) -> Template:
+        """Raises UnknownName, or InputError when it is there and can't be read."""
+        for template in self.templates:
+            if name.casefold() in (template.id, template.front.name.casefold()):
+                return template
+        for problem in self.problems:
+            if f"{name}.md" in problem:
+                raise InputError(problem)
+        raise UnknownName("template", name, [template.id for template in self.templates])
+
+
+def library(folder: Path | None) -> Library:
+    """Ours, and those in the user's folder, which replace ours of the same id. A file that can't be read is left out
+    and told; it takes none of the others with it."""
+    found = {template.id: template for template in built_in()}
+    problems: list[str] = []
+    try:
+        # `glob` would pass over a folder that is not there or can't be read.
+        names = os.listdir(folder) if folder is not None else []
+    except OSError as error:
+        names = []
+        problems.append(
+            f"The templates folder {folder} can't be read: {error.strerror}. See the setting templates_dir."
+        )
+    paths = [Path(folder or "", name) for name in sorted(names) if name.endswith(".md")]
+    for path in paths:
+        try:
+            template = _read(path)
+            first = found[template.id].file if template.id in found else None
+            if first is not None:
+                raise InputError(f"The template {path} has the id {template.id!r}, as {first} has. Change one of them.")
+            found[template.id] = template
+        except InputError as error:
+            problems.append(str(error))
+    return Library(templates=sorted(found.values(), key=lambda each: each.id), problems=problems)
+
+
+@cache
+def built_in() -> tuple[Template, ...]:
+    folder = files("moot.memory") / "templates"
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".md"))
+    return tuple(parse((folder / name).read_bytes(), Path(name)) for name in names)
+
+
+def parse(text: bytes, path: Path, *, file: Path | None = None) -> Template:
+    """Raises InputError that names the file and what to change."""
+    parted = re.match(rb"(?:\xef\xbb\xbf)?\s*---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)(.*)", text, re.DOTALL)
+    if parted is None:
+        raise InputError(
+            f"The template {path} has no front matter. Begin it with a line {FENCE}, then id:, name: and summary:, "
+            f"then another line {FENCE}, then the text."
+        )
+    given = parse_mapping(parted[1], path, "front matter of the template", "id:, name: and summary:")
+    try:
+        front = read(Front, given, "field")
+    except InputError as error:
+        raise InputError(f"The template {path}: {error}") from None
+    try:
+        words = clean(parted[2].decode("utf-8")).strip()
+    except UnicodeDecodeError:
+        raise InputError(f"The template {path} is not UTF-8 text. Save it as UTF-8.") from None
+    if not words:
+        raise InputError(f"The template {path} has no text below its front matter. Write how to go about it there.")
+    return Template(front=front, text=words, file=file)
+
+
+def _read(path: Path) -> Template:
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"The template {path} can't be read: {error.strerror}.") from None
+    if len(text) > MAX_BYTES:
+        raise InputError(f"The template {path} has {len(text):,} bytes; {MAX_BYTES:,} is the most.")
+    return parse(text, path, file=path)

