@@ -1,0 +1,141 @@
+"""`moot claims`: how each claim of a debate stands, for people, for programs, and as a map."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Moot
+
+
+def item(text: str, stance: str = "none", target: str = "", **more: Any) -> Any:
+    return {"text": text, "stance": stance, "target": target, "quote": "", "evidence": "", "concedes": [], **more}
+
+
+LISTED = {
+    "1/speak/a": "Redis answers in under a millisecond.",
+    "1/claims-speak/a": {"claims": [item("Redis is fast.", evidence="our tests"), item("It is simple.")]},
+    "1/claims-speak/b": {
+        "claims": [
+            item('It loses "data" \x1b[31m[now] -->\nCONCEDED', "attacks", "c1", quote="under a millisecond"),
+            item("It is hard.", "attacks", "c2", quote="it is so very simple"),
+        ]
+    },
+    "2/claims-speak/a": {"claims": [item("Caches may.", "attacks", "c9"), item("Cheap.", "supports", "c2")]},
+    "2/claims-speak/b": {"claims": [item("True.", concedes=["c2"]), item("Dear.", "attacks", "c6")]},
+}
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory):
+    made = Moot(tmp_path_factory.mktemp("held"))
+    done = made("Redis?", "--rounds", "2", "--model", made.script(LISTED), "--set", "claims=true", "--plain")
+    assert done.code == 0, done.err
+    yield made, done
+    made.close()
+
+
+def test_claims_are_grouped_by_how_they_stand(held):
+    moot, _ = held
+    done = moot("claims", moot.ids[0][:8])
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[:3] == [
+        f"Claims of debate {moot.ids[0][:8]}",
+        "Redis?",
+        "8 claims: 1 conceded, 5 standing, 1 open, 1 refuted",
+    ]
+    groups = [line for line in lines if line[:1].isupper() and line.split()[0].isupper()]
+    assert [group.split()[0] for group in groups] == ["CONCEDED", "STANDING", "OPEN", "REFUTED"]
+    assert "c2  Debater A  [1/speak/a]\n  It is simple.\n  conceded by Debater B\n" in done.out
+    assert '  attacks c1\n  answers the words: "under a millisecond" (1/speak/a)\n' in done.out
+    assert "  attacks c2 (counts for nothing: the words it quotes were said by nobody else before)\n" in done.out
+    assert "  note: attacks 'c9', which is no claim made before: dropped\n" in done.out
+    assert "  supports c2 (counts for nothing: the claim is of the same speaker)\n" in done.out
+    assert "  evidence: our tests\n" in done.out
+    assert f"moot claims {moot.ids[0][:8]} --mermaid" in done.err
+
+
+def test_hostile_claims_can_not_pass_for_headings_or_reach_the_terminal(held):
+    moot, _ = held
+    out = moot("claims", moot.ids[0]).out
+    assert "\x1b" not in out
+    assert '  It loses "data" [31m[now] --> CONCEDED\n' in out
+
+
+def test_claims_as_json_and_as_a_map(held):
+    moot, _ = held
+    document = json.loads(moot("claims", moot.ids[0], "--json").out)
+    assert (document["type"], document["debate"], document["status"]) == ("moot.ledger", moot.ids[0], "completed")
+    assert document["counts"] == {"conceded": 1, "standing": 5, "open": 1, "refuted": 1}
+    assert [each["id"] for each in document["claims"]] == [f"c{n}" for n in range(1, 9)]
+    chart = moot("claims", moot.ids[0], "--mermaid")
+    assert (chart.code, chart.err) == (0, "")
+    assert chart.out.startswith("flowchart BT\n")
+    assert "\n  c3 --x|attacks| c1\n" in chart.out
+    assert "#34;data#34;" in chart.out
+
+
+def test_lists_are_seen_while_it_runs_and_afterwards(held):
+    moot, done = held
+    assert "Debater A lists claims, round 1  [1/claims-speak/a]\n  - Redis is fast. Evidence: our tests\n" in done.out
+    assert f"see its claims with: moot claims {moot.ids[0][:8]}" in done.err
+    assert moot("replay", moot.ids[0]).code == 0
+    assert "## Argument Map\n" in moot("record", moot.ids[0], "--print").out
+
+
+def test_a_debate_without_a_ledger_says_how_to_get_one(finished):
+    moot, _ = finished
+    refused = moot("claims", moot.ids[0])
+    assert (refused.code, refused.out) == (2, "")
+    assert "keeps no ledger of claims" in refused.err
+    assert "--set claims=true" in refused.err
+    assert len(refused.err.splitlines()) == 1
+
+
+def test_unknown_debate_and_flags_that_exclude_each_other(moot):
+    assert moot("claims", "3f2a").code == 2
+    assert not moot.db.exists()
+    refused = moot("claims", "3f2a", "--json", "--mermaid")
+    assert refused.code == 2
+    assert "not allowed with" in refused.err
+
+
+@pytest.mark.slow
+def test_a_debate_that_failed_shows_what_it_has_and_how_to_go_on(moot):
+    failing = moot.script({**LISTED, "2/speak/b": {"fail": "unavailable"}, "2/claims-speak/a": "no list"})
+    moot("Redis?", "--rounds", "2", "--model", failing, "--set", "claims=true")
+    short = moot.ids[0][:8]
+    done = moot("claims", short)
+    assert done.code == 0
+    assert "4 claims: 3 standing, 1 open" in done.out
+    assert "Notes\n  2/speak/a (Debater A): " in done.out
+    assert "no valid Claims in 3 tries" in done.out
+    assert (
+        f"The debate is failed, so this is how it stands by now. Try the failed step again with: moot retry {short}"
+        in done.err
+    )
+
+
+@pytest.mark.slow
+def test_perspectives_are_called_by_their_names_before_the_end(moot):
+    answers = {
+        "0/analyze/*": {
+            "framing": "Redis?",
+            "domain": "x",
+            "constraints": [],
+            "debaters": 2,
+            "perspectives": ["Performance Advocate", "Operational Simplicity"],
+            "clarifying_question": "",
+        },
+        "1/argue/*": "Words of {seat}.",
+        "1/claims-argue/*": {"claims": [item("Claim of {seat}.")]},
+        "1/rebut/p1": {"fail": "unavailable"},
+    }
+    moot("Redis?", "--format", "panel", "--model", moot.script(answers), "--set", "claims=true")
+    out = moot("claims", moot.ids[0]).out
+    assert "c1  Performance Advocate  [1/argue/p1]\n  Claim of p1.\n" in out
+    document = json.loads(moot("claims", moot.ids[0], "--json").out)
+    assert document["names"] == {"p1": "Performance Advocate", "p2": "Operational Simplicity"}
