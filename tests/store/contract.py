@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from moot.errors import NoSuchDebate
-from moot.store import Commit, Store
+from moot.store import AccessToken, Commit, Memorized, Reservation, Store
 from moot.types import Cursor, Debate, Failure, Gate, SeatSpec, Shown, Turn, Usage
 
 CAST = (SeatSpec(id="a", name="Ada", role="debater", model="sim:", max_tokens=600, temperature=0.7),)
@@ -442,6 +442,25 @@ class StoreContract:
 
         run(check)
 
+    def test_an_answer_after_which_nobody_went_on_is_found(self, run, clock):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            await store.claim(made.id, "me", 10, expect=["pending"])
+            gates = [Gate(debate_id=made.id, key=key, kind="approval", question="?") for key in ("1/a/you", "1/b/you")]
+            cursor = Cursor(open=("1/a/you", "1/b/you"))
+            await store.commit(
+                Commit(debate_id=made.id, epoch=1, cursor=cursor, status="waiting", gates=gates, release=True)
+            )
+            await store.guide(made.id, "Mind the cost.", by="me")
+            decided = await store.decide(made.id, "1/b/you", {"choice": "approve"}, by="me")
+            assert await store.gates(expired=True) == []  # whoever answered may be about to go on
+            clock.now += 11
+            assert await store.gates(expired=True) == [decided]
+            await store.claim(made.id, "me", 10, expect=["waiting"])
+            assert await store.gates(expired=True) == []
+
+        run(check)
+
     def test_a_commit_that_is_refused_opens_no_gate(self, run):
         async def check(store: Store):
             made = await store.create(debate(1))
@@ -450,3 +469,252 @@ class StoreContract:
             assert await store.gates(made.id) == []
 
         run(check)
+
+    def test_only_a_completed_debate_is_rated_and_the_last_rating_counts(self, run, clock):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            assert made.user_rating is None
+            assert await store.rate(made.id, 4) is None
+            assert await store.rate("nope", 4) is None
+            await store.claim(made.id, "me", 10, expect=["pending"])
+            assert await store.rate(made.id, 4) is None
+            assert (await store.get(made.id)).user_rating is None
+            await store.commit(Commit(debate_id=made.id, epoch=1, status="completed", outcome={}, release=True))
+            before = await store.get(made.id)
+            clock.now += 5
+            rated = await store.rate(made.id, 4)
+            assert rated == replace(before, user_rating=4, updated_at=clock.now)
+            assert await store.rate(made.id, 1) == await store.get(made.id)
+            assert (await store.get(made.id)).user_rating == 1
+            other = await store.create(debate(2))
+            await store.move(other.id, "canceled", expect=["pending"])
+            assert await store.rate(other.id, 3) is None
+
+        run(check)
+
+    def test_guidance_is_kept_until_it_is_heard(self, run, clock):
+        async def check(store: Store):
+            made = await store.create(debate())
+            one = await store.guide(made.id, "Look at cost.", by="ann")
+            two = await store.guide(made.id, "And at 你好.", by="bob")
+            assert one is not None
+            assert two is not None
+            assert (one.key, one.kind, one.status) == ("guidance/1", "guidance", "decided")
+            assert (one.decision, one.reviewer, one.decided_at) == ({"text": "Look at cost."}, "ann", clock.now)
+            assert [gate.key for gate in await store.gates(made.id)] == ["guidance/1", "guidance/2"]
+            assert await store.gates() == []  # nothing is asked
+            assert (await store.get(made.id)).guided == 2
+            await store.claim(made.id, "me", 60, expect=["pending"])
+            pulse = await store.pulse("me", {made.id: 1}, None)
+            assert pulse.guided == {made.id: 2}
+
+        run(check)
+
+    def test_guidance_at_once_is_kept_each(self, run):
+        async def check(store: Store):
+            made = await store.create(debate())
+            await asyncio.gather(*(store.guide(made.id, f"Word {n}.", by="ann") for n in range(20)))
+            gates = await store.gates(made.id)
+            assert {gate.key for gate in gates} == {f"guidance/{n}" for n in range(1, 21)}
+            assert {gate.decision["text"] for gate in gates} == {f"Word {n}." for n in range(20)}
+
+        run(check)
+
+    def test_an_ended_debate_takes_no_guidance(self, run):
+        async def check(store: Store):
+            made = await store.create(debate())
+            await store.move(made.id, "canceled", expect=["pending"])
+            assert await store.guide(made.id, "Too late.", by="ann") is None
+            assert await store.guide("nobody", "Where?", by="ann") is None
+            assert await store.gates(made.id) == []
+
+        run(check)
+
+    def test_tokens_are_found_by_their_hash(self, run, clock):
+        async def check(store: Store):
+            made = AccessToken(id="1", name="ci 你好", hash="h1", scopes=("read", "run"))
+            assert await store.add_token(made)
+            assert await store.add_token(replace(made, id="2", name="Bob", hash="h2"))
+            assert not await store.add_token(replace(made, id="3", hash="h3"))
+            assert await store.token("h1") == replace(made, created_at=clock.now)
+            assert await store.token("h3") is None
+            assert [each.name for each in await store.tokens()] == ["Bob", "ci 你好"]
+            assert await store.drop_token("1")
+            assert not await store.drop_token("1")
+            assert await store.token("h1") is None
+
+        run(check)
+
+    def test_a_session_goes_with_its_token_or_its_time(self, run, clock):
+        async def check(store: Store):
+            token = AccessToken(id="1", name="ann", hash="h", scopes=("read",))
+            await store.add_token(token)
+            for n in (1, 2):
+                session = replace(token, id=f"s{n}", hash=f"hs{n}", parent="1", expires_at=clock.now + 10 * n)
+                assert await store.add_token(session)
+            assert [each.id for each in await store.tokens()] == ["1"]
+            clock.now += 10
+            assert await store.token("hs1") is None
+            assert (await store.token("hs2")).parent == "1"
+            await store.drop_token("1")
+            assert await store.token("hs2") is None
+
+        run(check)
+
+    def test_a_reservation_is_held_by_the_first(self, run, clock):
+        async def check(store: Store):
+            one, two = (Reservation(key="k", hash=f"h{n}", debate_id=f"d{n}") for n in (1, 2))
+            held = await asyncio.gather(store.reserve(one, 60), store.reserve(two, 60))
+            assert held == [one, one]
+            await store.answer_reservation("k", '{"status": 201}')
+            assert await store.reserve(two, 60) == replace(one, response='{"status": 201}')
+            clock.now += 61
+            assert await store.reserve(two, 60) == two
+
+        run(check)
+
+    async def completed(self, store: Store, *numbers: int, clock: Clock | None = None) -> list[str]:
+        for n in numbers:
+            if clock is not None:
+                clock.now += 1
+            await store.create(debate(n))
+            await store.claim(debate(n).id, "me", 10, expect=["pending"])
+            done = Commit(debate_id=debate(n).id, epoch=1, status="completed", outcome={"winner": "a"}, release=True)
+            await store.commit(done)
+        return [debate(n).id for n in numbers]
+
+    def test_completed_debates_wait_to_be_remembered_the_newest_first(self, run, clock):
+        async def check(store: Store):
+            ids = await self.completed(store, 1, 2, 3, clock=clock)
+            await store.create(debate(4))
+            other = await store.create(debate(5))
+            await store.move(other.id, "canceled", expect=["pending"])
+            for embedder in ("", "e1"):
+                assert [d.id for d in await store.unremembered(embedder, 10)] == ids[::-1]
+                assert [d.id for d in await store.unremembered(embedder, 2)] == ids[:0:-1]
+            assert (await store.unremembered("", 1))[0] == await store.get(ids[2])
+            await store.remember([memorized(2), memorized(3, embedder="e1", embedding=b"1234")])
+            assert [d.id for d in await store.unremembered("", 10)] == ids[:1]
+            # With an embedder, those that lack its vector come after those that are not remembered at all.
+            assert [d.id for d in await store.unremembered("e1", 10)] == ids[:2]
+            first, *others = await store.unremembered("e2", 10)
+            assert first.id == ids[0]
+            assert {other.id for other in others} == set(ids[1:])
+            await store.remember([memorized(1)])
+            assert await store.unremembered("", 10) == []
+            before = await store.get(ids[0])
+            await store.remember([])
+            assert await store.get(ids[0]) == before
+
+        run(check)
+
+    def test_words_are_found_more_and_rarer_ones_first(self, run):
+        async def check(store: Store):
+            ids = await self.completed(store, *range(1, 9))
+            words = [["plan", "cach"], ["plan", "redis"], ["plan", "redis", "cach"], ["缓存", "plan"], ["plan", "plan"]]
+            await store.remember([memorized(n, words) for n, words in enumerate(words, 1)])
+            await store.remember([memorized(n, ["plan"]) for n in (6, 7, 8)])
+            hits = await store.search(["redis", "cach"], 10)
+            assert hits.ids[0] == ids[2]
+            assert set(hits.ids) == set(ids[:3])
+            assert hits.total == 8
+            assert hits.having == {"redis": 2, "cach": 2}
+            assert (await store.search(["缓存", "plan"], 1)).ids == [ids[3]]
+            assert (await store.search(["plan", "redis"], 2)).having == {"plan": 8, "redis": 2}
+            assert set((await store.search(["plan", "redis"], 2)).ids) == {ids[1], ids[2]}
+            nothing = await store.search(["nowhere"], 10)
+            assert (list(nothing.ids), dict(nothing.having)) == ([], {"nowhere": 0})
+            assert list((await store.search([], 10)).ids) == []
+
+        run(check)
+
+    @pytest.mark.parametrize(
+        "word", ['"', "'", "a*", "NEAR", "AND", "OR", "NOT", "x:y", "a-b", "(", "\\", "%", ";--", "|"]
+    )
+    def test_no_word_is_more_than_a_word(self, run, word):
+        async def check(store: Store):
+            await self.completed(store, 1)
+            await store.remember([memorized(1, ["plan", "near", "and"])])
+            hits = await store.search([word, "plan"], 10)
+            assert hits.ids == [debate(1).id]
+            assert list((await store.search([word], 10)).ids) in ([], [debate(1).id])
+
+        run(check)
+
+    def test_a_search_can_leave_out_what_decided_nothing_and_demonstrations(self, run):
+        async def check(store: Store):
+            ids = await self.completed(store, 1, 2, 3, 4)
+            kinds = [(True, False), (False, False), (True, True), (False, True)]
+            await store.remember(
+                [
+                    memorized(
+                        n, ["plan"], embedder="e", embedding=b"1234", decided=decided, demonstration=demonstration
+                    )
+                    for n, (decided, demonstration) in enumerate(kinds, 1)
+                ]
+            )
+            assert set((await store.search(["plan"], 10)).ids) == set(ids)
+            assert set((await store.search(["plan"], 10, decided=True)).ids) == {ids[0], ids[2]}
+            real = await store.search(["plan"], 10, decided=True, demonstrations=False)
+            assert real.ids == [ids[0]]
+            assert set((await store.search(["plan"], 10, demonstrations=False)).ids) == set(ids[:2])
+            seen = (await store.vectors("e")).vectors
+            assert [(vector.decided, vector.demonstration) for vector in seen] == kinds
+
+        run(check)
+
+    def test_vectors_come_in_order_and_in_pages(self, run):
+        async def check(store: Store):
+            ids = await self.completed(store, 1, 2, 3)
+            none = await store.vectors("e")
+            assert (none.total, list(none.vectors)) == (0, [])
+            made = [memorized(n, embedder="e", embedding=bytes([n] * 8)) for n in (1, 2, 3)]
+            await store.remember(made)
+            first = await store.vectors("e", limit=2)
+            assert first.total == 3
+            assert [(v.debate_id, v.embedding) for v in first.vectors] == [
+                (ids[0], b"\x01" * 8),
+                (ids[1], b"\x02" * 8),
+            ]
+            rest = await store.vectors("e", first.vectors[-1].place)
+            assert [v.debate_id for v in rest.vectors] == ids[2:]
+            assert rest.total == 3
+            assert list((await store.vectors("e", rest.vectors[-1].place)).vectors) == []
+            assert (await store.vectors("other")).total == 0
+
+        run(check)
+
+    def test_what_is_remembered_again_gets_the_vector_and_loses_none(self, run):
+        async def check(store: Store):
+            (one,) = await self.completed(store, 1)
+            await asyncio.gather(*(store.remember([memorized(1, ["plan"])]) for _ in range(5)))
+            assert (await store.search(["plan"], 10)).ids == [one]
+            await store.remember([memorized(1, ["plan"], embedder="e1", embedding=b"1111")])
+            await store.remember([memorized(1, ["plan"])])  # someone without an embedder
+            assert [v.embedding for v in (await store.vectors("e1")).vectors] == [b"1111"]
+            assert await store.unremembered("e1", 10) == []
+            await store.remember([memorized(1, ["plan"], embedder="e2", embedding=b"2222")])
+            assert (await store.vectors("e1")).total == 0
+            assert [v.embedding for v in (await store.vectors("e2")).vectors] == [b"2222"]
+            assert (await store.search(["plan"], 10)).having == {"plan": 1}
+            await store.remember([memorized(9, ["plan"])])  # there is no such debate
+            assert (await store.search(["plan"], 10)).ids == [one]
+
+        run(check)
+
+    def test_embeddings_of_other_texts_are_kept_by_their_hash(self, run):
+        async def check(store: Store):
+            assert await store.embeddings("e1", ["a", "b"]) == {}
+            await store.keep_embeddings("e1", {"a": b"1", "b": b"\x00\xff"})
+            await store.keep_embeddings("e2", {"a": b"2"})
+            await store.keep_embeddings("e1", {"a": b"other"})
+            await store.keep_embeddings("e1", {})
+            assert await store.embeddings("e1", ["a", "b", "c"]) == {"a": b"1", "b": b"\x00\xff"}
+            assert await store.embeddings("e2", ["a", "b"]) == {"a": b"2"}
+            assert await store.embeddings("e1", []) == {}
+
+        run(check)
+
+
+def memorized(n: int, words: Sequence[str] = ("word",), **more: Any) -> Memorized:
+    return Memorized(**{"debate_id": debate(n).id, "words": words, "decided": True, "demonstration": False, **more})

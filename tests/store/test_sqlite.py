@@ -9,7 +9,8 @@ from contextlib import closing
 import pytest
 
 from moot.errors import NotWritable, StoreError, WrongSchema
-from moot.store.sqlite import SqliteStore, migrations, new_id
+from moot.store.rows import new_id
+from moot.store.sqlite import SqliteStore, migrations
 from tests.store.contract import StoreContract, debate, turn
 
 

@@ -3,31 +3,53 @@
 from __future__ import annotations
 
 import asyncio
-import random
+import glob
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from moot.errors import InputError, NoSuchDebate, NotWritable, StoreError, WrongSchema
-from moot.store import Commit, Committed, Page, Pulse
-from moot.store.sqlite.rows import (
+from moot.errors import NoSuchDebate, NotWritable, StoreError, WrongSchema
+from moot.store import (
+    AccessToken,
+    Commit,
+    Committed,
+    Condition,
+    Hits,
+    Memorized,
+    Notice,
+    Page,
+    Pulse,
+    Reservation,
+    Vectors,
+)
+from moot.store.overview import Overview
+from moot.store.rows import (
     debate_of,
     dumps,
+    ending_values,
     event_of,
-    failure_text,
+    event_row,
     gate_of,
     gate_values,
-    optional,
+    new_id,
+    numbered,
+    page_mark,
+    read_page_mark,
     session_values,
+    step_values,
+    sum_of,
+    token_of,
     turn_of,
     turn_row,
 )
+from moot.store.sqlite import access, memories
+from moot.store.sqlite.overview import overview
 from moot.store.sqlite.writer import Writer, readable
 from moot.types import Debate, Event, Gate, Json, Shown, Status, Turn
 
@@ -37,6 +59,8 @@ BUSY_SECONDS = 30
 
 
 class SqliteStore:
+    shared: ClassVar[bool] = False
+
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         """Opens the file and brings its schema up to date. Raises NotWritable or WrongSchema."""
         self.path, self._now = path, clock
@@ -56,6 +80,9 @@ class SqliteStore:
         self._reader: sqlite3.Connection | None = None
         self._closed = False
 
+    async def open(self) -> None:
+        """It is open."""
+
     async def create(self, debate: Debate, turns: Sequence[Turn] = (), events: Sequence[Shown] = ()) -> Debate:
         now = self._now()
         values = {
@@ -64,11 +91,11 @@ class SqliteStore:
             "turn_count": len(turns),
             "tokens_in": sum(turn.tokens_in for turn in turns),
             "tokens_out": sum(turn.tokens_out for turn in turns),
-            "cost_usd": _sum([turn.cost_usd for turn in turns]),
+            "cost_usd": sum_of([turn.cost_usd for turn in turns]),
             "last_seq": len(events),
         }
         turn_rows = [turn_row(turn, new_id(now), debate.id) for turn in turns]
-        event_rows = [_event_row(debate.id, seq, event, now) for seq, event in enumerate(events, 1)]
+        event_rows = [event_row(debate.id, seq, event, now) for seq, event in enumerate(events, 1)]
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(sql("insert_session"), values)
@@ -91,7 +118,7 @@ class SqliteStore:
     async def page(
         self, *, status: Status | None = None, format: str | None = None, limit: int = 20, after: str | None = None
     ) -> Page:
-        created_at, last_id = _read_page_mark(after)
+        created_at, last_id = read_page_mark(after)
         # Only the filters that are used, so that SQLite can walk the index made for them.
         filters = " and status = :status" if status is not None else ""
         filters += " and format = :format" if format is not None else ""
@@ -100,7 +127,7 @@ class SqliteStore:
         rows = await self._read(lambda c: c.execute(query, values).fetchall())
         debates = [debate_of(row) for row in rows[:limit]]
         more = len(rows) > limit
-        return Page(debates=debates, next=f"{debates[-1].created_at!r}/{debates[-1].id}" if more else None)
+        return Page(debates=debates, next=page_mark(debates[-1]) if more else None)
 
     async def turns(self, debate_id: str, after: int = 0) -> Sequence[Turn]:
         values = {"id": debate_id, "after": after}
@@ -139,14 +166,14 @@ class SqliteStore:
             last_seq, status = guard
             first = last_seq - len(events) + 1
             for seq, event in enumerate(events, first):
-                connection.execute(INSERT_EVENT, _event_row(debate_id, seq, event, now))
+                connection.execute(INSERT_EVENT, event_row(debate_id, seq, event, now))
             return first, status
 
         done = await self._writer.do(work)
         if done is None:
             return None
         first, status = done
-        return Committed(status=status, events=[_event(seq, event, now) for seq, event in enumerate(events, first)])
+        return Committed(status=status, events=[numbered(seq, event, now) for seq, event in enumerate(events, first)])
 
     async def move(
         self, debate_id: str, to: Status, *, expect: Collection[Status], events: Sequence[Shown] = ()
@@ -159,7 +186,7 @@ class SqliteStore:
             if moved is None:
                 return None
             for seq, event in enumerate(events, moved["last_seq"] - len(events) + 1):
-                connection.execute(sql("insert_event"), _event_row(debate_id, seq, event, now))
+                connection.execute(sql("insert_event"), event_row(debate_id, seq, event, now))
             return connection.execute(sql("get_session"), {"id": debate_id}).fetchone()
 
         row = await self._writer.do(work)
@@ -179,7 +206,8 @@ class SqliteStore:
             await self._writer.do(work)
         rows = await self._read(lambda c: c.execute(sql("owned"), {"owner": owner}).fetchall())
         statuses = {row["id"]: row["status"] for row in rows if epochs.get(row["id"]) == row["epoch"]}
-        return Pulse(statuses=statuses, lost=epochs.keys() - statuses.keys())
+        guided = {row["id"]: row["guided"] for row in rows if row["guided"]}
+        return Pulse(statuses=statuses, guided=guided, lost=epochs.keys() - statuses.keys())
 
     async def abandoned(self, is_dead: Callable[[str], bool]) -> Sequence[Debate]:
         live = await self._read(lambda c: [debate_of(row) for row in c.execute(sql("live"))])
@@ -203,6 +231,94 @@ class SqliteStore:
 
         row = await self._writer.do(work)
         return None if row is None else gate_of(row)
+
+    async def rate(self, debate_id: str, rating: int) -> Debate | None:
+        values = {"id": debate_id, "rating": rating, "now": self._now()}
+        row = await self._writer.do(lambda connection: connection.execute(sql("rate"), values).fetchone())
+        return None if row is None else debate_of(row)
+
+    async def guide(self, debate_id: str, text: str, *, by: str) -> Gate | None:
+        now = self._now()
+        values = {"id": debate_id, "gate_id": new_id(now), "decision": dumps({"text": text}), "by": by, "now": now}
+
+        def work(connection: sqlite3.Connection) -> sqlite3.Row | None:
+            count = connection.execute(sql("count_guidance"), values).fetchone()
+            if count is None:
+                return None
+            key = f"guidance/{count['guided']}"
+            return connection.execute(sql("insert_guidance"), {**values, "key": key}).fetchone()
+
+        row = await self._writer.do(work)
+        return None if row is None else gate_of(row)
+
+    async def unremembered(self, embedder: str, limit: int) -> Sequence[Debate]:
+        return await self._read(lambda c: memories.unremembered(sql, c, embedder, limit))
+
+    async def remember(self, memorized: Sequence[Memorized]) -> None:
+        if memorized:
+            now = self._now()
+            await self._writer.do(lambda connection: memories.remember(sql, connection, memorized, now))
+
+    async def search(
+        self, words: Sequence[str], limit: int, *, decided: bool = False, demonstrations: bool = True
+    ) -> Hits:
+        return await self._read(
+            lambda c: memories.search(sql, c, words, limit, decided=decided, demonstrations=demonstrations)
+        )
+
+    async def vectors(self, embedder: str, after: int = 0, limit: int = 5000) -> Vectors:
+        return await self._read(lambda c: memories.vectors(sql, c, embedder, after, limit))
+
+    async def embeddings(self, embedder: str, hashes: Collection[str]) -> Mapping[str, bytes]:
+        values = {"embedder": embedder, "hashes": dumps(list(hashes))}
+        rows = await self._read(lambda c: c.execute(sql("embeddings"), values).fetchall())
+        return {row["hash"]: row["embedding"] for row in rows}
+
+    async def keep_embeddings(self, embedder: str, embeddings: Mapping[str, bytes]) -> None:
+        now = self._now()
+        rows = [
+            {"embedder": embedder, "hash": key, "embedding": value, "now": now} for key, value in embeddings.items()
+        ]
+        if rows:
+            await self._writer.do(lambda connection: connection.executemany(sql("keep_embedding"), rows))
+
+    async def add_token(self, token: AccessToken) -> bool:
+        return await self._writer.do(lambda connection: access.add_token(sql, connection, token, self._now()))
+
+    async def tokens(self) -> Sequence[AccessToken]:
+        return await self._read(lambda c: [token_of(row) for row in c.execute(sql("tokens"))])
+
+    async def token(self, hash: str) -> AccessToken | None:
+        values = {"hash": hash, "now": self._now()}
+        row = await self._read(lambda c: c.execute(sql("token"), values).fetchone())
+        return None if row is None else token_of(row)
+
+    async def drop_token(self, token_id: str) -> bool:
+        return await self._writer.do(lambda c: c.execute(sql("delete_token"), {"id": token_id}).rowcount > 0)
+
+    async def reserve(self, reservation: Reservation, keep_seconds: float) -> Reservation:
+        return await self._writer.do(lambda c: access.reserve(sql, c, reservation, self._now(), keep_seconds))
+
+    async def answer_reservation(self, key: str, response: str) -> None:
+        values = {"key": key, "response": response}
+        await self._writer.do(lambda connection: connection.execute(sql("answer_reservation"), values))
+
+    async def overview(self, seconds: float) -> Overview:
+        return await self._read(lambda connection: overview(connection, sql, self._now(), seconds))
+
+    async def notices(self) -> AsyncGenerator[Notice]:
+        """SQLite tells nobody: processes look."""
+        return
+        yield  # makes it a generator
+
+    def follow(self, debate_id: str) -> None:
+        pass
+
+    def unfollow(self, debate_id: str) -> None:
+        pass
+
+    def say(self, debate_id: str, key: str, offset: int, text: str | None, about: Mapping[str, Any]) -> None:
+        pass
 
     async def close(self) -> None:
         if self._closed:
@@ -265,6 +381,30 @@ def _refuse_others(path: Path) -> None:
         raise StoreError(f"The database {path} belongs to another program. Choose another with --db.")
 
 
+def condition(path: Path) -> Condition:
+    """How the database is, neither creating nor changing it."""
+    nothing = Condition(place=str(path), version=0, newest=len(migrations()))
+    if not path.is_file() or not path.stat().st_size:
+        return nothing
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)) as reader:
+            version = _version(reader)
+            if not version and not reader.execute("select count(*) from sqlite_master").fetchone()[0]:
+                return nothing
+            if not version:
+                raise StoreError(f"The database {path} belongs to another program. Choose another with --db.")
+            return Condition(
+                place=str(path),
+                version=version,
+                newest=len(migrations()),
+                debates=dict(reader.execute(sql("counts")).fetchall()),
+                turns=reader.execute("select coalesce(sum(turn_count), 0) from debate_sessions").fetchone()[0],
+                bytes=sum(each.stat().st_size for each in path.parent.glob(f"{glob.escape(path.name)}*")),
+            )
+    except sqlite3.Error as error:
+        raise readable(error) from error
+
+
 @cache
 def migrations() -> Sequence[str]:
     folder = files("moot.store.sqlite") / "migrations"
@@ -282,45 +422,10 @@ INSERT_TURN, INSERT_EVENT, STEP, COMMIT = (sql(name) for name in ("insert_turn",
 
 
 def _change(commit: Commit, now: float) -> tuple[str, Mapping[str, object]]:
-    cursor, lost, turns = commit.cursor, commit.lost, commit.turns
-    values: dict[str, object] = {
-        "id": commit.debate_id,
-        "epoch": commit.epoch,
-        "now": now,
-        "open_keys": None if cursor is None else dumps(cursor.open),
-        "next_round": None if cursor is None else cursor.next_round,
-        "next_actor": None if cursor is None else cursor.next_actor,
-        "total_rounds": commit.total_rounds,
-        "events": len(commit.events),
-        "shown": commit.shown,
-        "turns": len(turns),
-        "tokens_in": sum([turn.tokens_in for turn in turns]),
-        "tokens_out": sum([turn.tokens_out for turn in turns]),
-        "cost_usd": _sum([turn.cost_usd for turn in turns]),
-    }
-    if cursor is not None and commit.status is None and lost is None and not commit.release:
+    values = step_values(commit, now)
+    if commit.cursor is not None and commit.status is None and commit.lost is None and not commit.release:
         return STEP, values
-    return COMMIT, {
-        **values,
-        "status": commit.status,
-        "outcome": optional(commit.outcome),
-        "error": failure_text(commit.error),
-        "lost_tokens_in": 0 if lost is None else lost.tokens_in,
-        "lost_tokens_out": 0 if lost is None else lost.tokens_out,
-        "lost_cost_usd": 0.0 if lost is None else lost.cost_usd,
-        "release": commit.release,
-    }
-
-
-def _sum(costs: Sequence[float | None]) -> float | None:
-    """Not known as soon as one of them is not."""
-    return None if None in costs else sum([cost or 0.0 for cost in costs])
-
-
-def new_id(now: float) -> str:
-    """A UUID of version 7: ids made later sort later, which keeps the index small and warm."""
-    text = f"{int(now * 1000):012x}7{random.getrandbits(12):03x}{0x8 << 60 | random.getrandbits(62):016x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    return COMMIT, {**values, **ending_values(commit)}
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -345,21 +450,3 @@ def _statements(text: str) -> Sequence[str]:
             found.append(pending)
             pending = ""
     return found
-
-
-def _event_row(debate_id: str, seq: int, event: Shown, now: float) -> tuple[str, int, str, str, str, float]:
-    return (debate_id, seq, event.type, event.key, dumps(event.data) if event.data else "{}", now)
-
-
-def _event(seq: int, event: Shown, now: float) -> Event:
-    return Event(seq=seq, type=event.type, key=event.key, data=event.data, created_at=now, turn=event.turn)
-
-
-def _read_page_mark(after: str | None) -> tuple[float | None, str | None]:
-    if after is None:
-        return None, None
-    created_at, _, last_id = after.partition("/")
-    try:
-        return float(created_at), last_id
-    except ValueError:
-        raise InputError(f"{after!r} is not a page mark. Use the `next` of the page before, unchanged.") from None

@@ -120,6 +120,8 @@ def readable(error: Exception) -> Exception:
         return NotWritable(f"The disk is full ({text}). Free some space, then `moot resume`: what is stored is whole.")
     if "locked" in text or "busy" in text:
         return NotWritable(f"Another process holds the database ({text}). Wait for it, or choose another with --db.")
+    if "fts5" in text:
+        return StoreError(f"SQLite lacks full-text search here ({text}). Use a Python whose sqlite3 has FTS5.")
     if "not a database" in text or "malformed" in text:
         return StoreError(f"This is not a moot database ({text}). Choose another with --db, or restore a backup.")
     return StoreError(f"SQLite: {text}")

@@ -1,14 +1,21 @@
-"""Between rows and nouns."""
+"""Between rows and nouns. Every backend has the same columns, and keeps JSON as text: replay compares bytes."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Mapping
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, Protocol
 
-from moot.types import Cursor, Debate, Event, Failure, Gate, SeatSpec, Turn, Usage
+from moot.errors import InputError
+from moot.store import AccessToken, Commit, Reservation
+from moot.types import Cursor, Debate, Event, Failure, Gate, SeatSpec, Shown, Turn, Usage
+
+
+class Row(Protocol):
+    def __getitem__(self, name: str, /) -> Any: ...
+
 
 dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -19,6 +26,17 @@ def optional(value: object) -> str | None:
 
 def failure_text(failure: Failure | None) -> str | None:
     return None if failure is None else dumps({"kind": failure.kind, "message": failure.message})
+
+
+# In the order of `turn_row`.
+# fmt: off
+TURN_COLUMNS = (
+    "id", "session_id", "seq", "key", "kind", "round", "phase", "agent_id", "agent_role", "provider", "model",
+    "content", "raw", "data", "failure", "confidence", "tool_calls", "test_results", "reflections", "metadata",
+    "tokens_in", "tokens_out", "tokens_cached", "cost_usd", "finish_reason", "duration_ms", "response_time_ms",
+    "prompt", "prompt_hash", "started_at", "created_at",
+)
+# fmt: on
 
 
 def turn_row(turn: Turn, turn_id: str, session_id: str) -> tuple[Any, ...]:
@@ -57,7 +75,7 @@ def turn_row(turn: Turn, turn_id: str, session_id: str) -> tuple[Any, ...]:
     )
 
 
-def turn_of(row: sqlite3.Row) -> Turn:
+def turn_of(row: Row) -> Turn:
     return Turn(
         key=row["key"],
         seq=row["seq"],
@@ -91,7 +109,7 @@ def turn_of(row: sqlite3.Row) -> Turn:
     )
 
 
-def event_of(row: sqlite3.Row) -> Event:
+def event_of(row: Row) -> Event:
     return Event(
         seq=row["event_seq"],
         type=row["event_type"],
@@ -114,7 +132,7 @@ def gate_values(gate: Gate) -> Mapping[str, Any]:
     }
 
 
-def gate_of(row: sqlite3.Row) -> Gate:
+def gate_of(row: Row) -> Gate:
     return Gate(
         debate_id=row["session_id"],
         key=row["key"],
@@ -145,10 +163,11 @@ def session_values(debate: Debate) -> Mapping[str, Any]:
         "metadata": dumps(debate.metadata),
         "parent_id": debate.parent_id,
         "forked_at": debate.forked_at,
+        "guided": debate.guided,
     }
 
 
-def debate_of(row: sqlite3.Row) -> Debate:
+def debate_of(row: Row) -> Debate:
     return Debate(
         id=row["id"],
         topic=row["topic"],
@@ -172,6 +191,7 @@ def debate_of(row: sqlite3.Row) -> Debate:
         shown_count=row["shown_count"],
         last_seq=row["last_seq"],
         total_rounds=row["total_rounds"],
+        guided=row["guided"],
         tokens_in=row["tokens_in"],
         tokens_out=row["tokens_out"],
         cost_usd=row["cost_usd"],
@@ -202,3 +222,97 @@ def _keys(text: str) -> tuple[str, ...]:
     except ValueError:
         return ()
     return tuple(str(key) for key in keys) if isinstance(keys, list) else ()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def step_values(commit: Commit, now: float) -> dict[str, Any]:
+    """What every commit changes of its session."""
+    cursor, turns = commit.cursor, commit.turns
+    return {
+        "id": commit.debate_id,
+        "epoch": commit.epoch,
+        "now": now,
+        "open_keys": None if cursor is None else dumps(cursor.open),
+        "next_round": None if cursor is None else cursor.next_round,
+        "next_actor": None if cursor is None else cursor.next_actor,
+        "total_rounds": commit.total_rounds,
+        "events": len(commit.events),
+        "shown": commit.shown,
+        "turns": len(turns),
+        "tokens_in": sum([turn.tokens_in for turn in turns]),
+        "tokens_out": sum([turn.tokens_out for turn in turns]),
+        "cost_usd": sum_of([turn.cost_usd for turn in turns]),
+    }
+
+
+def ending_values(commit: Commit) -> dict[str, Any]:
+    """What only some commits change."""
+    lost = commit.lost
+    return {
+        "status": commit.status,
+        "outcome": optional(commit.outcome),
+        "error": failure_text(commit.error),
+        "lost_tokens_in": 0 if lost is None else lost.tokens_in,
+        "lost_tokens_out": 0 if lost is None else lost.tokens_out,
+        "lost_cost_usd": 0.0 if lost is None else lost.cost_usd,
+        "release": commit.release,
+    }
+
+
+def sum_of(costs: Sequence[float | None]) -> float | None:
+    """Not known as soon as one of them is not."""
+    return None if None in costs else sum([cost or 0.0 for cost in costs])
+
+
+def new_id(now: float) -> str:
+    """A UUID of version 7: ids made later sort later, which keeps the index small and warm."""
+    text = f"{int(now * 1000):012x}7{random.getrandbits(12):03x}{0x8 << 60 | random.getrandbits(62):016x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def event_row(debate_id: str, seq: int, event: Shown, now: float) -> tuple[str, int, str, str, str, float]:
+    return (debate_id, seq, event.type, event.key, dumps(event.data) if event.data else "{}", now)
+
+
+def numbered(seq: int, event: Shown, now: float) -> Event:
+    return Event(seq=seq, type=event.type, key=event.key, data=event.data, created_at=now, turn=event.turn)
+
+
+def page_mark(last: Debate) -> str:
+    return f"{last.created_at!r}/{last.id}"
+
+
+def read_page_mark(after: str | None) -> tuple[float | None, str | None]:
+    if after is None:
+        return None, None
+    created_at, _, last_id = after.partition("/")
+    try:
+        return float(created_at), last_id
+    except ValueError:
+        raise InputError(f"{after!r} is not a page mark. Use the `next` of the page before, unchanged.") from None
+
+
+def token_values(token: AccessToken) -> Mapping[str, Any]:
+    return {
+        "id": token.id,
+        "name": token.name,
+        "hash": token.hash,
+        "scopes": dumps(token.scopes),
+        "parent": token.parent,
+        "expires_at": token.expires_at,
+    }
+
+
+def token_of(row: Row) -> AccessToken:
+    return AccessToken(
+        id=row["id"],
+        name=row["name"],
+        hash=row["hash"],
+        scopes=tuple(json.loads(row["scopes"])),
+        parent=row["parent"],
+        created_at=row["created_at"],
+        expires_at=row["expires_at"],
+    )
+
+
+def reservation_of(row: Row) -> Reservation:
+    return Reservation(key=row["key"], hash=row["hash"], debate_id=row["session_id"], response=row["response"])

@@ -1,0 +1,1 @@
+select id from access_tokens where id = :id and hash = :hash

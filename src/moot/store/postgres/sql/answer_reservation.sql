@@ -1,0 +1,1 @@
+update reservations set response = :response where key = :key

@@ -1,0 +1,15 @@
+update debate_sessions set
+  status = 'running',
+  epoch = epoch + 1,
+  owner = :owner,
+  lease_until = :now::double precision + :seconds::double precision,
+  started_at = coalesce(started_at, :now),
+  updated_at = :now,
+  error = null,
+  last_write = :write_id,
+  last_write_seq = last_seq
+where id = :id
+  and status = any(:expect::text[])
+  and (owner is null or lease_until <= :now or owner = :dead)
+  and last_write is distinct from :write_id
+returning *, pg_notify('moot', 'changed ' || id || ' ' || status)

@@ -1,0 +1,1 @@
+select status, count(*) from debate_sessions group by status order by status

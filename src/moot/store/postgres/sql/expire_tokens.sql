@@ -1,0 +1,1 @@
+delete from access_tokens where parent is not null and expires_at <= :now

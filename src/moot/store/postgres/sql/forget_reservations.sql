@@ -1,0 +1,1 @@
+delete from reservations where created_at < :before

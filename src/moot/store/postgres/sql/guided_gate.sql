@@ -1,0 +1,1 @@
+select * from debate_gates where id = :gate_id

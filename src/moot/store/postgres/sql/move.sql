@@ -1,0 +1,17 @@
+with moved as (
+  update debate_sessions set
+    status = :to,
+    updated_at = :now,
+    last_seq = last_seq + :count,
+    -- whoever drives it keeps the lease while it finishes its step; otherwise nobody does
+    owner = case when :to = 'stopping' then owner end,
+    lease_until = case when :to = 'stopping' then lease_until end
+  where id = :id and status = any(:expect::text[])
+    and not (status = :to and updated_at = :now)  -- this very move, made before the connection was lost
+  returning *
+), shown as (
+  insert into debate_events (session_id, seq, type, key, data, created_at)
+  select moved.id, moved.last_seq - :count + e.n, e.type, e.key, e.data, moved.updated_at
+  from moved, json_to_recordset(:events::json) as e (n integer, type text, key text, data text)
+)
+select *, pg_notify('moot', 'changed ' || id || ' ' || status), pg_notify(left('moot:' || id, 63), 'changed') from moved

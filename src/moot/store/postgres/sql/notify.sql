@@ -1,0 +1,1 @@
+select pg_notify(channel, payload) from unnest(:channels::text[], :payloads::text[]) as n (channel, payload)

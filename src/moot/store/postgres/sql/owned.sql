@@ -1,0 +1,2 @@
+select id, epoch, status, guided from debate_sessions
+where owner = :owner and status in ('running', 'stopping')

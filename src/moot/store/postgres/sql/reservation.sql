@@ -1,0 +1,1 @@
+select * from reservations where key = :key

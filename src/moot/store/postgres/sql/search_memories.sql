@@ -1,0 +1,7 @@
+select m.session_id from memories m
+where m.words @@ :query::text::tsquery and m.decided >= :decided and m.demonstration <= :demonstrations
+order by (
+  select sum(w.weight) from unnest(:words::text[], :weights::double precision[]) as w (word, weight)
+  where m.words @@ w.word::tsquery
+) desc, m.id desc
+limit :limit

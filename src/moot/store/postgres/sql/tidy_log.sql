@@ -1,0 +1,1 @@
+delete from moot_job_log where created < now() - interval '1 day'

@@ -1,0 +1,1 @@
+delete from moot_job_statistics where created < now() - interval '1 day'

@@ -1,0 +1,1 @@
+select * from access_tokens where parent is null order by name

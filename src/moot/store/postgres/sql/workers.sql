@@ -1,0 +1,1 @@
+select * from workers order by started_at, name

@@ -1,0 +1,1 @@
+insert into memory_words (rowid, words) values (:memory, :words)

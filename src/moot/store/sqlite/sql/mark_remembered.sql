@@ -1,0 +1,1 @@
+update debate_sessions set remembered = (select embedder from memories where session_id = :id) where id = :id

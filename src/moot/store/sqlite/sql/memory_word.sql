@@ -1,0 +1,1 @@
+select doc from memory_vocabulary where term = :word

@@ -1,0 +1,3 @@
+update debate_sessions set user_rating = :rating, updated_at = :now
+where id = :id and status = 'completed'
+returning *

@@ -1,0 +1,4 @@
+select m.session_id from memory_words w join memories m on m.id = w.rowid
+where memory_words match :query and m.decided >= :decided and m.demonstration <= :demonstrations
+order by bm25(memory_words), m.id desc
+limit :limit

@@ -1,0 +1,132 @@
+"""`moot db`, and every other command on PostgreSQL: nothing but `--db` changes for whoever types them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from tests.cli.conftest import Moot
+from tests.postgres import Databases, execute, other
+
+
+class TestSqlite:
+    def test_status_of_nothing_makes_nothing(self, moot: Moot):
+        shown = moot("db", "status")
+        assert (shown.code, shown.err) == (0, "")
+        assert str(moot.db) in shown.out
+        assert "none yet" in shown.out
+        assert not moot.db.exists()
+
+    def test_migrate_makes_it_and_a_second_time_changes_nothing(self, moot: Moot):
+        made = moot("db", "migrate")
+        assert made.code == 0
+        assert "it was not there" in made.err
+        again = moot("db", "migrate")
+        assert (again.code, again.out) == (0, "")
+        assert "already; nothing was changed" in again.err
+        assert "current" in moot("db", "status").out
+
+    def test_status_counts_what_is_there(self, moot: Moot):
+        moot("debate", "Is it?", "--rounds", "1", "--model", moot.script())
+        moot("fork", moot.ids[0], "--no-run", "--at", "1/speak/b")
+        shown = moot("db", "status")
+        assert "debates   2: 1 pending, 1 completed" in shown.out
+        told = json.loads(moot("db", "status", "--json").out)
+        assert told["debates"] == {"completed": 1, "pending": 1}
+        assert (told["place"], told["current"], told["turns"]) == (str(moot.db), True, 4)
+        assert told["bytes"] > 0
+
+    def test_an_older_and_a_newer_schema_are_told_apart(self, moot: Moot):
+        moot("db", "migrate")
+        newest = json.loads(moot("db", "status", "--json").out)["newest"]
+        for version, words in ((newest - 1, f"{newest - 1} of {newest}; `moot db migrate`"), (99, "upgrade moot")):
+            with closing(sqlite3.connect(moot.db)) as connection:
+                connection.execute(f"pragma user_version = {version}")
+            shown = moot("db", "status")
+            assert shown.code == 1
+            assert words in shown.out
+        refused = moot("db", "migrate")
+        assert refused.code == 2
+        assert "schema 99" in refused.err
+
+    def test_a_file_of_something_else(self, moot: Moot):
+        moot.db.write_text("just some notes, " * 100)
+        with closing(sqlite3.connect(moot.folder / "other.db")) as connection:
+            connection.execute("create table theirs (x)")
+        assert "not a moot database" in moot("db", "status").err
+        foreign = moot("db", "status", "--db", "other.db")
+        assert (foreign.code, "belongs to another program" in foreign.err) == (2, True)
+
+    def test_an_action_that_is_none(self, moot: Moot):
+        assert moot("db").code == 2
+        wrong = moot("db", "destroy")
+        assert wrong.code == 2
+        assert "status" in wrong.err
+
+
+class TestPostgres:
+    @pytest.fixture
+    def at(self, moot: Moot, database_url: str) -> Moot:
+        """moot, told by the environment where its database is."""
+        moot.env["MOOT_DATABASE_URL"] = database_url
+        return moot
+
+    @pytest.mark.slow
+    def test_a_debate_is_run_shown_listed_proved_and_forked(self, at: Moot, database_url: str):
+        ran = at("debate", "Is it the same?", "--rounds", "1", "--model", at.script(), "--json")
+        assert ran.code == 0, ran.err
+        debate_id = ran.events[0]["debate"]
+        assert [row["key"] for row in execute(database_url, "select key from debate_turns order by seq")]
+        assert debate_id[:8] in at("list").out
+        shown = at("show", debate_id[:8], "--plain")
+        assert "a speaks at 1/speak/a." in shown.out
+        assert at("replay", debate_id).code == 0
+        assert at("audit", debate_id).code == 0
+        assert at("fork", debate_id, "--at", "1/speak/b", "--plain").code == 0
+        assert "debates   2: 2 completed" in at("db", "status").out
+        assert not at.db.exists()
+
+    def test_status_migrate_and_doctor(self, moot: Moot, databases: Databases):
+        moot.env["MOOT_DATABASE_URL"] = url = databases.make(empty=True)
+        before = moot("db", "status")
+        assert (before.code, "none yet" in before.out) == (0, True)
+        assert execute(url, "select count(*) from pg_tables where schemaname = 'public'")[0][0] == 0
+        assert "it was not there" in moot("db", "migrate").err
+        assert "current" in moot("db", "status").out
+        assert "can be written, and its schema is current" in moot("doctor", "--model", "sim:").out
+
+    def test_bad_addresses_are_one_line_without_the_password(self, moot: Moot, shared_server):
+        bad = {
+            "postgresql://me:hush@127.0.0.1:1/db": "does not answer",
+            "postgresql://me:hush@hush@127.0.0.1/db": "can't be read",
+            "mysql://me:hush@127.0.0.1/db": "can't be used",
+            other(shared_server["url"], "moot_test_nowhere"): "createdb moot_test_nowhere",
+        }
+        commands = (["list"], ["db", "status"], ["db", "migrate"], ["debate", "Is it?", "--model", "sim:"])
+        for (url, words), args in zip(bad.items(), commands, strict=True):
+            refused = moot(*args, "--db", url)
+            assert (refused.code, refused.out) == (2, ""), args
+            line = refused.err.strip().splitlines()[-1]
+            assert line.startswith("moot: ")
+            assert words in line
+            assert "hush" not in refused.err
+
+    def test_the_password_is_shown_nowhere(self, moot: Moot):
+        moot.env["MOOT_DATABASE_URL"] = "postgresql://me:hush@127.0.0.1:1/db"
+        for args in (["config"], ["config", "--json"], ["doctor", "--model", "sim:"]):
+            shown = moot(*args)
+            assert "hush" not in shown.out + shown.err
+            assert "127.0.0.1:1" in shown.out
+
+    def test_a_newer_schema_is_refused_everywhere_and_left_alone(self, at: Moot, database_url: str):
+        execute(database_url, "insert into moot_schema values (99)")
+        for args in (["list"], ["db", "migrate"], ["debate", "Is it?", "--model", "sim:"]):
+            refused = at(*args)
+            assert refused.code == 2
+            assert "has schema 99" in refused.err
+            assert "Upgrade moot" in refused.err
+        assert at("db", "status").code == 1
+        assert execute(database_url, "select count(*) from debate_sessions")[0][0] == 0

