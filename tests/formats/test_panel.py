@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from moot.errors import InputError
 from moot.formats.panel.catalog import built_in, called_for, catalog, choose, oppose
+from moot.formats.panel.rules import LEFT_THE_QUESTION
 from moot.formats.panel.settings import PanelSettings
 from moot.reasoning.repetition import repetition
 from moot.settings import read
 from moot.types import Failure
-from tests.playing import play, script_of
+from tests.playing import play, script_of, turn_for
 
 TOPIC = "Should we use Redis or PostgreSQL for caching?"
 
@@ -50,6 +51,19 @@ SYNTHESIS = {
 }
 
 
+NOT_MEASURED = {"scores": [], "by": "", "note": ""}
+
+
+def alike(*scores):
+    """What an embedder finds; the last again and again."""
+
+    def answer(step):
+        given = [scores[min(at, len(scores) - 1)] for at in range(len(step.lookup.pairs))]
+        return {"scores": given, "by": "offline", "note": ""}
+
+    return answer
+
+
 def answers(**by_phase):
     """Valid answers; a callable or a value for a phase replaces them."""
     fresh = iter(range(10_000))
@@ -65,6 +79,7 @@ def answers(**by_phase):
             "synthesize": SYNTHESIS,
             "checkpoint": {"choice": "continue", "text": ""},
             "clarify": {"text": "For sessions."},
+            "compare": NOT_MEASURED,
         }.get(step.phase) or " ".join(f"{step.seat.id}w{next(fresh)}" for _ in range(12))
 
     return answer
@@ -88,10 +103,11 @@ def test_a_round_is_arguments_at_once_then_rebuttals_in_turn_then_the_moderator_
         "2/argue/p2",
         "2/rebut/p1",
         "2/rebut/p2",
+        "2/compare/memory",
         "2/evaluate/moderator",
         "2/synthesize/moderator",
     ]
-    assert played.waves == 11  # the arguments of a round share a wave
+    assert played.waves == 12  # the arguments of a round share a wave
     assert played.shown[-1].type == "VERDICT"
 
 
@@ -144,11 +160,95 @@ def test_no_convergence_is_low_confidence_with_the_tensions_named():
 
 def test_measured_repetition_ends_it_whatever_the_moderator_says():
     played = run(answers(argue=lambda s: f"{s.seat.id} says the very same words in every round again"), max_rounds=5)
-    assert played.script.outcome.ended_by == "stagnation"
-    assert played.script.outcome.details["rounds"] == 2
+    outcome = played.script.outcome
+    assert outcome.ended_by == "stagnation"
+    assert outcome.details["rounds"] == 2
+    assert "everyone repeats more than 60%" in outcome.reason
     told = played.step("2/evaluate/moderator")
     assert "repeats 100% of what it said before" in told.prompt.text
     assert told.record(None)["repetition"] == {"Performance Advocate": 1.0, "Operational Simplicity": 1.0}
+    assert told.record(None)["repeats"] == ["Performance Advocate", "Operational Simplicity"]
+
+
+def test_one_who_repeats_does_not_end_it():
+    def argues(step):
+        own = "the very same words in every round again and again"
+        return own if step.seat.id == "p1" else " ".join(f"w{step.round}x{n}" for n in range(12))
+
+    outcome = run(answers(argue=argues), max_rounds=3).script.outcome
+    assert (outcome.ended_by, outcome.details["rounds"]) == ("max_rounds", 3)
+    assert outcome.details["measured"][-1]["repeats"] == ["Performance Advocate"]
+
+
+def test_each_new_argument_is_compared_with_all_earlier_ones_of_its_speaker():
+    played = run(answers(argue=lambda s: f"{s.seat.id} argues in {s.round}", compare=alike(0.1)), max_rounds=3)
+    assert "1/compare/memory" not in played.keys
+    assert played.step("3/compare/memory").lookup.pairs == (
+        ("p1 argues in 3", "p1 argues in 1"),
+        ("p1 argues in 3", "p1 argues in 2"),
+        ("p2 argues in 3", "p2 argues in 1"),
+        ("p2 argues in 3", "p2 argues in 2"),
+    )
+
+
+def test_likeness_is_a_number_for_the_moderator_the_person_and_the_record():
+    played = run(answers(compare=alike(0.31, 0.74)), max_rounds=3)
+    told = played.step("2/evaluate/moderator")
+    assert "Performance Advocate repeats 0% of what it said before, and is 0.31 alike in meaning" in told.prompt.text
+    assert (
+        "0.74 alike in meaning to an earlier argument of its own: perhaps the same in other words" in told.prompt.text
+    )
+    noted = told.record(None)
+    assert noted["likeness"] == {"Performance Advocate": 0.31, "Operational Simplicity": 0.74}
+    assert (noted["likeness_by"], noted["paraphrases"]) == ("offline", ["Operational Simplicity"])
+    asked = played.step("2/checkpoint/you")
+    assert "Measured: Performance Advocate repeats 0%" in asked.prompt.text
+    assert asked.waiting.artifacts["measured"] == noted
+    shown = [each.data for each in played.shown if each.type == "MEASURED"]
+    assert [each["round"] for each in shown] == [2, 3]
+    assert shown == played.script.outcome.details["measured"]
+
+
+@pytest.mark.parametrize("score", [0.7, 0.95, 1.0])
+@pytest.mark.parametrize("state", ["new_ground", "converging"])
+def test_paraphrase_alone_never_ends_a_panel(score, state):
+    outcome = run(answers(compare=alike(score), evaluate=assessment(state)), max_rounds=3).script.outcome
+    assert (outcome.ended_by, outcome.details["rounds"]) == ("max_rounds", 3)
+
+
+def test_paraphrase_never_counts_as_agreement():
+    outcome = run(answers(compare=alike(1.0), evaluate=assessment("converging"), rebut=rebuttal("hold"))).script.outcome
+    assert outcome.ended_by == "max_rounds"
+    assert outcome.winner == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("compared", "says"),
+    [
+        (NOT_MEASURED, "it went in circles (the moderator says so)."),
+        (alike(0.8), "and everyone's newest argument is much like an earlier one of their own"),
+        (alike(0.8, 0.2), "and some arguments are much like earlier ones"),
+        (alike(0.2), "though by measure the newest arguments are unlike the earlier ones"),
+    ],
+)
+def test_a_moderator_who_finds_circles_is_told_from_what_was_measured(compared, says):
+    outcome = run(answers(compare=compared, evaluate=assessment("stagnating")), max_rounds=4).script.outcome
+    assert (outcome.ended_by, outcome.details["rounds"]) == ("stagnation", 2)
+    assert says in outcome.reason
+
+
+def test_without_a_valid_assessment_only_words_can_show_circles():
+    invalid = Failure(kind="invalid", message="garbage")
+    alone = run(answers(compare=alike(0.99), evaluate=invalid), max_rounds=3).script.outcome
+    assert alone.ended_by == "max_rounds"
+    again = run(answers(evaluate=invalid, argue="we say the very same words in each round"), max_rounds=3)
+    assert again.script.outcome.ended_by == "stagnation"
+
+
+def test_scores_that_do_not_fit_are_no_measure():
+    wrong = {"scores": [0.9], "by": "offline", "note": ""}
+    played = run(answers(compare=wrong), max_rounds=2)
+    assert played.step("2/evaluate/moderator").record(None)["likeness"] == {}
 
 
 def test_a_vague_question_is_asked_back_first_and_the_answer_reaches_everyone():
@@ -181,16 +281,65 @@ def test_a_checkpoint_says_what_happens_when_nobody_answers():
     step = run(max_rounds=2).step("1/checkpoint/you")
     assert step.waiting.timeout_seconds == 1800
     assert step.waiting.otherwise is None  # it pauses
-    assert step.waiting.artifacts == {"summary": "Both spoke.", "state": "new_ground"}
+    assert step.waiting.artifacts == {"summary": "Both spoke.", "state": "new_ground", "measured": None}
 
 
-def test_an_off_topic_perspective_is_redirected_and_can_be_muted_but_two_remain():
-    mute = assessment(mute=["Performance Advocate", "Operational Simplicity"], off_topic=["Performance Advocate"])
-    three = analysis(debaters=3, perspectives=["Performance Advocate", "Operational Simplicity", "Cost Steward"])
-    played = run(answers(analyze=three, evaluate=mute), max_rounds=2)
-    assert "Look at cost." in played.step("2/argue/p2").prompt.text
-    assert [key for key in played.keys if key.startswith("2/argue")] == ["2/argue/p2", "2/argue/p3"]
-    assert played.script.outcome.details["muted"] == ["Performance Advocate"]
+THREE = analysis(debaters=3, perspectives=["Performance Advocate", "Operational Simplicity", "Cost Steward"])
+
+
+def test_an_off_topic_perspective_is_told_so_and_everyone_is_redirected():
+    left = assessment(off_topic=["Performance Advocate"])
+    played = run(answers(evaluate=left), max_rounds=2)
+    first, second = played.step("2/argue/p1").prompt.text, played.step("2/argue/p2").prompt.text
+    assert "Look at cost." in first
+    assert "Look at cost." in second
+    assert LEFT_THE_QUESTION in first
+    assert LEFT_THE_QUESTION not in second
+
+
+def test_a_muted_perspective_is_not_asked_again_and_two_that_oppose_each_other_remain():
+    mute = assessment(mute=["Performance Advocate", "Operational Simplicity", "Nobody"])
+    played = run(answers(analyze=THREE, evaluate=mute), max_rounds=2)
+    # Without the first, only two would be left who want the same; the second can be spared, and no more than one.
+    assert [key for key in played.keys if key.startswith("2/argue")] == ["2/argue/p1", "2/argue/p3"]
+    assert played.script.outcome.details["muted"] == ["Operational Simplicity"]
+    assert [shown.data for shown in played.shown if shown.type == "MUTED"] == [
+        {"name": "Operational Simplicity", "round": 1}
+    ]
+
+
+def test_of_two_perspectives_none_is_muted():
+    mute = assessment(mute=["Performance Advocate", "Operational Simplicity"])
+    assert run(answers(evaluate=mute), max_rounds=2).script.outcome.details["muted"] == []
+
+
+def test_muting_the_only_one_who_holds_out_is_no_agreement():
+    def position(step):
+        return rebuttal("hold" if step.seat.id == "p2" else "agree")
+
+    mute = assessment(mute=["Operational Simplicity"])
+    played = run(answers(analyze=THREE, evaluate=mute, rebut=position), max_rounds=2)
+    assert "2/argue/p1" in played.keys  # what it said in the round in which it was muted still counts
+    assert played.script.outcome.ended_by == "agreement"
+    assert played.script.outcome.details["rounds"] == 2
+
+
+def test_a_round_that_takes_too_long_is_cut_short_and_assessed():
+    script = script_of("panel", topic=TOPIC, max_rounds=1, round_timeout_seconds=1)
+    script.begin()
+    answer, asked, shown, clock = answers(), [], [], 0.0
+    while script.open:
+        step = next(iter(script.open.values()))
+        asked.append(step.key)
+        # Everything takes half a second, one after the other.
+        shown += script.resolve(turn_for(step, answer(step), started_at=clock, created_at=clock + 0.5))
+        clock += 0.5
+    assert "1/rebut/p1" not in asked  # two arguments have used up the second
+    assert "1/evaluate/moderator" in asked
+    (cut,) = [each.data for each in shown if each.type == "CUT"]
+    assert cut == {"round": 1, "unheard": ["Performance Advocate", "Operational Simplicity"]}
+    assert script.outcome.details["cut_short"] == [1]
+    assert script.outcome.ended_by == "max_rounds"
 
 
 def test_rebuttals_see_all_arguments_and_the_rebuttals_before_them():
@@ -331,6 +480,8 @@ def test_the_budget_of_a_round_is_shared_by_argument_and_rebuttal():
     assert played.step("1/rebut/p1").max_tokens == 150
     free = run(max_rounds=1, token_budget_per_round="unlimited")
     assert free.step("1/argue/p1").max_tokens == 600
+    least = run(max_rounds=1, token_budget_per_round=1)
+    assert least.step("1/argue/p1").max_tokens == 1  # and not: no limit
 
 
 def test_repetition_is_a_share():

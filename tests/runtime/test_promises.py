@@ -295,3 +295,52 @@ def test_a_format_that_cannot_be_loaded_takes_no_other_down(monkeypatch):
     finally:
         formats.BROKEN.clear()
         formats.installed.cache_clear()
+
+
+def test_debates_are_handed_back_without_being_stopped_and_go_on_elsewhere(tmp_path):
+    async def main():
+        async with an_app(tmp_path) as first, an_app(tmp_path) as second:
+            model = answers_file(tmp_path, delay_ms=20)
+            debates = [await new_debate(first, model, turns=4) for _ in range(3)]
+            for debate in debates:
+                await first.runtime.start(debate.id)
+            await until(lambda: all(len(first.runtime.hub.flights(debate.id)) == 2 for debate in debates))
+            handed = await first.runtime.hand_back(10)
+            assert set(handed) == {debate.id for debate in debates}
+            for debate in debates:
+                left = await second.runtime.store.get(debate.id)
+                assert (left.status, left.owner) == ("running", None)
+                assert left.turn_count >= 2  # the two plans in flight were finished and kept
+            taken = await second.runtime.recover()
+            assert {debate.id for debate in taken} == set(handed)
+            for debate in debates:
+                done = await second.runtime.wait(debate.id)
+                assert done.status == "completed"
+                assert (await second.prove(done.id)).same
+
+    go(main())
+
+
+def test_a_stop_wins_over_handing_back(tmp_path):
+    async def main():
+        async with an_app(tmp_path) as app:
+            debate = await new_debate(app, answers_file(tmp_path, delay_ms=50), turns=4)
+            await app.runtime.start(debate.id)
+            handing = asyncio.create_task(app.runtime.hand_back(10))
+            await app.runtime.stop(debate.id)
+            assert await handing == []
+            assert (await app.runtime.store.get(debate.id)).status == "stopped"
+
+    go(main())
+
+
+def test_what_does_not_finish_in_time_is_handed_back_unfinished(tmp_path):
+    async def main():
+        async with an_app(tmp_path) as app:
+            debate = await new_debate(app, answers_file(tmp_path, delay_ms=60_000), turns=4)
+            await app.runtime.start(debate.id)
+            assert await app.runtime.hand_back(0) == [debate.id]
+            left = await app.runtime.store.get(debate.id)
+            assert (left.status, left.owner, left.turn_count) == ("running", None, 0)
+
+    go(main())

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Any, cast
 
 from moot.errors import InputError, ScriptError, UnknownName
+from moot.formats.precedent import precedent
 from moot.limits import Limits
 from moot.script import Script, Stage
 from moot.settings import DebateSettings, SeatSettings
-from moot.types import Debate, Outcome
+from moot.types import Debate, Json, Outcome, Turn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,7 @@ class Format:
     settings: type[DebateSettings]
     parts: Callable[[Any], list[Part]]
     play: Callable[[Stage, Any], Coroutine[Any, Any, Outcome]]
+    trace: Callable[[Debate, Sequence[Turn]], Json] | None = None  # an account of its own, from what is stored
 
     def script(self, debate: Debate) -> Script:
         if debate.format_version != self.version:
@@ -48,7 +50,13 @@ class Format:
             max_total_output_tokens=settings.max_total_output_tokens,
             max_cost_usd=settings.max_cost_usd,
         )
-        return Script(lambda stage: self.play(stage, settings), cast=debate.cast, limits=limits, topic=debate.topic)
+        return Script(
+            lambda stage: self.play(stage, settings),
+            cast=debate.cast,
+            limits=limits,
+            topic=debate.topic,
+            precedent=precedent(debate),
+        )
 
 
 def overridden(parts: list[Part], seats: Mapping[str, SeatSettings]) -> list[Part]:

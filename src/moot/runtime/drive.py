@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import Literal
 
 from moot.errors import LimitReached, ModelError, ScriptError, StoreError, Superseded
 from moot.formats import Format
+from moot.reasoning.fence import clean
 from moot.runtime.budget import Allowance, allow
 from moot.runtime.hub import Flight, Hub
-from moot.runtime.steps import failure_of, gate_for, turn_of_decision, turn_of_failure, turn_of_reply
+from moot.runtime.steps import (
+    failure_of,
+    gate_for,
+    storable,
+    turn_of_decision,
+    turn_of_failure,
+    turn_of_guidance,
+    turn_of_reply,
+)
 from moot.script import Script, Step
 from moot.store import Commit, Store
+from moot.telemetry import Answered, Where, Witness, where
 from moot.types import (
     CHARS_PER_TOKEN,
     Call,
@@ -22,7 +33,11 @@ from moot.types import (
     Debate,
     Failure,
     Gate,
+    Json,
+    Likeness,
+    Memory,
     Models,
+    Recollection,
     Reply,
     Shown,
     Status,
@@ -30,6 +45,8 @@ from moot.types import (
     Usage,
     record,
 )
+
+_NOBODY: AbstractContextManager[Answered] = nullcontext(lambda _: None)
 
 Signal = Literal["go", "finish", "now", "lost"]  # "finish" the steps in flight, or stop "now"
 
@@ -48,9 +65,20 @@ class Ended:
 class Drive:
     """One debate being driven by this process. The debate was claimed: its epoch is ours."""
 
-    def __init__(self, debate: Debate, format_: Format, *, store: Store, models: Models, hub: Hub) -> None:
-        self.debate, self.format = debate, format_
-        self.store, self.models, self.hub = store, models, hub
+    def __init__(
+        self,
+        debate: Debate,
+        format_: Format,
+        *,
+        store: Store,
+        models: Models,
+        hub: Hub,
+        memory: Memory | None = None,
+        witness: Witness | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.debate, self.format, self._now, self.witness = debate, format_, now, witness
+        self.store, self.models, self.hub, self.memory = store, models, hub, memory
         self.signal: Signal = "go"
         self.waits = False  # for people: nothing is held any more
         self._script: Script | None = None
@@ -60,12 +88,23 @@ class Drive:
         self._wake = asyncio.Event()
         self._failure: Exception | None = None
         self._lost = debate.lost
+        self._partial: dict[str, str] = {}  # what failed steps had written, by key
+        self._guided = debate.guided
+        self._hand_back = False
 
-    def tell(self, signal: Signal) -> None:
-        """Ask it to stop. A signal can only get stronger."""
+    def tell(self, signal: Signal, *, hand_back: bool = False) -> None:
+        """Ask it to stop; with `hand_back` it lets go of the debate without stopping it, for another process to go on.
+        A signal can only get stronger, and a stop wins over handing back."""
         order = ("go", "finish", "now", "lost")
+        self._hand_back = hand_back and (self.signal == "go" or self._hand_back)
         if order.index(signal) > order.index(self.signal):
             self.signal = signal
+            self._wake.set()
+
+    def guided(self, times: int) -> None:
+        """Someone has said something between steps: so often by now."""
+        if times > self._guided:
+            self._guided = times
             self._wake.set()
 
     async def run(self) -> None:
@@ -74,6 +113,8 @@ class Drive:
             script = self._script = await self._load()
             while script.open and self.signal in ("go", "finish"):
                 if self.signal == "go" and self._failure is None:
+                    if self._guided > len(script.guided):
+                        await self._hear(script)
                     self._start_open_steps(script)
                 if self._flying:
                     await self._settle(script, await self._next())
@@ -122,6 +163,9 @@ class Drive:
                 continue
             if step.kind == "gate":
                 continue  # a person answers it
+            if step.kind == "recall":
+                self._flying[key] = asyncio.create_task(self._look_up(step), name=f"{self.debate.short}/{key}")
+                continue
             if step.kind != "ask":
                 raise ScriptError(f"Step {key!r} is a {step.kind}; this version of moot can't execute those.")
             allowance = self._allow(script, step)
@@ -129,7 +173,7 @@ class Drive:
                 if self._reserved:
                     continue  # what is reserved by the steps in flight may come free
                 self._flying[key] = None
-                self._end(Ended(step=step, allowance=None, result=allowance, started_at=time.time(), seconds=0.0))
+                self._end(Ended(step=step, allowance=None, result=allowance, started_at=self._now(), seconds=0.0))
                 continue
             self._reserved[key] = allowance
             self.hub.begin(
@@ -151,7 +195,8 @@ class Drive:
         return allow(step, limits, used, price=price, closing_price=closing_price)
 
     async def _execute(self, step: Step, allowance: Allowance) -> None:
-        started_at, clock = time.time(), time.perf_counter()
+        started_at, clock = self._now(), asyncio.get_running_loop().time
+        began = clock()
         debate_id, key = self.debate.id, step.key
         call = Call(
             key=key,
@@ -164,13 +209,45 @@ class Drive:
             returns=step.returns,
         )
         result: Reply | Exception
-        try:
-            model = self.models.open(step.seat.model)
-            result = await model(call, lambda text: self.hub.hear(debate_id, key, text))
-        except Exception as error:
-            result = error
-        seconds = time.perf_counter() - clock
+        with self._witnessed(step) as answered:
+            try:
+                model = self.models.open(step.seat.model)
+                result = await model(call, lambda text: self.hub.hear(debate_id, key, text))
+            except Exception as error:
+                result = error
+            answered(result)
+        seconds = clock() - began
         self._end(Ended(step=step, allowance=allowance, result=result, started_at=started_at, seconds=seconds))
+
+    async def _look_up(self, step: Step) -> None:
+        """Ask memory. It holds nothing of the budget: what an embedder costs is on the turn."""
+        started_at, clock = self._now(), asyncio.get_running_loop().time
+        began = clock()
+        result: Reply | Exception
+        with self._witnessed(step) as answered:
+            try:
+                answer, usage = await self._recall(step)
+                result = Reply(text=answer.prose(), model=answer.by, provider="memory", usage=usage, answer=answer)
+            except Exception as error:
+                result = error
+            answered(result)
+        nothing = Allowance(max_tokens=step.max_tokens, tries=1, tokens=0, cost_usd=0.0)
+        seconds = clock() - began
+        self._end(Ended(step=step, allowance=nothing, result=result, started_at=started_at, seconds=seconds))
+
+    async def _recall(self, step: Step) -> tuple[Recollection | Likeness, Usage]:
+        lookup, nobody = step.lookup, "This process has no memory."
+        assert lookup is not None
+        if lookup.corpus is None:
+            return await self.memory.compare(lookup.pairs) if self.memory else (Likeness(note=nobody), Usage())
+        if self.memory is None:
+            return Recollection(by="nothing", note=nobody), Usage()
+        return await self.memory.recall(step.prompt.text, lookup.corpus, lookup.k)
+
+    def _witnessed(self, step: Step) -> AbstractContextManager[Answered]:
+        """In the step's own task."""
+        where.set(Where(self.debate.id, self.debate.epoch, step.key))
+        return _NOBODY if self.witness is None else self.witness.step(self.debate, step)
 
     def _end(self, ended: Ended) -> None:
         self._ended.append(ended)
@@ -212,8 +289,9 @@ class Drive:
                 if turns:
                     await self._keep(script, turns, shown, notes=notes, cursor=cursor)
             finally:
+                stored = {turn.key for turn in turns}
                 for each in ended:
-                    self.hub.end(self.debate.id, each.step.key)
+                    self.hub.end(self.debate.id, each.step.key, stored=each.step.key in stored)
 
     async def _keep(
         self,
@@ -234,6 +312,21 @@ class Drive:
             status="completed" if done else None,
             release=done,
         )
+        if self.witness is not None:
+            self.witness.kept(self.debate, turns)
+
+    async def _hear(self, script: Script) -> None:
+        """Let the script hear what was said between steps; steps in flight don't."""
+        for gate in await self.store.gates(self.debate.id):
+            if gate.kind == "guidance" and gate.key not in script.guided:
+                reached = [
+                    key
+                    for key, step in script.open.items()
+                    if step.kind == "ask" and not step.beside and key not in self._flying
+                ]
+                turn = turn_of_guidance(gate, script.turn_count + 1, reached)
+                await self._keep(script, [turn], script.resolve(turn))
+        self._guided = len(script.guided)
 
     async def _answered(self, script: Script) -> bool:
         """Feed the script what people have answered; False when there is nothing to do but wait for them."""
@@ -261,7 +354,12 @@ class Drive:
             return turn_of_reply(ended.step, result, ended.allowance, **at)
         turn = turn_of_failure(ended.step, result, **at)
         if turn is None:
+            flight = self.hub.flights(self.debate.id).get(key)
+            if flight is not None and flight.partial.strip():
+                self._partial[key] = clean(storable(flight.partial))
             self._failure = self._failure or result
+            if self.witness is not None:
+                self.witness.failed(self.debate, ended.step, result)
             self._lost += (result.usage if isinstance(result, ModelError) else None) or Usage()
         return turn
 
@@ -275,7 +373,16 @@ class Drive:
         if self.signal == "go":
             await self._wait(script)
             return
-        await self._commit(status="stopped", release=True, lost=self._newly_lost())
+        lost = self._newly_lost()
+        if self._hand_back:
+            await self._commit(release=True, lost=lost)
+            if self._hand_back:
+                return
+            # Someone stopped it at that very moment, and nobody drives it any more.
+            stopped = Shown(type="status", data={"status": "stopped"})
+            await self.store.move(self.debate.id, "stopped", expect=("stopping",), events=[stopped])
+        else:
+            await self._commit(status="stopped", release=True, lost=lost)
 
     def _cut_off(self, step: Step, chars: int) -> Usage:
         """About what a call has used that will never say so."""
@@ -289,7 +396,7 @@ class Drive:
 
     async def _wait(self, script: Script) -> None:
         """Only people can go on from here: ask them, and hold nothing while they think."""
-        now = time.time()
+        now = self._now()
         gates = [gate_for(step, self.debate.id, now) for step in script.open.values()]
         asked = [
             Shown(
@@ -324,7 +431,9 @@ class Drive:
     ) -> None:
         """All of it in one transaction, then tell those who listen."""
         if status is not None:
-            why = {} if error is None else {"error": error.message, "kind": error.kind}
+            why: Json = {} if error is None else {"error": error.message, "kind": error.kind}
+            if error is not None and self._partial:
+                why["partial"] = self._partial
             events = [*events, Shown(type="status", data={"status": status, **why})]
         outcome = None if script is None else script.outcome
         committed = await self.store.commit(
@@ -345,9 +454,13 @@ class Drive:
             )
         )
         if committed is None:
+            if self.witness is not None:
+                self.witness.refused(self.debate)
             raise Superseded(f"Debate {self.debate.short} was taken over, canceled or deleted by someone else.")
         for event in committed.events:
             self.hub.publish(self.debate.id, event)
+        if status is not None and self.witness is not None:
+            self.witness.rested(self.debate, status, error)
         if committed.status == "stopping":
             self.tell("finish")
 
@@ -367,6 +480,7 @@ class Drive:
         await asyncio.gather(*tasks, return_exceptions=True)
         for key in self._flying:
             self.hub.end(self.debate.id, key)
+        self.hub.leave_stage(self.debate.id)
         if self._script is not None:
             self._script.close()
 

@@ -1,17 +1,19 @@
 """Live: what is being said right now, to whoever listens in this process.
 
-Durable events come through here after they are committed. Text in flight is kept until its turn is committed, so that
-someone who joins late sees all of it. A listener that is slow costs one entry for each step in flight and at most
-`BACKLOG` events; past that it is told to read the store."""
+Durable events come through here after they are committed. Text in flight is kept until its turn is committed, and from
+then until its event is shown, so that someone who joins late sees all of it. A listener that is slow costs one entry
+for each step in flight and at most `BACKLOG` events; past that it is told to read the store."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from moot.types import Event
+from moot.store import Said
+from moot.types import Event, Json
 
 BACKLOG = 1000
 
@@ -26,12 +28,36 @@ class Flight:
     phase: str
     shows: str
     said: list[str] = field(default_factory=list[str])
+    size: int = 0  # of the text heard in this try
+    longest: str = ""  # of the tries that came to nothing
+    attempt: int = 1  # raised when a new try begins: what was heard is to be forgotten
+    shown: bool = False  # its event has been published
 
     @property
     def text(self) -> str:
         if len(self.said) > 1:
             self.said[:] = ["".join(self.said)]
         return self.said[0] if self.said else ""
+
+    @property
+    def about(self) -> Json:
+        """What other processes need to know of it."""
+        return {"seat": self.seat, "round": self.round, "phase": self.phase, "shows": self.shows}
+
+    def hear(self, text: str) -> None:
+        self.said.append(text)
+        self.size += len(text)
+
+    def begin_again(self) -> None:
+        self.longest = self.partial
+        self.said.clear()
+        self.size = 0
+        self.attempt += 1
+
+    @property
+    def partial(self) -> str:
+        """What is left when every try has failed."""
+        return max(self.longest, self.text, key=len)
 
 
 class Listener:
@@ -60,9 +86,17 @@ class Listener:
         self._changed.clear()
 
 
+class Say(Protocol):
+    """Tells other processes what a step says: text from an offset on; 0 begins anew, None is its end."""
+
+    def __call__(self, debate_id: str, flight: Flight, offset: int, text: str | None, /) -> None: ...
+
+
 class Hub:
-    def __init__(self) -> None:
+    def __init__(self, say: Say | None = None) -> None:
+        self._say = say
         self._flights: dict[str, dict[str, Flight]] = {}
+        self._landed: dict[str, dict[str, Flight]] = {}
         self._listeners: dict[str, set[Listener]] = {}
 
     def listen(self, debate_id: str) -> Listener:
@@ -80,6 +114,10 @@ class Hub:
         """The steps in flight and what has been said in them."""
         return self._flights.get(debate_id, {})
 
+    def landed(self, debate_id: str) -> Mapping[str, Flight]:
+        """Steps whose turns are stored and whose events wait for their place in the order of the rules."""
+        return self._landed.get(debate_id, {})
+
     def begin(self, debate_id: str, flight: Flight) -> None:
         self._flights.setdefault(debate_id, {})[flight.key] = flight
         self.wake(debate_id)
@@ -88,20 +126,60 @@ class Hub:
         flight = self._flights.get(debate_id, {}).get(key)
         if flight is None:
             return
+        offset = flight.size
         if text is None:
-            flight.said.clear()
+            flight.begin_again()
+            offset, text = 0, ""
         else:
-            flight.said.append(text)
+            flight.hear(text)
+        if self._say is not None:
+            self._say(debate_id, flight, offset, text)
         self.wake(debate_id)
 
-    def end(self, debate_id: str, key: str) -> None:
+    def overhear(self, said: Said) -> None:
+        """Text in flight in another process."""
+        flights = self._flights.setdefault(said.debate_id, {})
+        flight = flights.get(said.key)
+        if said.text is None:
+            flights.pop(said.key, None)
+        else:
+            if flight is None:
+                flight = flights[said.key] = Flight(key=said.key, **said.about)
+            elif said.offset == 0 and flight.size:
+                flight.begin_again()
+            if flight.size == said.offset:  # what went past us will be said again
+                flight.hear(said.text)
+        self.wake(said.debate_id)
+
+    def forget(self, debate_id: str) -> None:
+        """What was in flight elsewhere is no longer."""
+        self._flights.pop(debate_id, None)
+
+    @property
+    def attended(self) -> Collection[str]:
+        """Debates that someone listens to."""
+        return self._listeners.keys()
+
+    def end(self, debate_id: str, key: str, *, stored: bool = False) -> None:
         flights = self._flights.get(debate_id)
         if flights is not None:
-            flights.pop(key, None)
+            flight = flights.pop(key, None)
             if not flights:
                 del self._flights[debate_id]
+            if flight is not None and self._say is not None:
+                self._say(debate_id, flight, flight.size, None)
+            if stored and flight is not None and flight.shows and not flight.shown:
+                self._landed.setdefault(debate_id, {})[key] = flight
+
+    def leave_stage(self, debate_id: str) -> None:
+        """Nobody drives the debate here any more."""
+        self._landed.pop(debate_id, None)
 
     def publish(self, debate_id: str, event: Event) -> None:
+        flight = self._flights.get(debate_id, {}).get(event.key)
+        if flight is not None:
+            flight.shown = True
+        self._landed.get(debate_id, {}).pop(event.key, None)
         for listener in self._listeners.get(debate_id, ()):
             listener.push(event)
 

@@ -59,7 +59,7 @@ def rerun(format_: Format, debate: Debate, turns: Sequence[Turn]) -> Rerun:
 
 def _content(turn: Turn, step: Step | None) -> str:
     """What people should read of a turn, from what was written: not what the record says they read."""
-    if turn.failure is not None or step is None or turn.kind != "ask":
+    if turn.failure is not None or step is None or turn.kind not in ("ask", "recall"):
         return turn.content
     if step.returns is None or turn.data is None:
         return clean(turn.written)

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 import uuid
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext, suppress
 
 from moot.errors import AmbiguousId, InputError, NoSuchDebate, ScriptChanged, StoreError, UnknownName, WrongStatus
 from moot.formats import Format
 from moot.runtime.drive import Drive, Signal
-from moot.runtime.hub import Flight, Hub
+from moot.runtime.hub import Flight
+from moot.runtime.neighbours import Neighbours
 from moot.runtime.owner import is_dead, this_process
-from moot.runtime.steps import read_decision
+from moot.runtime.steps import read_decision, read_guidance
 from moot.script import Step
 from moot.store import Store
-from moot.types import Debate, Event, Gate, Json, Models, SeatSpec, Shown, Status, Turn, record
+from moot.telemetry import Where, Witness, where
+from moot.types import Debate, Event, Gate, Json, Memory, Models, SeatSpec, Shown, Status, Turn, record
+
+log = logging.getLogger("moot.runtime")
 
 LIVE: tuple[Status, ...] = ("running", "stopping")
+RATINGS = range(1, 6)
 
 
 @record
@@ -39,16 +45,24 @@ class Runtime:
         *,
         lease_seconds: float,
         pulse_seconds: float,
+        memory: Memory | None = None,
         owner: str | None = None,
+        witness: Witness | None = None,
+        now: Callable[[], float] = time.time,
     ) -> None:
-        self.store, self.models, self.formats = store, models, formats
-        self.hub = Hub()
-        self.owner = owner or this_process()
-        self._lease_seconds, self._pulse_seconds = lease_seconds, pulse_seconds
+        self.store, self.models, self.formats, self.memory = store, models, formats, memory
+        self.witness = witness
         self._drives: dict[str, Drive] = {}
+        self._look = asyncio.Event()  # set when a debate of ours may have been changed elsewhere
+        self.neighbours = Neighbours(store, self._drives, self._look.set)
+        self.hub = self.neighbours.hub
+        self.owner = owner or this_process()
+        self.now = now
+        self._lease_seconds, self._pulse_seconds = lease_seconds, pulse_seconds
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._keeper: asyncio.Task[None] | None = None
-        self._broken: dict[str, Exception] = {}  # why a debate could not be driven on, most often the store
+        self._leaving: Signal | None = None  # we hand back what we drive, and how
+        self._broken: dict[str, tuple[int, Exception]] = {}  # in which epoch, and why a debate could not be driven on
 
     async def create(
         self,
@@ -59,11 +73,13 @@ class Runtime:
         cast: Sequence[SeatSpec],
         initiated_by: str = "",
         metadata: Json | None = None,
+        debate_id: str | None = None,
+        notes: Sequence[str] = (),
     ) -> Debate:
-        """A pending debate. Everything given must have been validated."""
+        """A pending debate. Everything given must have been validated; `notes` are shown before it begins."""
         return await self.store.create(
             Debate(
-                id=str(uuid.uuid4()),
+                id=debate_id or str(uuid.uuid4()),
                 topic=topic,
                 format=format.name,
                 format_version=format.version,
@@ -73,7 +89,10 @@ class Runtime:
                 initiated_by=initiated_by,
                 metadata=metadata or {},
             ),
-            events=[Shown(type="status", data={"status": "pending"})],
+            events=[
+                Shown(type="status", data={"status": "pending"}),
+                *(Shown(type="notice", data={"text": text}) for text in notes),
+            ],
         )
 
     async def find(self, prefix: str) -> str:
@@ -96,6 +115,10 @@ class Runtime:
         """Go on with a debate that was stopped, or whose process died."""
         return await self._take(debate_id, "resume", expect=("stopped", "waiting", *LIVE))
 
+    async def advance(self, debate_id: str) -> Debate:
+        """Go on with a debate that is meant to run and that nobody drives."""
+        return await self._take(debate_id, "go on", expect=("running",))
+
     async def retry(self, debate_id: str) -> Debate:
         """Run the open steps of a failed debate again; nothing that is persisted is run again."""
         return await self._take(debate_id, "retry", expect=("failed",))
@@ -105,7 +128,7 @@ class Runtime:
         drive = self._drives.get(debate_id)
         debate = await self.store.get(debate_id)
         if debate.status not in ("running", "stopping", "waiting"):
-            raise self._refusal(debate, "stop")
+            raise self.refusal(debate, "stop")
         if debate.status == "stopping" and drive is not None:
             drive.tell("now" if now else "finish")
             return debate
@@ -115,7 +138,7 @@ class Runtime:
             debate_id, to, expect=("running", "stopping", "waiting"), events=[_status(to, by="stop")]
         )
         if moved is None:
-            raise self._refusal(await self.store.get(debate_id), "stop")
+            raise self.refusal(await self.store.get(debate_id), "stop")
         if drive is not None:
             drive.tell("now" if now else "finish")
         return moved
@@ -125,7 +148,7 @@ class Runtime:
         expect: Collection[Status] = ("pending", "running", "waiting", "stopping", "stopped", "failed")
         moved = await self.store.move(debate_id, "canceled", expect=expect, events=[_status("canceled", by="cancel")])
         if moved is None:
-            raise self._refusal(await self.store.get(debate_id), "cancel")
+            raise self.refusal(await self.store.get(debate_id), "cancel")
         drive = self._drives.get(debate_id)
         if drive is not None:
             drive.tell("lost")
@@ -141,12 +164,13 @@ class Runtime:
         cast: Sequence[SeatSpec],
         initiated_by: str = "",
         metadata: Json | None = None,
+        debate_id: str | None = None,
     ) -> Debate:
         """A new pending debate with the parent's turns before `at`; the step `at` will be asked anew."""
         turns = await self.store.turns(parent.id)
         copied = _before(turns, at, parent)
         fork = Debate(
-            id=str(uuid.uuid4()),
+            id=debate_id or str(uuid.uuid4()),
             topic=parent.topic,
             format=format.name,
             format_version=format.version,
@@ -155,6 +179,7 @@ class Runtime:
             cast=tuple(cast),
             parent_id=parent.id,
             forked_at=at,
+            guided=sum(turn.kind == "guidance" for turn in copied),
             total_rounds=max((turn.round for turn in copied), default=0),
             initiated_by=initiated_by,
             metadata=metadata or {},
@@ -172,10 +197,22 @@ class Runtime:
         note = Shown(type="status", data={"status": "pending", "parent": parent.id, "at": at})
         return await self.store.create(fork, turns=copied, events=[note])
 
+    async def guide(self, debate_id: str, text: str, *, by: str) -> Gate:
+        """Say something between steps. Whoever is asked next hears it; a debate that waits or rests hears it when it
+        goes on."""
+        gate = await self.store.guide(debate_id, read_guidance(text), by=by)
+        if gate is None:
+            raise self.refusal(await self.store.get(debate_id), "be guided")
+        drive = self._drives.get(debate_id)
+        if drive is not None:
+            drive.guided((await self.store.get(debate_id)).guided)
+        return gate
+
     async def open_gate(self, debate_id: str, key: str | None = None) -> Gate:
         """What the debate asks; `key` says which when it asks several things."""
         debate = await self.store.get(debate_id)
         gates = [gate for gate in await self.store.gates(debate_id) if key in (None, gate.key)]
+        gates = [gate for gate in gates if gate.kind != "guidance"]
         still = [gate for gate in gates if gate.status == "open"]
         if debate.terminal or not still:
             raise self._nothing_to_answer(debate, gates)
@@ -196,13 +233,34 @@ class Runtime:
             raise self._nothing_to_answer(debate, await self.store.gates(debate_id))
         return decided
 
+    async def rate(self, debate_id: str, rating: int) -> Debate:
+        """Keep what people think of a completed debate. They may change their mind."""
+        if rating not in RATINGS:
+            raise InputError(f"A rating is a whole number from 1 (poor) to 5 (very good), not {rating}.")
+        rated = await self.store.rate(debate_id, rating)
+        if rated is None:
+            debate = await self.store.get(debate_id)
+            why = f"Debate {debate.short} is {debate.status}; only a completed debate can be rated."
+            raise WrongStatus(f"{why} {_advice(debate)}")
+        return rated
+
     async def expire(self) -> Sequence[Debate]:
         """Do what gates say about questions that nobody answered in time: decide, or pause the debate. Gives the
         debates that can go on."""
         ready: list[Debate] = []
         for gate in await self.store.gates(expired=True):
             debate = await self.store.get(gate.debate_id)
-            step = (await self._open_steps(debate)).get(gate.key)
+            if gate.status == "decided":
+                if debate.format in self.formats:
+                    ready.append(debate)  # whoever answered it did not get to let the debate go on
+                continue
+            try:
+                step = (await self._open_steps(debate)).get(gate.key)
+            except StoreError:
+                raise
+            except Exception as error:  # rules that are not installed here, or have changed: the others go on
+                log.warning("The time of %s of debate %s is over, but: %s", gate.key, debate.short, error)
+                continue
             if step is None or step.waiting is None:
                 continue
             if step.waiting.otherwise is None:
@@ -221,9 +279,14 @@ class Runtime:
                     debate.id, "stopped", expect=("stopping",), events=[_status("stopped", by="recovery")]
                 )
             else:
-                with suppress(WrongStatus):
+                with suppress(WrongStatus, UnknownName):  # a format that is not installed here must not stop the others
                     taken.append(await self.resume(debate.id))
         return taken
+
+    @property
+    def driven(self) -> int:
+        """How many debates this process drives now."""
+        return len(self._drives)
 
     def drives(self, debate_id: str) -> bool:
         """Whether this very process drives it."""
@@ -233,14 +296,16 @@ class Runtime:
         """Until this process no longer drives it."""
         while (task := self._tasks.get(debate_id)) is not None:
             await asyncio.shield(task)
-        if debate_id in self._broken:
-            raise self._broken[debate_id]
-        return await self.store.get(debate_id)
+        debate = await self.store.get(debate_id)
+        self._raise_if_broken(debate)
+        return debate
 
     async def watch(self, debate_id: str, after: int = 0) -> AsyncGenerator[Update, None]:
         """Everything that happens from event `after` on, until the debate comes to rest. Works across processes:
-        text in flight is only seen in the process that drives it, durable events everywhere."""
+        durable events are seen everywhere, text in flight in the process that drives it, and wherever the store can
+        tell."""
         listener = self.hub.listen(debate_id)
+        self.neighbours.follow(debate_id)
         listener.missed = True  # whatever was before us is in the store
         try:
             while True:
@@ -249,9 +314,8 @@ class Runtime:
                 listener.events.clear()
                 if not local or listener.missed or (events and events[0].seq != after + 1):
                     listener.missed = False
-                    if debate_id in self._broken:
-                        raise self._broken[debate_id]
                     debate = await self.store.get(debate_id)
+                    self._raise_if_broken(debate)
                     events = list(await self.store.events(debate_id, after))
                     if not events and not local and debate.status not in ("pending", *LIVE):
                         yield Update(events=(), flights={}, debate=debate)
@@ -259,23 +323,47 @@ class Runtime:
                 after = events[-1].seq if events else after
                 yield Update(events=events, flights=self.hub.flights(debate_id))
                 if not events or local:
-                    await listener.wait(self._pulse_seconds)
+                    await listener.wait(self._pace)
         finally:
             self.hub.leave(debate_id, listener)
+            self.neighbours.unfollow(debate_id)
 
-    async def close(self, *, signal: Signal = "now") -> None:
-        """Stop driving: debates in flight are left `stopped`, to be resumed by whoever comes next."""
+    async def hand_back(self, seconds: float) -> Sequence[str]:
+        """Let go of every debate without stopping it: steps in flight have so long to finish. Gives the ids of those
+        that another process must go on with."""
+        driven = list(self._drives)
+        signals: Sequence[tuple[Signal, float | None]] = (("finish", seconds), ("now", None))
+        for signal, patience in signals:
+            self._leaving = signal  # what is being claimed at this moment is let go of as well
+            for drive in self._drives.values():
+                drive.tell(signal, hand_back=True)
+            if self._tasks:
+                await asyncio.wait(self._tasks.values(), timeout=patience)
+        return [debate.id for debate in [await self.store.get(each) for each in driven] if debate.status == "running"]
+
+    async def close(self, *, signal: Signal = "now", before_store: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Stop driving: debates in flight are left `stopped`, to be resumed by whoever comes next. `before_store` is
+        for what still needs the store when nothing is driven any more."""
         for drive in self._drives.values():
-            drive.tell(signal)
+            drive.tell(signal, hand_back=self._leaving is not None)
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await self.neighbours.close()
         if self._keeper is not None:
             self._keeper.cancel()
             with suppress(asyncio.CancelledError):
                 await self._keeper
+        if before_store is not None:
+            await before_store()
         await self.store.close()
 
+    def _format(self, debate: Debate) -> Format:
+        format_ = self.formats.get(debate.format)
+        if format_ is None:
+            raise UnknownName("format", debate.format, self.formats)
+        return format_
+
     async def _open_steps(self, debate: Debate) -> Mapping[str, Step]:
-        script = self.formats[debate.format].script(debate)
+        script = self._format(debate).script(debate)
         try:
             script.replay(await self.store.turns(debate.id))
             return dict(script.open)
@@ -283,7 +371,7 @@ class Runtime:
             script.close()
 
     def _nothing_to_answer(self, debate: Debate, gates: Sequence[Gate]) -> WrongStatus:
-        decided = [gate for gate in gates if gate.status == "decided"]
+        decided = [gate for gate in gates if gate.status == "decided" and gate.kind != "guidance"]
         if decided:
             last = decided[-1]
             return WrongStatus(
@@ -293,15 +381,29 @@ class Runtime:
 
     async def _take(self, debate_id: str, verb: str, *, expect: Collection[Status]) -> Debate:
         debate = await self.store.get(debate_id)
-        format_ = self.formats.get(debate.format)
-        if format_ is None:
-            raise UnknownName("format", debate.format, self.formats)
+        format_ = self._format(debate)
         dead = debate.owner if debate.owner and is_dead(debate.owner) else None
         claimed = await self.store.claim(debate_id, self.owner, self._lease_seconds, expect=expect, dead=dead)
         if claimed is None:
-            raise self._refusal(await self.store.get(debate_id), verb)
+            raise self.refusal(await self.store.get(debate_id), verb)
+        if debate.owner is not None and self.witness is not None:
+            self.witness.took_over(claimed, debate.owner)
+        if debate_id in self._drives:
+            self._drives[debate_id].tell("lost")  # our own lease had run out
         self._broken.pop(debate_id, None)
-        drive = Drive(claimed, format_, store=self.store, models=self.models, hub=self.hub)
+        self.hub.forget(debate_id)  # what was in flight elsewhere
+        drive = Drive(
+            claimed,
+            format_,
+            store=self.store,
+            models=self.models,
+            hub=self.hub,
+            memory=self.memory,
+            witness=self.witness,
+            now=self.now,
+        )
+        if self._leaving is not None:
+            drive.tell(self._leaving, hand_back=True)
         self._drives[debate_id] = drive
         self._tasks[debate_id] = asyncio.create_task(self._drive(drive), name=f"drive-{claimed.short}")
         if self._keeper is None:
@@ -310,16 +412,25 @@ class Runtime:
 
     async def _drive(self, drive: Drive) -> None:
         debate_id = drive.debate.id
+        where.set(Where(debate_id, drive.debate.epoch))
         try:
-            await drive.run()
+            with nullcontext() if self.witness is None else self.witness.drive(drive.debate):
+                await drive.run()
             if drive.waits:
                 await self._answered_meanwhile(debate_id)
         except Exception as error:  # for whoever waits or watches: nothing more will come
-            self._broken[debate_id] = error
+            self._broken[debate_id] = drive.debate.epoch, error
         finally:
             if self._drives.get(debate_id) is drive:
                 del self._drives[debate_id], self._tasks[debate_id]
             self.hub.wake(debate_id)
+
+    def _raise_if_broken(self, debate: Debate) -> None:
+        """What went wrong here counts as long as nobody has gone on with the debate; it may even have ended."""
+        epoch, error = self._broken.get(debate.id, (0, None))
+        if error is not None and debate.epoch == epoch and debate.status in LIVE:
+            raise error
+        self._broken.pop(debate.id, None)
 
     async def _answered_meanwhile(self, debate_id: str) -> None:
         """An answer that came between our last look and our going to wait would otherwise wait for nobody."""
@@ -331,10 +442,17 @@ class Runtime:
 
     async def _keep(self) -> None:
         """Keep our leases alive, and hear of stops, cancels and take-overs that came from elsewhere."""
-        clocks = (time.monotonic, time.time)  # the first stands still while a laptop sleeps, the second can be set
+        clocks = (
+            asyncio.get_running_loop().time,
+            self.now,
+        )  # the first stands still while a laptop sleeps, the second can be set
         renewed = [clock() for clock in clocks]
+        self.neighbours.attend()
         while True:
-            await asyncio.sleep(self._pulse_seconds)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._pace):
+                    await self._look.wait()
+            self._look.clear()
             if not self._drives:
                 continue
             due = self._lease_seconds / 3
@@ -350,10 +468,17 @@ class Runtime:
                     continue
                 if debate_id in pulse.lost:
                     drive.tell("lost")
-                elif pulse.statuses.get(debate_id) == "stopping":
+                    continue
+                drive.guided(pulse.guided.get(debate_id, 0))
+                if pulse.statuses.get(debate_id) == "stopping":
                     drive.tell("finish")
 
-    def _refusal(self, debate: Debate, verb: str) -> WrongStatus:
+    @property
+    def _pace(self) -> float:
+        """How often to look for what others have done: seldom where the store tells."""
+        return max(self._pulse_seconds, self._lease_seconds / 6) if self.neighbours.tell else self._pulse_seconds
+
+    def refusal(self, debate: Debate, verb: str) -> WrongStatus:
         return WrongStatus(f"Debate {debate.short} is {debate.status}; it can't {verb}. {_advice(debate)}")
 
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, get_args
 
-from moot.errors import BadOutput, LimitReached, ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, MootError
-from moot.gates import Clarification
+from moot.errors import (
+    BadOutput,
+    InputError,
+    LimitReached,
+    ModelError,
+    ModelOverloaded,
+    ModelTimeout,
+    ModelUnavailable,
+    MootError,
+)
+from moot.gates import MAX_WORDS, Clarification
 from moot.reasoning.fence import clean
 from moot.runtime.budget import Allowance
 from moot.script import Failed, Step
@@ -14,7 +24,9 @@ from moot.types import HUMAN, Failure, Gate, Json, Reply, Turn, Usage
 
 
 def storable(text: str) -> str:
-    """Halves of characters that a stream has split are joined, and those left alone replaced: they are no text."""
+    """Halves of characters that a stream has split are joined, and those left alone replaced: they are no text. Nor is
+    NUL, which not every database can keep."""
+    text = text.replace("\0", "\ufffd")
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -87,6 +99,38 @@ def turn_of_decision(step: Step, gate: Gate, seq: int) -> Turn:
         created_at=at,
         metadata={"by": gate.reviewer, "asked_at": gate.requested_at},
         **_identity(step),
+    )
+
+
+def read_guidance(text: str) -> str:
+    """What someone says between steps. Raises InputError."""
+    words = clean(text).strip()
+    if not words:
+        raise InputError("Guidance needs words: what should the debate look at?")
+    if len(words) > MAX_WORDS:
+        raise InputError(f"The guidance has {len(words):,} characters; {MAX_WORDS:,} is the most.")
+    return words
+
+
+def turn_of_guidance(gate: Gate, seq: int, reaches: Sequence[str]) -> Turn:
+    """What someone said between steps; `reaches` are the open steps that hear it."""
+    assert gate.decision is not None
+    at = gate.decided_at or 0.0
+    return Turn(
+        key=gate.key,
+        seq=seq,
+        kind="guidance",
+        round=0,
+        phase="guidance",
+        seat="you",
+        role="person",
+        content=clean(str(gate.decision["text"])),
+        model=HUMAN,
+        provider=HUMAN,
+        finish_reason="answered",
+        started_at=at,
+        created_at=at,
+        metadata={"by": gate.reviewer, "reaches": list(reaches)},
     )
 
 

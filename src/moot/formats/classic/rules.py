@@ -12,6 +12,7 @@ from moot.formats import Part
 from moot.formats import jury as readers
 from moot.formats.classic.settings import ClassicSettings, Stance
 from moot.formats.jury import Said
+from moot.formats.ledger import Clerk
 from moot.formats.prompts import Prompts
 from moot.reasoning.fence import fence
 from moot.reasoning.verdict import SIDES, Decision, Side, Winner, decide, headline, leader
@@ -52,6 +53,7 @@ async def play(stage: Stage, settings: ClassicSettings) -> Outcome:
     stage.show("HEADER", topic=stage.topic, format="classic", stances=debate.stances)
     stage.keep((debate.judge, 1), *readers.closing(stage, settings))
     ended_by = await debate.rounds()
+    await debate.clerk.finish()
     ruling = debate.final
     if readers.both_heard(debate.said) and debate.judged < len(debate.said):
         ruling = await debate.rule(closing=True)
@@ -66,6 +68,7 @@ class Classic:
         self.stances: dict[Side, Stance] = {"a": settings.a_stance, "b": other}
         self.speakers: dict[Side, Seat] = {"a": stage.seat("a"), "b": stage.seat("b")}
         self.judge = stage.seat("judge")
+        self.clerk = Clerk(stage, settings)
         self.round = 0
         self.said: list[Said] = []
         self.judged = 0  # how many of the statements the judge has read
@@ -103,6 +106,8 @@ class Classic:
             prompt = prompts("reply", question=question, round=str(self.round), stance=self.stance(side), said=last)
         text = await self.speakers[side].ask("speak", prompt, round=self.round, shows="TURN")
         self.said.append(Said(side=side, round=self.round, text=text))
+        self.clerk.hear(self.speakers[side], "speak", self.round, text)
+        self.clerk.ask()
 
     async def rule(self, *, closing: bool = False) -> Ruling | Failed | LimitReached:
         """The judge reads what is new to it and rules on everything read so far."""
@@ -144,6 +149,7 @@ class Classic:
                 "rounds": self.round,
                 "flip_rate": decision.flip_rate,
                 "tally": decision.tally,
+                **self.clerk.details(),
             },
         )
         self.stage.show("VERDICT", **asdict(outcome))

@@ -63,14 +63,21 @@ class Result:
             return f"No member gave a valid answer. {_first(self.failed)}".strip()
         if not self.tallies:
             return "Only one member gave a valid answer, so there was nothing to rank."
-        last = self.tallies[-1]
-        short = f"Only {last.valid} of {last.members} ballots in the last vote were valid; it takes more than half."
+        last, short = self.tallies[-1], self.shortfall
         why = _first({vote.seat: vote.reason for vote in last.votes if vote.abstains})
         if self.tally is None:
             return f"{short} {why}".strip()
         if self.tally is not last:
             return f"{short} The vote of round {self.tally.round} counts. {why}".strip()
         return "The votes rank none of them above the others." if self.winner == "tie" else ""
+
+    @property
+    def shortfall(self) -> str:
+        """What the last vote lacks, in our words alone: why a ballot is not valid can have its author's words in it."""
+        if not self.tallies:
+            return "There was no vote."
+        last = self.tallies[-1]
+        return f"Only {last.valid} of {last.members} ballots in the last vote were valid; it takes more than half."
 
     @property
     def headline(self) -> str:
@@ -91,7 +98,7 @@ class Result:
     def told(self, called: Mapping[str, str]) -> str:
         """For the chair."""
         if self.tally is None:
-            return f"There is no result. {self.reason} The answers stand in no order, and nothing ranks first."
+            return f"There is no result. {self.shortfall} The answers stand in no order, and nothing ranks first."
         first = " and ".join(called[leader.id] for leader in self.leaders)
         verb = "ranks first" if len(self.leaders) == 1 else "share the first place"
         agrees = "The council agrees." if self.tally.agrees(self.settings.agreement) else "The council does not agree."

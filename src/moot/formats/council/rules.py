@@ -5,7 +5,7 @@ counted by code, and nobody on the council ever sees one. The chair has no vote:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from moot.errors import LimitReached
 from moot.formats import Part
@@ -13,6 +13,7 @@ from moot.formats.council.report import Result, named, order, report, titles
 from moot.formats.council.settings import CouncilSettings
 from moot.formats.council.shapes import Opinion, RankedBallot, Rebuttal, Synthesis, ballot_over, objection_to
 from moot.formats.council.vote import LETTERS, Candidate, Labels, PeerVote, Tally, count, labels_for, vote_of
+from moot.formats.ledger import Clerk
 from moot.formats.prompts import Prompts
 from moot.reasoning.fence import fence
 from moot.script import Failed, Seat, Stage, together
@@ -45,7 +46,9 @@ async def play(stage: Stage, settings: CouncilSettings) -> Outcome:
     )
     stage.keep((council.chair, 1), *((member, 1) for member in council.members))
     result = council.result(ended_by=await council.deliberate())
+    await council.clerk.finish()
     outcome = report(result, await council.synthesize(result))
+    outcome = replace(outcome, details={**outcome.details, **council.clerk.details()})
     stage.show("VERDICT", **asdict(outcome))
     return outcome
 
@@ -62,6 +65,7 @@ class Council:
         self.stage, self.settings = stage, settings
         self.members = [seat for seat in stage.seats if seat.id != "chair"]
         self.chair = stage.seat("chair")
+        self.clerk = Clerk(stage, settings)
         self.round = 0
         self.first: dict[str, Candidate] = {}  # each member's first answer, by seat
         self.now: dict[str, Candidate] = {}  # and the one it holds now
@@ -97,11 +101,13 @@ class Council:
         return "max_rounds" if self.round == self.settings.max_rounds else ""
 
     async def answers(self) -> str:
+        ended_by = ""
         try:
             await together(*(self.answer(member) for member in self.members))
         except LimitReached as limit:
-            return limit.limit
-        return ""
+            ended_by = limit.limit
+        self.clerk.ask()
+        return ended_by
 
     async def debate(self) -> str:
         """Object, rebut, rank again. A limit ends it, but what was said until then is voted on."""
@@ -109,10 +115,12 @@ class Council:
         ended_by, before = "", self.rebutted
         try:
             objections = await together(*(self.object(member) for member in self.members))
+            self.clerk.ask()
             heard = [objection for objection in objections if objection is not None]
             await together(*(self.rebut(member, heard) for member in self.members))
         except LimitReached as limit:
             ended_by = limit.limit
+        self.clerk.ask()
         if self.rebutted > before or not ended_by:
             await self.vote()
         return ended_by
@@ -143,6 +151,7 @@ class Council:
             self.failed[member.id] = given.failure.message
         else:
             self.first[member.id] = self.now[member.id] = Candidate(seat=member.id, round=0, opinion=given)
+            self.clerk.hear(member, "answer", 0, given.prose())
 
     async def rank(self, member: Seat, candidates: Sequence[Candidate]) -> PeerVote:
         """Blind: letters instead of names, and never one's own. No valid ballot is an abstention."""
@@ -192,6 +201,7 @@ class Council:
         )
         if isinstance(given, Failed):
             return None
+        self.clerk.hear(member, "object", self.round, given.prose())
         return Objected(by=member.id, against=labels[given.against], text=given.objection)
 
     async def rebut(self, member: Seat, objections: Sequence[Objected]) -> None:
@@ -218,6 +228,7 @@ class Council:
         )
         if isinstance(given, Failed):
             return
+        self.clerk.hear(member, "rebut", self.round, given.prose())
         self.rebutted += 1
         self.rebuttals[member.id] = given
         if given.revised is not None:

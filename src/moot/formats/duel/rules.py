@@ -15,6 +15,7 @@ from moot.formats import jury as readers
 from moot.formats.duel.settings import DuelSettings
 from moot.formats.duel.verdict import choice_between, record_for
 from moot.formats.jury import NOT_HEARD, Said, both_heard
+from moot.formats.ledger import Clerk
 from moot.formats.prompts import Prompts
 from moot.reasoning.fence import fence
 from moot.reasoning.verdict import SIDES, Side, Winner, decide, flipped, headline
@@ -77,6 +78,7 @@ class Duel:
         self.stage, self.settings = stage, settings
         self.speakers: dict[Side, Seat] = {side: stage.seat(side) for side in SIDES}
         self.judge = stage.seat("judge")
+        self.clerk = Clerk(stage, settings)
         self.names: dict[Side, str] = {side: seat.name for side, seat in self.speakers.items()}
         self.called = LABELS if settings.blind else self.names  # what the judge calls them
         self.said: list[Said] = []
@@ -95,6 +97,8 @@ class Duel:
             for turn in range(1, self.settings.turns + 1):
                 side = SIDES[(turn + 1) % 2]
                 await (self.open(side) if turn == 1 else self.answer(side, turn))
+                self.clerk.hear(self.speakers[side], "speak", turn, self.said[-1].text)
+                self.clerk.ask()
                 scoring = self.stage.start(self.score(self.said[-1], after=scoring))
         except LimitReached as limit:
             ended_by = limit.limit
@@ -103,6 +107,7 @@ class Duel:
                 await scoring
             except LimitReached as limit:
                 ended_by = limit.limit
+        await self.clerk.finish()
         return ended_by
 
     async def plan(self, side: Side) -> None:
@@ -195,6 +200,7 @@ class Duel:
                 "flip_rate": decision.flip_rate,
                 "tally": decision.tally,
                 "votes": [vote.as_json() for vote in votes],
+                **self.clerk.details(),
             },
         )
         self.stage.show("VERDICT", **asdict(outcome))

@@ -4,7 +4,7 @@ from moot.formats.panel.settings import PanelSettings
 
 FORMAT = Format(
     name="panel",
-    version=1,
+    version=2,
     summary="Opposing perspectives argue in rounds under a moderator; you steer between rounds; a record remains.",
     settings=PanelSettings,
     parts=parts,

@@ -29,6 +29,11 @@ def oppose(one: Perspective, two: Perspective) -> bool:
     return two.name in one.opposes or one.name in two.opposes
 
 
+def balanced(perspectives: Sequence[Perspective]) -> bool:
+    """Whether at least two of them oppose each other."""
+    return any(oppose(one, two) for one in perspectives for two in perspectives)
+
+
 def called_for(question: str, available: Mapping[str, Perspective]) -> list[Perspective]:
     """By keywords, the most hits first; the order of the catalog breaks ties."""
     words = set(re.findall(r"[\w-]+", question.casefold()))
@@ -43,7 +48,7 @@ def choose(question: str, wanted: Sequence[str], count: int, available: Mapping[
     named = [by_name[name.casefold().strip()] for name in wanted if name.casefold().strip() in by_name]
     ranked = list({p.name: p for p in (*named, *called_for(question, available), *available.values())}.values())
     chosen = ranked[:count]
-    if any(oppose(one, two) for one in chosen for two in chosen):
+    if balanced(chosen):
         return chosen
     # The least relevant makes room for the most relevant one that opposes someone who stays.
     for stays in (chosen[:-1], chosen[:1]):

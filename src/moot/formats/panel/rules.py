@@ -6,18 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from moot.errors import LimitReached
 from moot.formats import Part
-from moot.formats.panel.catalog import catalog, choose
+from moot.formats.ledger import Clerk
+from moot.formats.panel.catalog import balanced, catalog, choose
+from moot.formats.panel.circles import Circles, measured, pairs
 from moot.formats.panel.settings import PanelSettings, Perspective
 from moot.formats.prompts import Prompts
 from moot.gates import Checkpoint, Clarification
 from moot.reasoning.fence import clean, fence
-from moot.reasoning.repetition import repetition
 from moot.script import Failed, Seat, Stage, together
 from moot.stage import Waiting
 from moot.types import Answer, Json, Outcome
@@ -25,16 +26,21 @@ from moot.types import Answer, Json, Outcome
 prompts = Prompts("panel")
 
 MOST = 4
-REPEATS = 0.6  # more of an argument than this said before is called repetition
+LEFT_THE_QUESTION = "The moderator found that you left the question. Come back to it: answer what was asked."
+
+
+# Bounds that no sensible answer reaches: a small model that rambles would otherwise never close its answer.
+Line = Annotated[str, StringConstraints(max_length=600)]
+Lines = Annotated[list[Line], Field(max_length=8)]
 
 
 class Analysis(Answer):
-    framing: str = Field(min_length=1)
-    domain: str
-    constraints: list[str]
+    framing: Line = Field(min_length=1)
+    domain: Line
+    constraints: Lines
     debaters: int = Field(ge=2, le=MOST)
-    perspectives: list[str]
-    clarifying_question: str
+    perspectives: Lines
+    clarifying_question: Line
 
     def prose(self) -> str:
         return self.framing
@@ -42,9 +48,9 @@ class Analysis(Answer):
 
 class Rebuttal(Answer):
     rebuttal: str = Field(min_length=1)
-    recommendation: str = Field(min_length=1)
+    recommendation: Line = Field(min_length=1)
     position: Literal["hold", "concede", "agree"]
-    concedes_to: str
+    concedes_to: Line
 
     def prose(self) -> str:
         return f"{self.rebuttal}\n\nRecommends: {self.recommendation}"
@@ -53,9 +59,9 @@ class Rebuttal(Answer):
 class Assessment(Answer):
     summary: str = Field(min_length=1)
     state: Literal["converging", "stagnating", "new_ground"]
-    off_topic: list[str]
-    redirect: str
-    mute: list[str]
+    off_topic: Lines
+    redirect: Line
+    mute: Lines
 
     def prose(self) -> str:
         return self.summary
@@ -64,9 +70,9 @@ class Assessment(Answer):
 class Synthesis(Answer):
     recommendation: str = Field(min_length=1)
     confidence: Literal["High", "Medium", "Low"]
-    caveats: list[str]
-    agreements: list[str]
-    tensions: list[str]
+    caveats: Lines
+    agreements: Lines
+    tensions: Lines
     dissent: str
 
     def prose(self) -> str:
@@ -76,7 +82,7 @@ class Synthesis(Answer):
 ENDINGS = {
     "agreement": "the perspectives agree",
     "clear_winner": "all others concede to one perspective",
-    "stagnation": "the arguments repeat themselves",
+    "stagnation": "it went in circles",
     "max_rounds": "the last round has been heard and no agreement was reached",
     "person": "the person in charge ended it",
 }
@@ -117,22 +123,36 @@ class Debater:
     def name(self) -> str:
         return self.perspective.name
 
+    def is_among(self, names: Sequence[str]) -> bool:
+        return self.name.casefold() in {name.casefold().strip() for name in names}
+
 
 class Panel:
     def __init__(self, stage: Stage, settings: PanelSettings) -> None:
         self.stage, self.settings = stage, settings
         self.moderator = stage.seat("moderator")
         self.moderator.brief(prompts("moderator", topic=stage.topic))
+        self.clerk = Clerk(stage, settings)
         self.catalog = catalog(settings.custom_perspectives)
         self.question = stage.topic
         self.debaters: list[Debater] = []
         self.round = 0
         self.guidance: list[str] = []
         self.assessment: Assessment | None = None
+        self.circles: list[Circles] = []  # what was measured in each round
+        self.stalled = ""  # why it goes in circles, if it does
+        self.prevails: Debater | None = None
+        self.cut_short: list[int] = []  # rounds in which not everyone could answer
 
     @property
     def speaking(self) -> list[Debater]:
         return [debater for debater in self.debaters if not debater.muted]
+
+    @property
+    def share(self) -> int:
+        """Tokens for an argument or a rebuttal; 0: only the seat's own cap."""
+        budget = self.settings.token_budget_per_round
+        return max(1, budget // 2) if budget else 0
 
     async def convene(self) -> None:
         """Look at the question, ask back if it is too vague, choose who is heard."""
@@ -174,11 +194,16 @@ class Panel:
                 debater.last = None
             began = self.stage.spent.seconds
             await together(*(self.argue(debater) for debater in self.speaking))
-            for debater in self.speaking:
+            self.clerk.ask()
+            speaking = self.speaking
+            for at, debater in enumerate(speaking):
                 if self.stage.spent.seconds - began >= self.settings.round_timeout_seconds:
-                    break  # the round is cut short; what was said is assessed
+                    self.cut_short.append(round)  # what was said is assessed
+                    self.stage.show("CUT", round=round, unheard=[each.name for each in speaking[at:]])
+                    break
                 await self.rebut(debater)
-            ended_by = self.converged(await self.evaluate())
+                self.clerk.ask()
+            ended_by = self.converged(speaking, await self.evaluate())
             if ended_by is not None:
                 return ended_by
             if round < self.settings.max_rounds and await self.person_ends():
@@ -191,12 +216,14 @@ class Panel:
             at = f"{self.round}/argue/{debater.seat.id}"
             told = f"{self.assessment.summary}\n\nNext: {self.assessment.redirect}"
             opening = "The moderator sums up:\n\n" + fence(told, of="the moderator", at=at)
+            if debater.is_among(self.assessment.off_topic):
+                opening += f"\n\n{LEFT_THE_QUESTION}"
         prompt = prompts(
             "argue", round=str(self.round), opening=opening, guidance=self.guidance_words(), name=debater.name
         )
-        share = self.settings.token_budget_per_round // 2
-        text = await debater.seat.ask("argue", prompt, round=self.round, share=share, shows="TURN")
+        text = await debater.seat.ask("argue", prompt, round=self.round, share=self.share, shows="TURN")
         debater.arguments.append(text)
+        self.clerk.hear(debater.seat, "argue", self.round, text)
 
     async def rebut(self, debater: Debater) -> None:
         key = f"{self.round}/rebut/{debater.seat.id}"
@@ -206,58 +233,74 @@ class Panel:
             returns=Rebuttal,
             tolerant=True,
             round=self.round,
-            share=self.settings.token_budget_per_round // 2,
+            share=self.share,
             shows="TURN",
         )
         debater.last = None if isinstance(rebuttal, Failed) else rebuttal
+        if debater.last is not None:
+            self.clerk.hear(debater.seat, "rebut", self.round, debater.last.prose())
 
     async def evaluate(self) -> Assessment | None:
-        measured = {debater.name: self.repeated(debater) for debater in self.speaking}
-        told = "; ".join(f"{name} repeats {share:.0%} of what it said before" for name, share in measured.items())
+        circles = await self.measure()
         assessment = await self.moderator.ask(
             "evaluate",
             prompts(
-                "evaluate", round=str(self.round), said=self.said(f"{self.round}/evaluate/moderator"), repetition=told
+                "evaluate",
+                round=str(self.round),
+                said=self.said(f"{self.round}/evaluate/moderator"),
+                repetition=circles.told(),
             ),
             returns=Assessment,
             tolerant=True,
             round=self.round,
             shows="TURN",
-            record=lambda _: {"repetition": measured},
+            record=lambda _: circles.as_json(),
         )
         self.assessment = None if isinstance(assessment, Failed) else assessment
         for debater in self.speaking:
-            # Somebody must be left to argue with.
-            if self.assessment and debater.name in self.assessment.mute and len(self.speaking) > 2:
-                debater.muted = True
+            if self.assessment and debater.is_among(self.assessment.mute) and self.can_do_without(debater):
+                debater.muted = True  # from the next round on: what it said in this one counts
                 self.stage.show("MUTED", name=debater.name, round=self.round)
         return self.assessment
 
-    def converged(self, assessment: Assessment | None) -> str | None:
+    def can_do_without(self, debater: Debater) -> bool:
+        """Two must be left, and not two who want the same."""
+        stay = [each.perspective for each in self.speaking if each is not debater]
+        return len(stay) >= 2 and (balanced(stay) or not balanced([*stay, debater.perspective]))
+
+    async def measure(self) -> Circles:
+        """How much of what was argued in this round had been said before."""
+        arguments = {debater.name: debater.arguments for debater in self.speaking}
+        compared = pairs(arguments)
+        alike = await self.stage.compare("compare", compared, round=self.round) if compared else None
+        circles = measured(self.round, arguments, alike)
+        if compared:
+            self.circles.append(circles)
+            self.stage.show("MEASURED", **circles.as_json())
+        return circles
+
+    def converged(self, speaking: Sequence[Debater], assessment: Assessment | None) -> str | None:
         """From typed positions, the typed assessment and measured repetition; no phrase of anyone ends a panel."""
-        speaking = self.speaking
         positions = [debater.last.position if debater.last else "hold" for debater in speaking]
         if all(position == "agree" for position in positions):
             return "agreement"
-        leader = self.leader()
-        if leader is not None:
+        self.prevails = self.leader(speaking)
+        if self.prevails is not None:
             return "clear_winner"
         if assessment and assessment.state == "converging" and "hold" not in positions:
             return "agreement"
-        if self.round > 1:
-            circles = all(self.repeated(debater) > REPEATS for debater in speaking)
-            if circles or (assessment and assessment.state == "stagnating"):
-                return "stagnation"
-        return None
+        if self.circles:  # from the second round on
+            self.stalled = self.circles[-1].stalled(assessment is not None and assessment.state == "stagnating")
+        return "stagnation" if self.stalled else None
 
-    def leader(self) -> Debater | None:
+    def leader(self, speaking: Sequence[Debater]) -> Debater | None:
         """The one to whom all the others concede."""
-        for candidate in self.speaking:
-            others = [debater for debater in self.speaking if debater is not candidate]
+        for candidate in speaking:
+            others = [debater for debater in speaking if debater is not candidate]
             yields = [
                 debater.last is not None
                 and debater.last.position == "concede"
-                and debater.last.concedes_to.casefold().strip() == candidate.name.casefold()
+                and candidate.is_among([debater.last.concedes_to])
                 for debater in others
             ]
             holds = candidate.last is not None and candidate.last.position == "hold"
@@ -265,21 +308,24 @@ class Panel:
                 return candidate
         return None
 
-    def repeated(self, debater: Debater) -> float:
-        return repetition(debater.arguments[-1], debater.arguments[:-1]) if len(debater.arguments) > 1 else 0.0
-
     async def person_ends(self) -> bool:
         if not self.settings.checkpoints:
             return False
         told = self.assessment.summary if self.assessment else "The moderator gave no valid assessment of this round."
+        latest = self.circles[-1] if self.circles else None
+        measures = "" if latest is None else f"Measured: {latest.told()}."
         checkpoint = await self.stage.gate(
             "checkpoint",
-            prompts("checkpoint", round=str(self.round), summary=clean(told)),
+            prompts("checkpoint", round=str(self.round), summary=clean(told), measured=measures),
             returns=Checkpoint,
             waiting=Waiting(
                 kind="checkpoint",
                 timeout_seconds=self.settings.checkpoint_timeout_seconds,
-                artifacts={"summary": told, "state": self.assessment.state if self.assessment else None},
+                artifacts={
+                    "summary": told,
+                    "state": self.assessment.state if self.assessment else None,
+                    "measured": None if latest is None else latest.as_json(),
+                },
             ),
             round=self.round,
             shows="PERSON",
@@ -289,6 +335,8 @@ class Panel:
         return checkpoint.choice == "end"
 
     async def conclude(self, ended_by: str) -> Outcome:
+        self.clerk.ask()  # what was said before a limit cut the round short
+        await self.clerk.finish()
         ending = ENDINGS.get(ended_by, f"the limit {ended_by} was reached")
         at = f"{self.round}/synthesize/moderator"
         positions = "\n\n".join(
@@ -312,13 +360,14 @@ class Panel:
         return outcome
 
     def outcome(self, synthesis: Synthesis | Failed | LimitReached, ended_by: str) -> Outcome:
-        leader = self.leader() if ended_by == "clear_winner" else None
+        leader = self.prevails if ended_by == "clear_winner" else None
         valid = synthesis if isinstance(synthesis, Synthesis) else None
         if valid is None:
             reason = synthesis.failure.message if isinstance(synthesis, Failed) else str(synthesis)
             winner, headline = "undecided", "Undecided: there is no valid synthesis."
         else:
-            reason = "" if ended_by in SETTLED else f"The panel did not settle it: {ENDINGS.get(ended_by, ended_by)}."
+            why = f"{ENDINGS.get(ended_by, ended_by)}{f' ({self.stalled})' if ended_by == 'stagnation' else ''}"
+            reason = "" if ended_by in SETTLED else f"The panel did not settle it: {why}."
             winner = leader.seat.id if leader else "consensus" if ended_by == "agreement" else "undecided"
             headline = (
                 f"{leader.name} prevails."
@@ -339,7 +388,10 @@ class Panel:
                 "rounds": self.round,
                 "guidance": self.guidance,
                 "muted": [debater.name for debater in self.debaters if debater.muted],
+                "measured": [circles.as_json() for circles in self.circles],
+                "cut_short": self.cut_short,
                 "record": self.record(valid, ended_by),
+                **self.clerk.details(),
             },
         )
 

@@ -1,0 +1,200 @@
+"""One debate of each installed format that goes through all its kinds of steps, for tests that hold for every format.
+
+A new format needs an entry here; the tests fail without one."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from moot.script import Step
+
+TOPIC = "Should we use Redis or PostgreSQL for caching?"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    settings: Mapping[str, Any]
+    answers: Mapping[str, Any]  # by key or pattern, as in the file of a scripted model; the first that fits counts
+    people: Mapping[str, Any] = field(default_factory=dict)  # what is answered at gates
+
+    def answer(self, step: Step) -> Any:
+        return filled(fitting({**self.people, **MEMORY, **self.answers}, step.key), step)
+
+
+def fitting(answers: Mapping[str, Any], key: str) -> Any:
+    if key in answers:
+        return answers[key]
+    return next(answer for pattern, answer in answers.items() if fnmatch.fnmatchcase(key, pattern))
+
+
+def filled(value: Any, step: Step) -> Any:
+    if isinstance(value, str):
+        return value.replace("{key}", step.key).replace("{seat}", step.seat.id)
+    if isinstance(value, dict):
+        return {name: filled(inner, step) for name, inner in value.items()}
+    return [filled(inner, step) for inner in value] if isinstance(value, list) else value
+
+
+def unlike(key: str, words: int = 80) -> str:
+    """Words that stand in no other text."""
+    return " ".join(f"{key.replace('/', '')}w{n}" for n in range(words)) + "."
+
+
+# What memory gives where no real one is asked.
+FOUND = {"id": "m-1", "title": "An earlier one", "text": "What memory holds.", "score": 1.5}
+MEMORY: dict[str, Any] = {
+    "*/compare/memory": {"scores": [], "by": "", "note": ""},
+    "*/memory": {"found": [FOUND], "by": "bm25", "note": ""},
+}
+
+# Where a ledger is kept.
+CLAIM = {
+    "text": "Claim of {seat} at {key}.",
+    "stance": "none",
+    "target": "",
+    "quote": "",
+    "evidence": "",
+    "concedes": [],
+}
+CLAIMS = {"*/claims-*/*": {"claims": [CLAIM]}}
+
+SCORES = {"reasoning": "It holds.", "score": 7}
+BALLOT = {"reasoning": "The first is clearer.", "score_first": 6, "score_second": 4}
+SECOND = {"reasoning": "The second is clearer.", "score_first": 4, "score_second": 6}
+RULING = {"summary": "A was clearer.", "score_a": 7, "score_b": 5, "no_new_substantive_arguments": False}
+
+CLASSIC = Example(
+    settings={"max_rounds": 2, "judge_every_round": True, "swap": True, "claims": True},
+    answers={**CLAIMS, "*/rule/*": RULING, "*/ballot/*": SECOND, "*/speak/*": "Words of {seat} at {key}."},
+)
+
+DUEL = Example(
+    settings={"turns": 4, "jury": 2, "premise": "Redis is worth it."},
+    answers={
+        "*/score/*": SCORES,
+        "*/confirm/*": {"winner": "Ada"},
+        "*/extract/*": {"winner": "Ada", "scores": {"Ada": 8, "Basil": 6}},
+        "*/ballot/*": BALLOT,
+        "*": "Words of {seat} at {key}.",
+    },
+)
+
+PANEL = Example(
+    settings={"max_rounds": 2, "perspectives": 3, "claims": True},
+    answers={
+        **CLAIMS,
+        "*/analyze/*": {
+            "framing": "Redis or PostgreSQL as a cache?",
+            "domain": "architecture",
+            "constraints": ["One team."],
+            "debaters": 3,
+            "perspectives": ["Performance Advocate", "Operational Simplicity", "Cost Steward"],
+            "clarifying_question": "Which data?",
+        },
+        **{f"{round}/argue/p{n}": unlike(f"{round}/argue/p{n}") for round in (1, 2) for n in (1, 2, 3)},
+        "*/rebut/*": {
+            "rebuttal": "Rebuttal of {seat} at {key}.",
+            "recommendation": "What {seat} would do at {key}.",
+            "position": "hold",
+            "concedes_to": "",
+        },
+        "*/evaluate/*": {
+            "summary": "The panel has heard three sides.",
+            "state": "new_ground",
+            "off_topic": [],
+            "redirect": "Look at cost.",
+            "mute": [],
+        },
+        "*/synthesize/*": {
+            "recommendation": "Start with PostgreSQL.",
+            "confidence": "High",
+            "caveats": ["Until load grows."],
+            "agreements": ["Caching is needed."],
+            "tensions": ["Latency."],
+            "dissent": "",
+        },
+    },
+    people={
+        "*/clarify/*": {"text": "For sessions."},
+        "*/checkpoint/*": {"choice": "guide", "text": "Mind our PostgreSQL experience."},
+    },
+)
+
+COUNCIL = Example(
+    settings={
+        "members": [{"name": "Ines"}, {"name": "Jonas"}, {"name": "Karin"}],
+        "depth": "debate",
+        "max_rounds": 1,
+        "claims": True,
+    },
+    answers={
+        **CLAIMS,
+        "*/answer/*": {
+            "position": "Position of {seat}.",
+            "answer": "Answer of {seat}.",
+            "reasons": ["Reason of {seat}."],
+            "confidence": 70,
+        },
+        "0/rank/*": {"reasoning": "Ranked by {seat}.", "ranking": ["A", "B"], "stands_behind": []},
+        "*/object/*": {"against": "A", "objection": "Objection of {seat}."},
+        "*/rebut/m1": {
+            "rebuttal": "Rebuttal of {seat}.",
+            "revised": {
+                "position": "New position of {seat}.",
+                "answer": "New answer of {seat}.",
+                "reasons": ["New reason of {seat}."],
+                "confidence": 60,
+            },
+        },
+        "*/rebut/*": {"rebuttal": "Rebuttal of {seat}.", "revised": None},
+        "1/rank/m1": {"reasoning": "Ranked by {seat}.", "ranking": ["A", "B"], "stands_behind": ["A"]},
+        "1/rank/*": {"reasoning": "Ranked by {seat}.", "ranking": ["B", "A", "C"], "stands_behind": ["B"]},
+        "*/synthesize/*": {"answer": "The council's answer.", "departs": False},
+    },
+)
+
+CRUCIBLE = Example(
+    settings={"min_rounds": 1, "max_rounds": 3, "claims": True},
+    answers={
+        **CLAIMS,
+        "1/critique/*": {
+            "assessment": "Critique of {seat} at {key}.",
+            "issues": [
+                {
+                    "about": "What {seat} quotes.",
+                    "problem": "Problem of {seat}.",
+                    "fix": "Fix of {seat}.",
+                    "severity": "critical",
+                }
+            ],
+            "score": 4,
+            "ready": False,
+        },
+        "2/critique/*": {
+            "assessment": "Critique of {seat} at {key}.",
+            "earlier": [{"id": "i1", "why": "Why, says {seat}.", "status": "open"}],
+            "issues": [],
+            "score": 5,
+            "ready": False,
+        },
+        "3/critique/*": {
+            "assessment": "Critique of {seat} at {key}.",
+            "earlier": [{"id": "i1", "why": "Why, says {seat}.", "status": "resolved"}],
+            "issues": [],
+            "score": 9,
+            "ready": True,
+        },
+        "*": "Words of {seat} at {key}.",
+    },
+)
+
+EXAMPLES: Mapping[str, Example] = {
+    "classic": CLASSIC,
+    "council": COUNCIL,
+    "crucible": CRUCIBLE,
+    "duel": DUEL,
+    "panel": PANEL,
+}

@@ -1,0 +1,199 @@
+"""A fork at any step of any format: the parent stays as it is, byte for byte, and the fork runs to its own end."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from moot.app import App
+from moot.formats import installed
+from moot.request import Request
+from moot.types import Debate, Turn
+from tests.formats.examples import EXAMPLES, TOPIC, Example, fitting
+from tests.running import an_app, run_to_end
+
+GUIDANCE = "Think of the night shift."
+
+
+def scripted(folder: Path, name: str, answers: Mapping[str, Any]) -> str:
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump({"answers": dict(answers)}, sort_keys=False))
+    return f"scripted:{path}"
+
+
+def otherwise(value: Any) -> Any:
+    """The same answer in other words, where these are free."""
+    if isinstance(value, dict):
+        return {name: otherwise(inner) for name, inner in value.items()}
+    if isinstance(value, str) and " " in value:
+        return f"{value} In other words."
+    return [otherwise(inner) for inner in value] if isinstance(value, list) else value
+
+
+def rows(folder: Path, debate_id: str) -> list[list[tuple[Any, ...]]]:
+    """Everything that is stored of a debate."""
+    tables = {"debate_sessions": "id", "debate_turns": "session_id", "debate_events": "session_id"}
+    tables["debate_gates"] = "session_id"
+    with closing(sqlite3.connect(folder / "moot.db")) as connection:
+        return [
+            connection.execute(f"select * from {table} where {column} = ? order by rowid", (debate_id,)).fetchall()
+            for table, column in tables.items()
+        ]
+
+
+class Family:
+    """A finished debate of a format, and forks of it at every step."""
+
+    def __init__(self, folder: Path, app: App, example: Example, parent: Debate, turns: list[Turn]) -> None:
+        self.folder, self.app, self.example = folder, app, example
+        self.parent, self.turns = parent, turns
+        self._before = rows(folder, parent.id)
+
+    async def fork(
+        self, at: str, changes: Mapping[str, Any], people: Mapping[str, Any] | None = None, guidance: str | None = None
+    ) -> tuple[Debate, list[Turn]]:
+        made = await self.app.fork(self.parent.id, at, changes, guidance=guidance)
+        done = await run_to_end(self.app, made, people or self.example.people)
+        turns = list(await self.app.runtime.store.turns(done.id))
+        kept = [turn.key for turn in self.turns].index(at)
+        assert turns[:kept] == self.turns[:kept], at
+        assert (done.parent_id, done.forked_at) == (self.parent.id, at)
+        assert (await self.app.prove(done.id)).same, at
+        return done, turns[kept:]
+
+    async def everywhere(self, *forks: Any) -> list[Any]:
+        """All at once; then look at the parent again."""
+        made = await asyncio.gather(*forks)
+        assert rows(self.folder, self.parent.id) == self._before
+        assert (await self.app.prove(self.parent.id)).same
+        return made
+
+    @property
+    def keys(self) -> list[str]:
+        return [turn.key for turn in self.turns]
+
+
+def with_family(folder: Path, format_name: str, check: Any) -> None:
+    example = EXAMPLES[format_name]
+
+    async def main() -> None:
+        async with an_app(folder, embedder="none") as app:
+            model = scripted(folder, "answers", example.answers)
+            settings = {"model_debater": model, "model_judge": model, **example.settings}
+            plan = app.plan(Request(topic=TOPIC, format=format_name, settings=settings))
+            parent = await run_to_end(app, await app.create(plan), example.people)
+            turns = list(await app.runtime.store.turns(parent.id))
+            await check(Family(folder, app, example, parent, turns))
+
+    asyncio.run(main())
+
+
+SLOW = ("panel",)  # it has the most steps
+pytestmark = pytest.mark.parametrize(
+    "format_name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in installed()]
+)
+
+
+def test_with_nothing_changed_it_comes_out_the_same(tmp_path, format_name):
+    async def check(family: Family):
+        for done, turns in await family.everywhere(*(family.fork(key, {}) for key in family.keys)):
+            assert done.outcome == family.parent.outcome, done.forked_at
+            said = {turn.key: (turn.content, turn.data, turn.prompt_hash) for turn in turns}
+            assert said == {t.key: (t.content, t.data, t.prompt_hash) for t in family.turns if t.key in said}
+
+    with_family(tmp_path, format_name, check)
+
+
+def test_with_other_models_only_what_follows_is_said_anew(tmp_path, format_name):
+    async def check(family: Family):
+        answers = otherwise(dict(family.example.answers))
+        other = scripted(tmp_path, "other", answers)
+        changes = {"model_debater": other, "model_judge": other}
+        for done, turns in await family.everywhere(*(family.fork(key, changes) for key in family.keys)):
+            assert {seat.model for seat in done.cast} == {other}
+            asked = [turn for turn in turns if turn.kind == "ask"]
+            assert all(turn.model == other for turn in asked), done.forked_at
+            free = [turn for turn in asked if "In other words." in str(fitting(answers, turn.key))]
+            assert all("In other words." in turn.written for turn in free), done.forked_at
+
+    with_family(tmp_path, format_name, check)
+
+
+def test_with_guidance_it_is_heard_by_the_step_asked_anew(tmp_path, format_name):
+    async def check(family: Family):
+        forks = (family.fork(key, {}, guidance=GUIDANCE) for key in family.keys)
+        for done, turns in await family.everywhere(*forks):
+            audit = await family.app.audit(done.id)
+            read = {turn["key"]: turn["messages"][-1]["text"] for turn in audit["turns"] if turn["kind"] == "ask"}
+            # Lists of claims are made beside the debate, and guidance is not for them.
+            asked = [turn.key for turn in turns if turn.kind == "ask" and not turn.phase.startswith("claims-")]
+            assert not asked or any(GUIDANCE in read[key] for key in asked), done.forked_at
+            if done.forked_at in asked:
+                assert GUIDANCE in read[done.forked_at]
+            assert not any(GUIDANCE in text for key, text in read.items() if key not in asked)
+
+    with_family(tmp_path, format_name, check)
+
+
+def test_with_another_word_at_a_gate(tmp_path, format_name):
+    """Every question that a person was asked, answered in every other way."""
+    others = [
+        {"choice": "guide", "text": GUIDANCE},
+        {"choice": "continue", "text": ""},
+        {"choice": "end", "text": ""},
+        {"text": GUIDANCE},
+        {"text": ""},
+    ]
+
+    async def check(family: Family):
+        gates = {turn.key: turn for turn in family.turns if turn.kind == "gate"}
+        assert bool(gates) == bool(family.example.people)
+        answers = [
+            (key, given)
+            for key, turn in gates.items()
+            for given in others
+            if set(given) == set(turn.data) and given != turn.data
+        ]
+        assert bool(answers) == bool(gates)
+        forks = [family.fork(key, {}, people={key: given, **family.example.people}) for key, given in answers]
+        made = await family.everywhere(*forks)
+        for (key, given), (done, turns) in zip(answers, made, strict=True):
+            assert (turns[0].key, turns[0].data) == (key, given)
+            assert (done.outcome["ended_by"] == "person") == (given.get("choice") == "end")
+            if not given["text"]:
+                continue
+            audit = await family.app.audit(done.id)
+            after = [turn for turn in audit["turns"] if turn["seq"] > turns[0].seq and turn["kind"] == "ask"]
+            assert any(GUIDANCE in message["text"] for turn in after for message in turn["messages"])
+
+    with_family(tmp_path, format_name, check)
+
+
+def test_of_one_that_waits_the_question_stays_open(tmp_path, format_name):
+    example = EXAMPLES[format_name]
+
+    async def main() -> None:
+        async with an_app(tmp_path, embedder="none") as app:
+            model = scripted(tmp_path, "answers", example.answers)
+            settings = {"model_debater": model, "model_judge": model, **example.settings}
+            parent = await app.create(app.plan(Request(topic=TOPIC, format=format_name, settings=settings)))
+            await app.runtime.start(parent.id)
+            waiting = await app.runtime.wait(parent.id)
+            assert (waiting.status == "waiting") == bool(example.people)
+            if waiting.status != "waiting":
+                return
+            before = rows(tmp_path, parent.id)
+            for at in (None, waiting.cursor.open[0]):
+                done = await run_to_end(app, await app.fork(parent.id, at, {}), example.people)
+                assert (await app.prove(done.id)).same
+            assert rows(tmp_path, parent.id) == before
+            assert (await app.runtime.open_gate(parent.id)).status == "open"
+
+    asyncio.run(main())

@@ -1,0 +1,64 @@
+"""Attacks in the words of debaters, on a real database: statuses, questions and the end are what they were."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from moot.formats import installed
+from moot.request import Request
+from tests.formats.examples import EXAMPLES, TOPIC
+from tests.formats.test_injection import ATTACKS, hostile, is_debater, run
+from tests.running import an_app, run_to_end
+
+ROOM = {
+    "debater_max_tokens": 20_000,
+    "judge_max_tokens": 20_000,
+    "claims_max_tokens": 20_000,
+    "max_total_output_tokens": 10_000_000,
+}
+
+
+async def course(folder: Path, name: str, answer: Any) -> dict[str, Any]:
+    """What happened, without anybody's words."""
+    room = ROOM | ({"token_budget_per_round": 0} if name == "panel" else {})
+    played = run(name, answer, **room)
+    said = {step.key: given for step, given in zip(played.steps, map(answer, played.steps), strict=True)}
+    folder.mkdir()
+    (folder / "answers.yaml").write_text(yaml.safe_dump({"answers": said}))
+    model = f"scripted:{folder / 'answers.yaml'}"
+    example = EXAMPLES[name]
+    settings = {"model_debater": model, "model_judge": model, **example.settings, **room}
+    async with an_app(folder, embedder="none") as app:
+        made = await app.create(app.plan(Request(topic=TOPIC, format=name, settings=settings)))
+        done = await run_to_end(app, made, example.people)
+        assert (await app.prove(done.id)).same
+        store = app.runtime.store
+        turns, events = await store.turns(done.id), await store.events(done.id)
+        return {
+            "turns": sorted((turn.key, turn.kind, turn.finish_reason, turn.failure) for turn in turns),
+            "statuses": [event.data["status"] for event in events if event.type == "status"],
+            "notices": [event.data["text"] for event in events if event.type == "notice"],
+            "shown": [(event.type, event.key) for event in events if event.type.isupper()],
+            "gates": [(gate.key, gate.kind, gate.choices, gate.decision) for gate in await store.gates(done.id)],
+            "outcome": {each: done.outcome[each] for each in ("winner", "headline", "ended_by", "scores", "reason")},
+        }
+
+
+@pytest.mark.parametrize("name", list(installed()))
+def test_a_debate_under_attack_takes_the_same_course(tmp_path: Path, name: str):
+    chosen = ("says it is over", "gives orders", "claims to be the human", "answers for the others", "forges invisibly")
+
+    def attack(step: Any, text: str) -> str:
+        return "\n\n".join(ATTACKS[each](step, text) for each in chosen)
+
+    async def main() -> None:
+        honest = await course(tmp_path / "honest", name, EXAMPLES[name].answer)
+        attacked = await course(tmp_path / "attacked", name, hostile(name, attack, is_debater))
+        assert attacked == honest
+
+    asyncio.run(main())
