@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from moot.bench import critical_path, durable_steps, memory, prefix, replay, start
+from moot.bench import critical_path, durable_steps, memory, postgres, prefix, replay, start
 from moot.bench.table import Row, render
 
 HOME = Path(".bench")  # beside the Makefile: on the disk, and ignored by git
@@ -34,6 +34,11 @@ MEASUREMENTS: Mapping[str, Measurement] = {
     "langgraph": Measurement(
         measure=partial(durable_steps.against_langgraph, home=HOME.absolute()), quick={"repeats": 1, "debates": 20}
     ),
+    "postgres": Measurement(measure=postgres.against_raw, quick={"repeats": 1, "debates": 20}),
+    "engines": Measurement(
+        measure=partial(postgres.against_engines, home=HOME.absolute()), quick={"repeats": 1, "debates": 10}
+    ),
+    "workers": Measurement(measure=postgres.with_workers, quick={"repeats": 1, "debates": 20}),
     "memory": Measurement(measure=memory.measure, quick={"debates": 200}),
     "replay": Measurement(measure=replay.measure, quick={"repeats": 3}),
     "prefix": Measurement(measure=prefix.measure),

@@ -32,28 +32,36 @@ def against_raw(folder: Path, *, repeats: int = 9, debates: int = 100) -> list[R
     for count, times in ((1, repeats * 3), (debates, repeats)):
         ours, theirs = alternate(
             times,
-            lambda count=count: _rate(count, run(_seconds(folder, count))),
-            lambda count=count: _rate(count, run(raw.seconds_for(folder, played, debates=count))),
+            lambda count=count: rate(count, run(_seconds(folder, count))),
+            lambda count=count: rate(count, run(raw.seconds_for(folder, played, debates=count))),
         )
         note = f"{_SETTINGS}; raw: a writer thread with grouped commits that is given finished rows"
         goal = Goal(sign=">=", bound=0.25)
-        rows.append(_row(count, ours, theirs, "raw SQLite", goal, note if count == 1 else ""))
+        rows.append(row(count, ours, theirs, "raw SQLite", goal, note if count == 1 else ""))
     return rows
 
 
 def against_langgraph(folder: Path, *, repeats: int = 5, debates: int = 100, home: Path | None = None) -> list[Row]:
     played = run(whole_duel())
     rows: list[Row] = []
-    with Peer(folder, home or folder, texts=[turn.content for turn in played.turns]) as peer:
+    with Peer(
+        "LangGraph",
+        folder,
+        home or folder,
+        program="peer_langgraph.py",
+        requirements="sqlite_requirements.txt",
+        argument=folder,
+        texts=[turn.content for turn in played.turns],
+    ) as peer:
         for count, times in ((1, repeats * 3), (debates, repeats)):
             ours, theirs = alternate(
                 times,
-                lambda count=count: _rate(count, run(_seconds(folder, count))),
-                lambda count=count: _rate(count, peer.seconds_for(count)),
+                lambda count=count: rate(count, run(_seconds(folder, count))),
+                lambda count=count: rate(count, peer.seconds_for(count)),
             )
-            note = f"{peer.about}; at least {peer.checkpoints} checkpoints in its database for each debate of 30 steps"
+            note = f"{peer.versions}, {peer.about}; at least {peer.stored} checkpoints for each debate of 30 steps"
             goal = Goal(sign=">=", bound=10)
-            rows.append(_row(count, ours, theirs, "LangGraph", goal, note if count == 1 else ""))
+            rows.append(row(count, ours, theirs, "LangGraph", goal, note if count == 1 else ""))
     return rows
 
 
@@ -69,11 +77,11 @@ async def _all(app: App, debates: list[Debate]) -> None:
     await finish_all(app, debates, steps=DUEL_STEPS)
 
 
-def _rate(debates: int, seconds: float) -> float:
+def rate(debates: int, seconds: float) -> float:
     return debates * DUEL_STEPS / seconds
 
 
-def _row(count: int, ours: list[float], theirs: list[float], whom: str, goal: Goal, note: str) -> Row:
+def row(count: int, ours: list[float], theirs: list[float], whom: str, goal: Goal, note: str) -> Row:
     who = "one debate" if count == 1 else f"{count} debates at once"
     return Row(
         name=f"durable steps, {who}, {whom}",

@@ -1,4 +1,4 @@
-"""LangGraph in an environment and a process of its own."""
+"""Another engine, in an environment and a process of its own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,39 +14,48 @@ from typing import Any, Self
 _HERE = Path(__file__).parent
 _INSTALL_SECONDS = 300
 _ANSWER_SECONDS = 120
+_END_SECONDS = 10
 
 
 class Peer:
     """Use as a context: the process ends with it."""
 
-    def __init__(self, folder: Path, home: Path, *, texts: Sequence[str]) -> None:
-        python = environment(home / "langgraph", _HERE / "peer_requirements.txt")
-        self._complaints = folder / "langgraph.txt"  # a file: a pipe that nobody reads would fill up
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        home: Path,
+        *,
+        program: str,
+        requirements: str,
+        argument: str | Path,
+        texts: Sequence[str],
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        python = environment(home / Path(requirements).stem, _HERE / requirements)
+        self.name = name
+        self._complaints = folder / f"{name}.txt"  # a file: a pipe that nobody reads would fill up
         with self._complaints.open("w") as complaints:
             self._process = subprocess.Popen(
-                [python, _HERE / "peer_langgraph.py", folder],
+                [python, _HERE / program, argument],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=complaints,
                 text=True,
-                env={"PATH": "", "LANGSMITH_TRACING": "false"},
+                env={"PATH": "", "LANGSMITH_TRACING": "false", **(environ or {})},
             )
         self._steps = len(texts)
-        self.checkpoints = sys.maxsize  # of the debate that had the fewest
-        self._pragmas = ""
+        self.stored = sys.maxsize  # steps in the database of the debate that had the fewest
+        self.about = ""  # what it told of its settings
         versions = self._ask(list(texts))
-        self._versions = ", ".join(f"{name} {number}" for name, number in versions.items())
-
-    @property
-    def about(self) -> str:
-        return f'{self._versions}, durability="sync", {self._pragmas}'
+        self.versions = ", ".join(f"{name} {number}" for name, number in versions.items())
 
     def seconds_for(self, debates: int) -> float:
         answer = self._ask(debates)
-        self.checkpoints = min(self.checkpoints, answer["checkpoints"])
-        if self.checkpoints < self._steps:
-            raise RuntimeError(f"LangGraph stored {self.checkpoints} checkpoints for {self._steps} steps")
-        self._pragmas = f"journal {answer['journal_mode']}, synchronous={answer['synchronous']}"
+        self.stored = min(self.stored, answer["stored"])
+        if self.stored < self._steps:
+            raise RuntimeError(f"{self.name} stored {self.stored} of {self._steps} steps")
+        self.about = answer.get("about", "")
         return answer["seconds"]
 
     def _ask(self, what: object) -> dict[str, Any]:
@@ -64,7 +73,7 @@ class Peer:
             limit.cancel()
         if not line:
             self._process.communicate()
-            raise RuntimeError(f"LangGraph's process ended: {_last_line(self._complaints.read_text())}")
+            raise RuntimeError(f"{self.name}'s process ended: {_last_line(self._complaints.read_text())}")
         return json.loads(line)
 
     def __enter__(self) -> Self:
@@ -73,8 +82,13 @@ class Peer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.kill()
-        self._process.communicate()
+        assert self._process.stdin is not None
+        self._process.stdin.close()  # it ends by itself, with the processes that it started
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._process.wait()
 
 
 def environment(home: Path, requirements: Path) -> Path:
@@ -92,7 +106,7 @@ def environment(home: Path, requirements: Path) -> Path:
 def _do(*command: str | Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=_INSTALL_SECONDS, check=False)
     if done.returncode:
-        raise RuntimeError(f"LangGraph could not be installed: {_last_line(done.stderr)}")
+        raise RuntimeError(f"{command[-1]} could not be installed: {_last_line(done.stderr)}")
 
 
 def _last_line(text: str) -> str:

@@ -61,8 +61,8 @@ async def measure(graph, steps, debates, folder):
             raise RuntimeError("a debate has lost messages")
         return {
             "seconds": seconds,
-            "checkpoints": fewest(path, debates),
-            **settings,
+            "stored": fewest(path, debates),
+            "about": f'durability="sync", journal {settings["journal_mode"]}, synchronous={settings["synchronous"]}',
         }
 
 

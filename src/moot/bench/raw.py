@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from moot.bench.rig import Played
-from moot.store.sqlite import migrate, new_id, sql
-from moot.store.sqlite.rows import session_values, turn_row
+from moot.store.rows import new_id, session_values, turn_row
+from moot.store.sqlite import migrate, sql
 
 _GROUP = 512
 
