@@ -26,11 +26,16 @@ class Spent:
         self.tokens_out += turn.tokens_out
         self.cost_usd += turn.cost_usd or 0.0
         start, end = turn.started_at, max(turn.started_at, turn.created_at)
+        later: list[tuple[float, float]] = []  # none, unless a clock was set back
         while self._busy and self._busy[-1][1] >= start:
             earlier = self._busy.pop()
+            if earlier[0] > end:
+                later.append(earlier)
+                continue
             self.seconds -= earlier[1] - earlier[0]
             start, end = min(start, earlier[0]), max(end, earlier[1])
         self._busy.append((start, end))
+        self._busy += reversed(later)
         self.seconds += end - start
 
     def reached(self, limits: Limits) -> LimitReached | None:

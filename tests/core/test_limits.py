@@ -46,6 +46,15 @@ def test_time_is_the_length_of_the_union(spans: list[tuple[int, int]]):
     assert spent.seconds == len(covered)
 
 
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=30))
+def test_a_clock_that_is_set_back_adds_no_time_that_nothing_ran(spans: list[tuple[int, int]]):
+    spent = Spent()
+    for start, length in spans:  # in any order
+        spent.add(turn(start, start + length))
+    covered = {tick for start, length in spans for tick in range(start, start + length)}
+    assert spent.seconds == len(covered)
+
+
 def test_each_limit_is_named_when_it_is_reached():
     spent = Spent()
     spent.add(turn(0, 10, tokens_out=50, cost_usd=0.5))

@@ -1,0 +1,104 @@
+"""A process: a runtime of its own, with a clock of its own. It can die and stand still at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from moot.errors import StoreError, WrongStatus
+from moot.runtime.runtime import Runtime
+from moot.runtime.worker import Worker
+from tests.simulation.database import SimulatedStore
+from tests.simulation.loop import PLACE, Place
+from tests.simulation.queue import SimulatedQueue
+from tests.simulation.voices import Recollections, Voices
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+T = TypeVar("T")
+
+
+class Gone(Exception):
+    """The process died before it could answer."""
+
+
+class Process(Place):
+    def __init__(self, world: World, number: int, life: int) -> None:
+        super().__init__(f"p{number}.{life}")
+        self.world, self.number, self.life = world, number, life
+        self.owner = f"simulated/{self.name}"
+        self.skew = 0.0  # of its wall clock
+        self.disturbed = world.loop.time()  # when something last went wrong here, or will have
+        self._context = world.context.copy()
+        self._context.run(PLACE.set, self)
+        self.store = SimulatedStore(world, self)
+        self.runtime = Runtime(
+            self.store,
+            Voices(world, self),
+            world.formats_of(number),
+            lease_seconds=world.plan.lease,
+            pulse_seconds=world.plan.pulse,
+            memory=Recollections(world),
+            owner=self.owner,
+            now=self.now,
+        )
+        self.queue = SimulatedQueue(world, self)
+        self.worker = Worker(self.runtime, self.queue, at_once=5, sweep_seconds=world.plan.sweep, drain_seconds=2.0)
+        self._works = "workers" in world.plan.ways
+        self._work = self.spawn(self._guarded(self.worker.run() if self._works else self._sweep()))
+
+    def now(self) -> float:
+        return self.world.wall() + self.skew
+
+    def calm(self, seconds: float) -> bool:
+        return not self.paused and self.world.loop.time() - self.disturbed > seconds
+
+    def epoch_of(self, debate_id: str) -> int | None:
+        """In which epoch it drives the debate, if it does."""
+        drive = self.runtime._drives.get(debate_id)
+        return None if drive is None else drive.debate.epoch
+
+    def spawn(self, coro: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        return self.world.loop.create_task(coro, context=self._context.copy())
+
+    async def call(self, coro: Coroutine[Any, Any, T]) -> T:
+        """From outside: have this process do something. Raises Gone when it dies first."""
+        if not self.alive:
+            coro.close()
+            raise Gone
+        task = self.spawn(coro)
+        await asyncio.wait([task])
+        if task.cancelled():
+            raise Gone
+        return task.result()
+
+    async def end(self, *, hand_back: float | None = None) -> None:
+        """As it should end. Without `hand_back` its debates are stopped, unless it is a worker."""
+        if self._works:
+            self.worker.stop()
+            await asyncio.wait([self._work])
+        elif hand_back is not None:
+            await self.call(self.runtime.hand_back(hand_back))
+        self.world.note(self, "ends")
+        await self.call(self.runtime.close())
+
+    async def _guarded(self, what: Awaitable[Any]) -> None:
+        try:
+            await what
+        except Exception as error:
+            ending = self.worker.stopping and isinstance(error, StoreError)
+            if not ending:
+                self.world.violated(f"{self.name} no longer looks for abandoned debates: {error!r}")
+
+    async def _sweep(self) -> None:
+        """Where there are no workers, whoever serves looks for abandoned debates."""
+        while True:
+            await asyncio.sleep(self.world.plan.sweep * self.world.rng.uniform(0.8, 1.2))
+            with suppress(StoreError):
+                await self.runtime.recover()
+                for debate in await self.runtime.expire():
+                    with suppress(WrongStatus):
+                        await self.runtime.resume(debate.id)

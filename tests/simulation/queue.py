@@ -1,0 +1,170 @@
+"""A queue between processes, on the same database: it says "go on with debate X", late, twice or never. Like the real
+one it knows no fencing: whoever ends a job deletes it, even when another has been given it meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from moot.errors import MootError
+from moot.store.queue import Advance, Depth, Stuck, Swept
+from moot.store.rows import debate_of, dumps
+from moot.types import Debate, Status
+
+if TYPE_CHECKING:
+    from tests.simulation.process import Process
+    from tests.simulation.world import World
+
+HEARTBEAT_SECONDS = 12.0
+POLL_SECONDS = 2.0
+
+TABLE = """create table simulated_jobs (
+  key text primary key, debate_id text not null, due real not null, taken_by text, beat real
+)"""
+
+_QUEUE_UP = """update debate_sessions set
+  status = 'running', updated_at = :now, owner = null, lease_until = null, error = null
+where id = :id and status in (select value from json_each(:expect)) and (owner is null or lease_until <= :now)
+returning *"""
+_ANSWERED = """update debate_sessions as s set status = 'running', updated_at = :now, owner = null, lease_until = null
+where s.status = 'waiting' and (:id is null or s.id = :id) and exists (
+  select 1 from debate_gates g where g.session_id = s.id and g.status = 'decided'
+  and g.key in (select value from json_each(s.open_keys))
+) returning id, epoch, last_seq"""
+_ORPHANS = """select id, epoch, last_seq from debate_sessions
+where status = 'running' and (owner is null or lease_until <= :now) and updated_at <= :now - :quiet
+  and id not in (select debate_id from simulated_jobs where key not like 'expire/%')"""
+_STRANDED = """update debate_sessions set
+  status = 'stopped', updated_at = :now, last_seq = last_seq + 1, owner = null, lease_until = null
+where status = 'stopping' and (owner is null or lease_until <= :now) returning id, last_seq"""
+_STOPPED = """insert into debate_events (session_id, seq, type, key, data, created_at)
+values (?, ?, 'status', '', '{"status":"stopped","by":"recovery"}', ?)"""
+_INSERT = "insert or ignore into simulated_jobs (key, debate_id, due) values (?, ?, ?)"
+_FINISH = "delete from simulated_jobs where key = ?"
+_REFUSE = "update simulated_jobs set taken_by = null, due = ? where key = ?"
+_ANY = """select 1 from simulated_jobs
+where due <= :now and (taken_by is null or beat <= :now - :patience) limit 1"""
+_DUE = """update simulated_jobs set taken_by = :owner, beat = :now
+where due <= :now and (taken_by is null or beat <= :now - :patience) returning key, debate_id"""
+
+
+class SimulatedQueue:
+    def __init__(self, world: World, process: Process) -> None:
+        self._world, self._process = world, process
+        self._beaten = 0.0
+
+    async def put(self, debate_id: str, *, expect: Collection[Status]) -> Debate | None:
+        def work(connection: sqlite3.Connection) -> sqlite3.Row | None:
+            values = {"id": debate_id, "expect": dumps(list(expect)), "now": self._now()}
+            row = connection.execute(_QUEUE_UP, values).fetchone()
+            if row is not None:
+                self._enqueue(connection, row)
+            return row
+
+        row = await self._write("queue", debate_id, work)
+        return None if row is None else debate_of(row)
+
+    async def put_later(self, debate_id: str, seconds: float) -> None:
+        due = self._now() + seconds
+        values = [f"expire/{debate_id}/{due:.0f}", debate_id, due]
+        await self._write("queue later", debate_id, lambda connection: connection.execute(_INSERT, values).rowcount)
+
+    async def answered(self, debate_id: str) -> None:
+        await self._queue_all("queue", _ANSWERED, id=debate_id)
+
+    async def sweep(self, quiet_seconds: float) -> Swept:
+        orphans = await self._queue_all("sweep", _ORPHANS, quiet=quiet_seconds)
+        answered = await self._queue_all("sweep", _ANSWERED, id=None)
+
+        def work(connection: sqlite3.Connection) -> list[Any]:
+            rows = connection.execute(_STRANDED, {"now": self._now()}).fetchall()
+            for row in rows:
+                connection.execute(_STOPPED, [row["id"], row["last_seq"], self._now()])
+            return rows
+
+        return Swept(orphans=orphans, answered=answered, stopped=len(await self._write("sweep", None, work)))
+
+    async def stuck(self, seconds: float) -> Sequence[Stuck]:
+        return ()
+
+    async def run(
+        self, advance: Advance, expire: Callable[[], Awaitable[None]], *, at_once: int, stop: asyncio.Event
+    ) -> None:
+        tasks: dict[str, asyncio.Task[None]] = {}
+        try:
+            while not stop.is_set():
+                for key, debate_id in await self._take(list(tasks)):
+                    job: Awaitable[bool | None] = expire() if key.startswith("expire/") else advance(debate_id)
+                    tasks[key] = asyncio.create_task(self._work(key, job, stop))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(POLL_SECONDS * self._world.rng.uniform(0.2, 1)):
+                        await stop.wait()
+                tasks = {key: task for key, task in tasks.items() if not task.done()}
+            await asyncio.gather(*tasks.values())
+        finally:
+            for task in tasks.values():
+                task.cancel()
+
+    async def depth(self) -> Depth:
+        return Depth()
+
+    async def workers(self) -> Mapping[str, int]:
+        return {}
+
+    async def _take(self, running: list[str]) -> list[tuple[str, str]]:
+        any_due = await self._process.store.look(_ANY, {"now": self._now(), "patience": HEARTBEAT_SECONDS})
+        beats = running and self._now() - self._beaten >= HEARTBEAT_SECONDS / 3
+        if not any_due and not beats:
+            return []
+        self._beaten = self._now()
+        lost, doubled = self._world.trouble.of_delivery()
+
+        def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+            values = {"owner": self._process.owner, "now": self._now(), "patience": HEARTBEAT_SECONDS}
+            for key in running:
+                connection.execute("update simulated_jobs set beat = ? where key = ?", [values["now"], key])
+            found = [(row["key"], row["debate_id"]) for row in connection.execute(_DUE, values).fetchall()]
+            if lost:
+                connection.executemany(_FINISH, [(key,) for key, _ in found])
+                return []
+            if doubled:
+                connection.executemany(
+                    "update simulated_jobs set taken_by = null where key = ?", [(k,) for k, _ in found]
+                )
+            return [each for each in found if each[0] not in running]
+
+        return await self._write("take", None, work)
+
+    async def _work(self, key: str, job: Awaitable[bool | None], stop: asyncio.Event) -> None:
+        """A job that fails is over, too; one that was not taken is given to another. One that nobody waits for any
+        more, because the connection was lost, is delivered again when its heartbeat has ended."""
+        taken = None
+        with suppress(MootError):
+            taken = await job
+        if taken is False:
+            due = self._now() + (0.0 if stop.is_set() else POLL_SECONDS)
+            await self._write("refuse", None, lambda connection: connection.execute(_REFUSE, [due, key]).rowcount)
+        else:
+            await self._write("finish", None, lambda connection: connection.execute(_FINISH, [key]).rowcount)
+
+    async def _queue_all(self, verb: str, statement: str, **values: Any) -> int:
+        def work(connection: sqlite3.Connection) -> int:
+            rows = connection.execute(statement, {**values, "now": self._now()}).fetchall()
+            for row in rows:
+                self._enqueue(connection, row)
+            return len(rows)
+
+        return await self._write(verb, values.get("id"), work)
+
+    def _enqueue(self, connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
+        key = f"{row['id']}/{row['epoch']}/{row['last_seq']}"
+        connection.execute(_INSERT, [key, row["id"], self._now()])
+
+    def _now(self) -> float:
+        return self._process.now()
+
+    async def _write(self, verb: str, debate_id: str | None, work: Callable[[sqlite3.Connection], Any]) -> Any:
+        return await self._process.store.change(verb, debate_id, work)

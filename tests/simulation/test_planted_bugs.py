@@ -1,0 +1,43 @@
+"""The simulation finds what it is there to find."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.simulation.bugs import BUGS
+from tests.simulation.plan import draw
+from tests.simulation.world import reference, run
+
+SEEDS = 300  # most are found within 50
+
+
+@pytest.fixture
+def own_reference():
+    """What an undisturbed run says is computed anew: with a bug it may be something else."""
+    reference.cache_clear()
+    yield
+    reference.cache_clear()
+
+
+def seeds_until_found(bug: str) -> int | None:
+    with BUGS[bug]():
+        for seed in range(SEEDS):
+            try:
+                if run(draw(seed)).violation is not None:
+                    return seed + 1
+            except AssertionError:  # it does not even work undisturbed
+                return seed + 1
+    return None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bug", BUGS)
+@pytest.mark.usefixtures("own_reference")
+def test_a_planted_bug_is_found(bug):
+    found = seeds_until_found(bug)
+    assert found is not None, f"{SEEDS} seeds have not found that {bug}"
+
+
+@pytest.mark.usefixtures("own_reference")
+def test_a_store_that_does_not_guard_the_epoch_is_found_soon():
+    assert (seeds_until_found("a commit of an old epoch lands") or SEEDS) < 50

@@ -1,0 +1,103 @@
+"""Thousands of runs, each from its seed. MOOT_SIM_SEEDS says how many, MOOT_SIM_START which is the first."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.simulation import __main__ as command
+from tests.simulation.plan import FAULTS, PLAYS, WAYS, Plan, Play, draw, formats, plays
+from tests.simulation.world import Result, reference, run
+
+START = int(os.environ.get("MOOT_SIM_START", "0"))
+SEEDS = int(os.environ.get("MOOT_SIM_SEEDS", "2000"))
+FAST, FAST_CHUNK, CHUNK = min(150, SEEDS), 50, 250
+
+
+def chunks(first: int, last: int, size: int) -> list[range]:
+    return [range(start, min(start + size, last)) for start in range(first, last, size)]
+
+
+def all_hold(seeds: Sequence[int]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    failed: list[Result] = []
+    for seed in seeds:
+        result = run(draw(seed))
+        counts += result.counts
+        if result.violation is not None:
+            failed.append(result)
+    assert not failed, "\n".join(
+        f"{result.violation}\n    python -m tests.simulation {result.plan.seed} -v" for result in failed
+    )
+    return counts
+
+
+@pytest.mark.parametrize("seeds", chunks(START, START + FAST, FAST_CHUNK), ids=str)
+def test_whatever_goes_wrong_debates_end_as_if_nothing_had(seeds):
+    counts = all_hold(seeds)
+    assert len(FAULTS.keys() - counts.keys()) <= 3, "hardly anything went wrong"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", chunks(START + FAST, START + SEEDS, CHUNK), ids=str)
+def test_whatever_goes_wrong_many_times(seeds):
+    counts = all_hold(seeds)
+    assert len(FAULTS.keys() - counts.keys()) <= (0 if len(seeds) == CHUNK else len(FAULTS))
+
+
+def test_every_fault_and_way_is_documented():
+    text = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text()
+    assert set(re.findall(r"^\| `([a-z ]+)` \|", text, re.MULTILINE)) == {*FAULTS, *WAYS}
+
+
+def test_every_installed_format_is_played():
+    played = {PLAYS.get(name, (name, {}))[0] for name in plays()}
+    assert played == set(formats())
+    assert {draw(seed, "duel").plays[0].name for seed in range(20)} <= set(plays("duel"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_seed_is_one_run(seed):
+    one, two = run(draw(seed)), run(draw(seed))
+    assert one.trace == two.trace
+    assert one.hash == two.hash
+    assert one.hash != run(draw(seed + 1)).hash
+
+
+@pytest.mark.parametrize("name", plays())
+def test_speed_and_order_change_nothing_that_is_said(name):
+    for seed in range(3):
+        result = run(Plan(seed=seed, plays=(Play(name=name),), processes=2, ways=frozenset({"shuffle", "watch"})))
+        assert result.violation is None
+        assert result.transcripts == [reference(Play(name=name))]
+
+
+def test_a_run_can_be_told(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["simulation", "3", "--format", "classic", "-v"])
+    assert command.main() == 0
+    told = capsys.readouterr().out
+    assert "writes 1 create done" in told
+    assert "Everything holds." in told
+    assert run(draw(3, "classic")).hash in told
+
+
+@pytest.mark.slow
+def test_a_seed_is_the_same_run_in_every_process():
+    def told(hash_seed: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.simulation", "11", "-v"],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    assert told("1") == told("2")
