@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from moot.cli.words import count
@@ -37,6 +37,7 @@ class Scene:
     debate: Debate
     demonstration: bool
     names: dict[str, str] = field(default_factory=dict[str, str])
+    read: list[str] = field(default_factory=list[str])  # what a verdict need not repeat
 
     @classmethod
     def of(cls, debate: Debate, *, demonstration: bool) -> Scene:
@@ -54,9 +55,7 @@ def block_of(event: Event, scene: Scene) -> Block | None:
 
 def doing(shows: str, phase: str) -> str:
     """What someone is doing in a step that is not done yet."""
-    return {"PLAN": "plans", "THINK": "thinks", "TURN": "speaks", "SCORE": "scores", "BALLOT": "votes"}.get(
-        shows, "rules" if phase == "verdict" else f"at work: {phase}"
-    )
+    return _DOING.get(shows, "rules" if phase == "verdict" else f"at work: {phase}")
 
 
 def _header(event: Event, scene: Scene) -> Block:
@@ -116,6 +115,53 @@ def _tally(event: Event, scene: Scene) -> Block:
     return Block(heading=f"The vote {which}: {how}", body="\n".join(data.get("lines") or []))
 
 
+def _templates(event: Event, scene: Scene) -> Block | None:
+    data: Json = (event.turn.data if event.turn else None) or {}
+    found: Sequence[Json] = data.get("found") or []
+    if not found and not data.get("note"):
+        return None
+    lines = [f"{number}. {each.get('title')}" for number, each in enumerate(found, 1)]
+    how = f"Found by {data.get('by')}." if found else "None was found."
+    return Block(
+        heading="Reasoning templates",
+        body="\n".join([*lines, f"{how} {data.get('note') or ''}".strip()]),
+        key=event.key,
+        quiet=True,
+    )
+
+
+def _critique(event: Event, scene: Scene) -> Block:
+    noted: Json = event.turn.metadata if event.turn else {}
+    if "score" not in noted:
+        return _said(event, scene, "gave no valid critique", alarm=True)
+    ready = "ready" if noted.get("ready") else "not ready"
+    waiting: Mapping[str, str] = noted.get("open") or {}
+    severities = list(waiting.values())
+    still = [f"{severities.count(each)} {each}" for each in ("critical", "major", "minor") if each in severities]
+    return _said(event, scene, "rates", f": {noted['score']} of 10, {ready}; open: {', '.join(still) or 'nothing'}")
+
+
+def _ending(event: Event, scene: Scene) -> Block:
+    rounds = int(event.data.get("rounds") or 0)
+    after = f"After {count(rounds, 'round')}: " if rounds else ""
+    return Block(heading=f"{after}{event.data.get('text', '')}.", quiet=True)
+
+
+def _final(event: Event, scene: Scene) -> Block:
+    if event.turn is not None:
+        scene.read.append(event.turn.content.strip())
+    return replace(_said(event, scene, ""), heading="The final answer")
+
+
+def _unseen(event: Event, scene: Scene) -> None:
+    """What other blocks say as well."""
+
+
+def _claims(event: Event, scene: Scene) -> Block:
+    failed = event.turn is not None and event.turn.failure is not None
+    return _said(event, scene, "gave no valid list of claims" if failed else "lists claims", quiet=True, alarm=failed)
+
+
 def _verdict(event: Event, scene: Scene) -> Block:
     warning = DEMONSTRATION if scene.demonstration else ""
     judge = next((seat.id for seat in scene.debate.cast if seat.role == "judge"), "")
@@ -143,7 +189,7 @@ def _grounds(outcome: Mapping[str, Any], scene: Scene) -> list[str]:
         lines.append(f"The limit {outcome['ended_by']} ended the debate early.")
     if outcome.get("ended_by") == "stop_when_stale":
         lines.append("The judge found no new argument, so the debate ended early.")
-    if outcome.get("statement"):
+    if outcome.get("statement") and str(outcome["statement"]).strip() not in scene.read:
         lines += ["", str(outcome["statement"])]
     return lines
 
@@ -152,7 +198,10 @@ def _status(event: Event, scene: Scene) -> Block | None:
     data = event.data
     status = data.get("status")
     if status == "failed":
-        return Block(heading=f"Failed ({data.get('kind', 'error')})", body=str(data.get("error", "")), alarm=True)
+        partial: Mapping[str, str] = data.get("partial") or {}
+        kept = [f"\nWritten until then at {key}, and not part of the debate:\n{said}" for key, said in partial.items()]
+        body = "\n".join([str(data.get("error", "")), *kept])
+        return Block(heading=f"Failed ({data.get('kind', 'error')})", body=body, alarm=True)
     if status == "running":
         turns = int(data.get("turns", 0))
         return Block(heading=f"Goes on after {count(turns, 'turn')}.", quiet=True) if turns else None
@@ -173,6 +222,30 @@ def _cast(event: Event, scene: Scene) -> Block:
     scene.names.update(names)
     width = max((len(seat) for seat in names), default=0)
     return Block(heading="Heard are", cast=[(seat, f"{seat:<{width}}  {name}") for seat, name in names.items()])
+
+
+def _measured(event: Event, scene: Scene) -> Block:
+    """How much the speakers of a panel say again."""
+    data = event.data
+    alike: Mapping[str, float] = data.get("likeness") or {}
+    shares: Mapping[str, float] = data.get("repetition") or {}
+    flagged: Sequence[str] = [*(data.get("repeats") or []), *(data.get("paraphrases") or [])]
+    lines: list[str] = []
+    for name, share in shares.items():
+        meaning = f", {alike[name]:.2f} alike in meaning to an earlier argument" if name in alike else ""
+        lines.append(f"{name}: {share:.0%} in the same words{meaning}{' (flagged)' if name in flagged else ''}")
+    how = f"Meaning was compared by {data['likeness_by']}; alike is not the same." if alike else ""
+    return Block(heading=f"Said again in round {data.get('round')}", body="\n".join([*lines, how]).strip(), quiet=True)
+
+
+def _cut(event: Event, scene: Scene) -> Block:
+    unheard = ", ".join(event.data.get("unheard") or [])
+    heading = f"Round {event.data.get('round')} took too long: not heard in answer are {unheard}."
+    return Block(heading=heading, quiet=True)
+
+
+def _muted(event: Event, scene: Scene) -> Block:
+    return Block(heading=f"{event.data.get('name')} is not heard any more: it kept leaving the question.", quiet=True)
 
 
 def _gate(event: Event, scene: Scene) -> Block:
@@ -214,6 +287,17 @@ def _listing(data: Json) -> str:
     return "\n".join(f"{name}: {value}" for name, value in data.items())
 
 
+_DOING = {
+    "PLAN": "plans",
+    "THINK": "thinks",
+    "TURN": "speaks",
+    "SCORE": "scores",
+    "BALLOT": "votes",
+    "CLAIMS": "lists claims",
+    "CRITIQUE": "examines the answer",
+    "SYNTHESIS": "writes the final answer",
+}
+
 _LOOKS: Mapping[str, Callable[[Event, Scene], Block | None]] = {
     "HEADER": _header,
     "PLAN": _thought("plans"),
@@ -222,9 +306,18 @@ _LOOKS: Mapping[str, Callable[[Event, Scene], Block | None]] = {
     "SCORE": _score,
     "BALLOT": _ballot,
     "TALLY": _tally,
+    "RAG": _templates,
+    "ROUND": _unseen,
+    "CRITIQUE": _critique,
+    "ENDING": _ending,
+    "SYNTHESIS": _final,
     "VERDICT": _verdict,
     "CAST": _cast,
     "PERSON": _statement,
+    "MEASURED": _measured,
+    "CUT": _cut,
+    "MUTED": _muted,
+    "CLAIMS": _claims,
     "status": _status,
     "notice": _notice,
     "gate": _gate,

@@ -16,32 +16,9 @@ from moot.config import strays
 from moot.errors import MootError
 from moot.models.check import Finding
 from moot.models.choice import is_demonstration
+from moot.models.known import ABOUT, EXAMPLES, ROLES
 from moot.models.spec import PROVIDERS, key_variable, parse
 from moot.types import Json
-
-ROLES = ("debater", "judge")
-EXAMPLES = {
-    "openai": "openai:gpt-6-luna",
-    "anthropic": "anthropic:claude-haiku-5-5",
-    "deepseek": "deepseek:deepseek-flash",
-    "openrouter": "openrouter:openai/gpt-6-luna",
-    "ollama": "ollama:llama3.2",
-    "openai-compatible": "openai-compatible:my-model@http://127.0.0.1:8000/v1",
-    "local": "local",
-    "scripted": "scripted:answers.yaml",
-    "sim": "sim:",
-    "replay": "replay:3f2a91c0",
-    "human": "human",
-}
-ABOUT = {
-    "ollama": "a local server; no key",
-    "openai-compatible": "any server that speaks OpenAI's protocol; MOOT_API_KEY if it needs a key",
-    "local": "the embedded model: no key, no service; a demonstration, its verdicts mean nothing",
-    "scripted": "answers from a YAML file, for tests and drafts",
-    "sim": "seeded nonsense, for load tests",
-    "replay": "the answers of a recorded debate",
-    "human": "a person speaks for the seat",
-}
 
 
 async def doctor(args: Namespace) -> int:
@@ -51,6 +28,7 @@ async def doctor(args: Namespace) -> int:
         specs: Sequence[str] = args.model or [*dict.fromkeys(app.choose(role).spec for role in ROLES)]
         for spec in specs:
             findings += await app.doctor([spec])
+        findings += await app.check_memory()
     for finding in findings:
         out.line(("ok      " if finding.ok else "wrong   ", "green" if finding.ok else "bold red"), finding.what)
         if finding.fix:
@@ -106,7 +84,7 @@ async def formats(args: Namespace) -> int:
 async def _database_finding(app: App) -> Finding:
     try:
         # Changes nothing, as there is no such debate, yet it has to get hold of the database for writing.
-        await database(app).store.move("doctor", "stopped", expect=())
+        await (await database(app)).store.move("doctor", "stopped", expect=())
     except MootError as error:
         return Finding(ok=False, what=f"the database {app.database}", fix=str(error))
     return Finding(ok=True, what=f"the database {app.database} can be written, and its schema is current")

@@ -34,6 +34,8 @@ async def _status(app: App, args: Namespace) -> int:
 async def _migrate(app: App) -> int:
     before = await _condition(app)
     await database(app)  # whatever opens a database brings its schema up to date
+    if app.queue is not None:
+        await app.queue.open()  # workers may be users who can't
     if before.version == before.newest:
         note(f"{before.place}: the schema is {before.version} already; nothing was changed.")
     else:

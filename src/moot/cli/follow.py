@@ -59,8 +59,8 @@ class Follower:
 
     async def _abandoned(self) -> Left | None:
         now = asyncio.get_running_loop().time()
-        if self.runtime.drives(self.debate_id):
-            return None
+        if self.runtime.drives(self.debate_id) or self.runtime.store.shared:
+            return None  # a worker takes it over
         if self._looked and now - self._looked < LOOK_FOR_DEAD:
             return None
         self._looked = now

@@ -24,7 +24,7 @@ async def gates(args: Namespace) -> int:
         if not app.database.exists():
             note("No debate waits for anybody.")
             return DONE
-        runtime = database(app)
+        runtime = await database(app)
         await runtime.expire()
         found = await find(app, args.id) if args.id else None
         waiting = [gate for gate in await runtime.store.gates(found.id if found else None) if gate.status == "open"]
@@ -37,7 +37,7 @@ async def gates(args: Namespace) -> int:
 
 
 async def answer(args: Namespace) -> int:
-    from moot.cli.run import drive
+    from moot.cli.run import drive, go_on
 
     download = Download()
     async with opened(args, download) as app:
@@ -57,7 +57,8 @@ async def answer(args: Namespace) -> int:
         if args.no_run:
             note(f"Go on with: moot resume {found.short}")
             return DONE
-        return await drive(app, args, await app.runtime.store.get(found.id), app.runtime.resume, download)
+        debate = await app.runtime.store.get(found.id)
+        return await drive(app, args, debate, lambda debate_id: go_on(app, debate_id), download)
 
 
 def read_words(gate: Gate, words: list[str]) -> Json:

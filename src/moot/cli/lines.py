@@ -130,13 +130,12 @@ def debate_json(debate: Debate, *, demonstration: bool, interrupted: bool) -> Js
         "open": list(debate.cursor.open),
         "winner": outcome.get("winner"),
         "headline": outcome.get("headline"),
+        "user_rating": debate.user_rating,
         "demonstration": demonstration,
         "error": {"kind": debate.error.kind, "message": debate.error.message} if debate.error else None,
-        "tokens_in": debate.tokens_in + debate.lost.tokens_in,
-        "tokens_out": debate.tokens_out + debate.lost.tokens_out,
-        "cost_usd": (debate.lost.cost_usd or 0.0) + debate.cost_usd
-        if debate.cost_usd is not None and debate.lost.cost_usd is not None
-        else None,
+        "tokens_in": debate.usage.tokens_in,
+        "tokens_out": debate.usage.tokens_out,
+        "cost_usd": debate.usage.cost_usd,
         "parent": debate.parent_id,
         "forked_at": debate.forked_at,
         "created_at": debate.created_at,

@@ -14,7 +14,7 @@ from moot.cli.follow import Follower
 from moot.cli.lines import debate_json, paper_of, print_json, view_of
 from moot.cli.paper import Paper, Span, note, table
 from moot.cli.run import summary
-from moot.cli.words import ago, clock, count, duration, exit_code, money, next_step, one_line, progress, spent
+from moot.cli.words import ago, clock, count, duration, exit_code, money, next_step, one_line, progress, rating, spent
 from moot.errors import InputError, UnknownName
 from moot.runtime.owner import is_dead
 from moot.store import Page
@@ -103,13 +103,15 @@ async def audit(args: Namespace) -> int:
 async def _page(app: App, args: Namespace) -> tuple[Page, frozenset[str]]:
     if not app.database.exists():
         return Page(debates=()), frozenset()
-    store = database(app).store
+    store = (await database(app)).store
     page = await store.page(status=args.status, format=args.format, limit=args.limit, after=args.after)
     return page, await _dead(app)
 
 
 async def _dead(app: App) -> frozenset[str]:
-    return frozenset(debate.id for debate in await app.runtime.store.abandoned(is_dead))
+    """Those that nobody goes on with; one that was left to the workers only waits for its turn."""
+    gone = await app.runtime.store.abandoned(is_dead)
+    return frozenset(debate.id for debate in gone if not app.runtime.store.shared or debate.owner is not None)
 
 
 async def _events(app: App, debate: Debate) -> AsyncIterator[Event]:
@@ -145,7 +147,8 @@ def _print_page(paper: Paper, page: Page, dead: frozenset[str]) -> None:
 
 
 def _row(debate: Debate, dead: frozenset[str], now: float) -> Sequence[Span]:
-    status = "interrupted" if debate.id in dead else debate.status
+    queued = debate.status == "running" and debate.owner is None
+    status = "interrupted" if debate.id in dead else "queued" if queued else debate.status
     return (
         (debate.short, "bold"),
         (status, STYLES.get(status, "")),
@@ -175,6 +178,8 @@ def _print_audit(paper: Paper, document: Json, debate: Debate, *, demonstration:
         paper.line(f"Verdict: {one_line(debate.outcome.get('headline', ''))}")
         if demonstration:
             paper.line((DEMONSTRATION, "bold red"))
+    if debate.user_rating is not None:
+        paper.line(f"{rating(debate).capitalize()}.")
     paper.note(f"Every word that was sent and received: moot audit {debate.short} --json")
 
 

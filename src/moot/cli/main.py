@@ -66,7 +66,7 @@ def _reopen_closed() -> None:
 
 def _dispatch(args: list[str]) -> int:
     if not args or args[0] in ("-h", "--help") or args == ["help"]:
-        print(_HELP.format(commands="\n".join(f"  {name:<9}{each.summary}" for name, each in COMMANDS.items())))
+        print(_HELP.format(commands="\n".join(f"  {name:<11}{each.summary}" for name, each in COMMANDS.items())))
         return DONE
     if args[0] == "--version":
         print(f"moot {__version__}")

@@ -39,6 +39,10 @@ class Paper(Protocol):
 
     def block(self, block: Block) -> None: ...
 
+    def passage(self, *spans: Span) -> None:
+        """Text that can never pass for a heading. Styled spans are marked: in plain text, by brackets."""
+        ...
+
     def note(self, text: str) -> None:
         """For the person at the keyboard, not part of the output."""
         ...
@@ -58,6 +62,10 @@ class PlainPaper:
         inner += [f"! {block.warning}"] if block.warning else []
         lines = (f"  {line}".rstrip() for part in inner for line in clean(part).splitlines())
         print("\n".join([text, *lines]) + "\n", flush=True)
+
+    def passage(self, *spans: Span) -> None:
+        text = "".join(clean(span if isinstance(span, str) else f"[{span[0]}]") for span in spans)
+        print("\n".join(f"  {line}".rstrip() for line in text.splitlines()), flush=True)
 
     def note(self, text: str) -> None:
         note(text)

@@ -31,7 +31,9 @@ def parser_of(name: str) -> Parser:
         allow_abbrev=False,
     )
     add(parser)
-    parser.add_argument("--db", metavar="PATH", help="the database: an SQLite file (default: in your data folder)")
+    parser.add_argument(
+        "--db", metavar="PATH", help="the database: an SQLite file, or postgresql://… (default: in your data folder)"
+    )
     return parser
 
 
@@ -79,9 +81,14 @@ def _debate(parser: Parser) -> None:
     parser.add_argument("--stance", choices=("pro", "con"), help="what the first debater argues, in `classic`")
     _settings(parser)
     parser.add_argument("--file", metavar="SPEC.YAML", help="a YAML file with topic, format and settings")
+    _detach(parser)
     parser.add_argument("--resume", metavar="ID", help="the same as `moot resume ID`")
     parser.add_argument("--list", action="store_true", help="the same as `moot list`")
     _output(parser)
+
+
+def _detach(parser: Parser) -> None:
+    parser.add_argument("--detach", action="store_true", help="leave it to the workers; only its id is printed")
 
 
 def _list(parser: Parser) -> None:
@@ -100,15 +107,25 @@ def _show(parser: Parser) -> None:
 def _resume(parser: Parser) -> None:
     parser.add_argument("id", nargs="?", metavar="ID", help="the debate's id, or the beginning of it")
     parser.add_argument("--all", action="store_true", help="every debate whose process died")
+    _detach(parser)
     _output(parser)
 
 
 def _fork(parser: Parser) -> None:
     _id(parser)
     parser.add_argument("--at", metavar="KEY", help="the step to ask anew; `moot show ID` has each step's key")
+    parser.add_argument("--guide", metavar="WORDS", help="what the branch should look at, from that step on")
     _settings(parser)
     parser.add_argument("--no-run", action="store_true", help="only create it")
     _output(parser)
+
+
+def _diff(parser: Parser) -> None:
+    parser.add_argument("one", metavar="A", help="a debate's id, or the beginning of it")
+    parser.add_argument("two", metavar="B", help="the other's")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="one JSON document")
+    how.add_argument("--plain", action="store_true", help="plain text, no colours")
 
 
 def _gates(parser: Parser) -> None:
@@ -123,9 +140,27 @@ def _answer(parser: Parser) -> None:
     _output(parser)
 
 
+def _guide(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument("words", nargs="+", metavar="WORDS", help="what the debate should look at")
+
+
 def _audit(parser: Parser) -> None:
     _id(parser)
     parser.add_argument("--json", action="store_true", help="everything, with each word that was sent to a model")
+
+
+def _rate(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument("rating", metavar="RATING", type=int, help="1 (poor) to 5 (very good); can be changed later")
+
+
+def _claims(parser: Parser) -> None:
+    _id(parser)
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="one JSON document")
+    how.add_argument("--mermaid", action="store_true", help="the argument map, as a Mermaid flowchart")
+    how.add_argument("--plain", action="store_true", help="plain text, no colours")
 
 
 def _record(parser: Parser) -> None:
@@ -139,6 +174,29 @@ def _record(parser: Parser) -> None:
     how.add_argument("--json", action="store_true", help="print one JSON document and write nothing")
 
 
+def _search(parser: Parser) -> None:
+    parser.add_argument("words", nargs="+", metavar="WORDS", help="words, or a whole question")
+    parser.add_argument("--limit", metavar="N", type=int, default=10, help="how many (default: 10)")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="one JSON document")
+    how.add_argument("--plain", action="store_true", help="plain text, no colours")
+
+
+def _templates(parser: Parser) -> None:
+    parser.add_argument("name", nargs="?", metavar="NAME", help="print this one")
+
+
+def _worker(parser: Parser) -> None:
+    parser.add_argument("--debates", metavar="N", type=int, help="how many at once (default: see `moot config`)")
+    parser.add_argument(
+        "--metrics-port", metavar="N", type=int, help="show metrics for Prometheus on this port; 0: any that is free"
+    )
+
+
+def _status(parser: Parser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+
+
 def _doctor(parser: Parser) -> None:
     parser.add_argument(
         "--model", metavar="SPEC", action="append", default=[], help="check this model; can be repeated"
@@ -147,6 +205,28 @@ def _doctor(parser: Parser) -> None:
 
 def _formats(parser: Parser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="show the settings of this format")
+
+
+def _db(parser: Parser) -> None:
+    parser.add_argument(
+        "action", choices=("status", "migrate"), metavar="ACTION", help="`status`, or `migrate`: the schema"
+    )
+    parser.add_argument("--json", action="store_true", help="`status` as one JSON document")
+
+
+def _serve(parser: Parser) -> None:
+    parser.add_argument("--host", metavar="HOST", help="the address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", metavar="PORT", type=int, help="the port; 0 takes any that is free (default: 8421)")
+    parser.add_argument("--open", action="store_true", help="open it in the browser")
+
+
+def _token(parser: Parser) -> None:
+    parser.add_argument("deed", choices=("create", "list", "revoke"), metavar="ACTION", help="what to do")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="of the token: the person or program that uses it")
+    parser.add_argument(
+        "--scope", metavar="SCOPES", default="read,run,decide",
+        help="what it allows, with commas between: read, run, decide, admin (default: read,run,decide)",
+    )  # fmt: skip
 
 
 def _config(parser: Parser) -> None:
@@ -159,7 +239,7 @@ def _nothing(parser: Parser) -> None:
     pass
 
 
-_WITH_ID = (_show, _id, _resume, _fork, _answer, _audit, _record)
+_WITH_ID = (_show, _id, _resume, _fork, _diff, _answer, _guide, _audit, _rate, _claims, _record)
 _FLAGS: dict[str, Callable[[Parser], None]] = {
     "debate": _debate,
     "list": _list,
@@ -170,12 +250,23 @@ _FLAGS: dict[str, Callable[[Parser], None]] = {
     "cancel": _id,
     "retry": _show,
     "fork": _fork,
+    "diff": _diff,
     "gates": _gates,
     "answer": _answer,
+    "guide": _guide,
     "replay": _id,
     "audit": _audit,
+    "rate": _rate,
+    "claims": _claims,
     "record": _record,
+    "search": _search,
+    "templates": _templates,
+    "serve": _serve,
+    "token": _token,
+    "worker": _worker,
+    "status": _status,
     "doctor": _doctor,
     "formats": _formats,
+    "db": _db,
     "config": _config,
 }

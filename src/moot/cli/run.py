@@ -20,8 +20,8 @@ from moot.cli.gate import ask, can_ask
 from moot.cli.interrupts import Interrupts
 from moot.cli.lines import View, view_of
 from moot.cli.paper import note
-from moot.cli.words import count, exit_code, listed, next_step, one_line, progress, spent
-from moot.errors import InputError, MootError
+from moot.cli.words import count, exit_code, listed, next_step, one_line, progress, rating, spent
+from moot.errors import InputError, MootError, WrongStatus
 from moot.limits import Spent
 from moot.request import Request, merged, read_assignments, read_spec, read_topic
 from moot.settings import MAX_TOPIC_CHARS
@@ -43,8 +43,12 @@ async def debate(args: Namespace) -> int:
     download = Download()
     async with opened(args, download) as app:
         plan = app.plan(requested(args, app.settings.format))
-        runtime = database(app)
+        if args.detach:
+            app.workers_queue()  # refused before anything is written
+        runtime = await database(app)
         created = await app.create(plan)
+        if args.detach:
+            return await _hand_over(app, created)
         return await drive(app, args, created, runtime.start, download, notes=choices(plan))
 
 
@@ -59,6 +63,8 @@ async def resume(args: Namespace) -> int:
     async with opened(args, download) as app:
         found = await find(app, args.id)
         app.check(found)  # refused before anything changes, rather than failed at the first step
+        if args.detach:
+            return await _hand_over(app, found)
         pending = found.status == "pending"
         return await drive(app, args, found, app.runtime.start if pending else app.runtime.resume, download)
 
@@ -82,7 +88,7 @@ async def fork(args: Namespace) -> int:
                 f"Debate {parent.short} is complete: say which step to ask anew, for example --at {last}. "
                 f"`moot show {parent.short}` has each step's key."
             )
-        made = await app.fork(parent.id, args.at, changes)
+        made = await app.fork(parent.id, args.at, changes, guidance=args.guide)
         if args.no_run:
             print(made.id)
             note(f"It has the {count(made.turn_count, 'turn')} before that step. {next_step(made)}")
@@ -178,6 +184,13 @@ async def drive(
     return INTERRUPTED if interrupts.at_once and debate.status == "stopped" else exit_code(debate)
 
 
+async def _hand_over(app: App, debate: Debate) -> int:
+    queued = await app.hand_over(debate)
+    print(queued.id)
+    note(f"The workers go on with it. Follow it with: moot watch {queued.short}")
+    return DONE
+
+
 async def _asked(app: App, waiting: Debate, interrupts: Interrupts) -> bool:
     """Put the debate's question to whoever sits here; False when it stays open."""
     asking = asyncio.create_task(ask(await app.runtime.open_gate(waiting.id)))
@@ -190,8 +203,18 @@ async def _asked(app: App, waiting: Debate, interrupts: Interrupts) -> bool:
         await app.runtime.expire()
         return False
     await app.runtime.answer(waiting.id, given, by=person())
-    await app.runtime.resume(waiting.id)
+    await go_on(app, waiting.id)
     return True
+
+
+async def go_on(app: App, debate_id: str) -> Debate:
+    """After an answer. Where there are workers, one may have been faster; then it is only followed here."""
+    try:
+        return await app.runtime.resume(debate_id)
+    except WrongStatus:
+        if not app.runtime.store.shared:
+            raise
+        return await app.runtime.store.get(debate_id)
 
 
 async def close_with(app: App, args: Namespace, view: View, debate: Debate, *, interrupted: bool = False) -> None:
@@ -206,6 +229,7 @@ async def summary(app: App, view: View, debate: Debate) -> None:
     for turn in await app.runtime.store.turns(debate.id):
         took.add(turn)
     parts = [debate.status, progress(debate), *spent(debate, took.seconds)]
+    parts += [rating(debate)] if debate.user_rating is not None else []
     view.note(f"Debate {debate.short}: {', '.join(parts)}.")
 
 
@@ -223,7 +247,7 @@ async def _resume_all(args: Namespace) -> int:
         if not app.database.exists():
             note("There are no debates yet.")
             return DONE
-        interrupts = Interrupts(database(app), note)
+        interrupts = Interrupts(await database(app), note)
         with interrupts.caught():
             taken = await app.runtime.recover()
             interrupts.drives([each.id for each in taken])

@@ -52,6 +52,9 @@ class RichPaper:
         lines += self._gutter(block.warning, "bold red", "red")
         self._print([*lines, Text()])
 
+    def passage(self, *spans: Span) -> None:
+        self._print(self._lines(Text.assemble(*(_styled(span) for span in spans)), ""))
+
     def note(self, text: str) -> None:
         if sys.stderr.isatty():
             self._print([Text(clean(text), style="dim")])
@@ -59,13 +62,13 @@ class RichPaper:
             note(text)
 
     def _gutter(self, text: str, style: str, colour: str) -> list[Text]:
+        return self._lines(Text("\n".join(text.splitlines()), style=style), colour) if text else []
+
+    def _lines(self, text: Text, colour: str) -> list[Text]:
         lines: list[Text] = []
-        for paragraph in text.splitlines():
-            for line in Text(paragraph, style=style).wrap(
-                self.console, max(4, self.console.width - 2), overflow="fold"
-            ):
-                line.rstrip()
-                lines.append(Text.assemble(("│ ", colour), line))
+        for line in text.wrap(self.console, max(4, self.console.width - 2), overflow="fold"):
+            line.rstrip()
+            lines.append(Text.assemble(("│ ", colour), line))
         return lines
 
     def _print(self, lines: list[Text]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 from moot.cli.commands import CANCELED, DONE, FAILED, STOPPED
-from moot.types import Debate, Status, Usage
+from moot.types import Debate, Status
 
 EXIT_CODES: dict[Status, int] = {"completed": DONE, "failed": FAILED, "canceled": CANCELED}
 
@@ -56,14 +56,9 @@ def clock(then: float) -> str:
     return datetime.datetime.fromtimestamp(then).strftime("%Y-%m-%d %H:%M")
 
 
-def used(debate: Debate) -> Usage:
-    """Everything that was paid for, with what led to no turn."""
-    return debate.lost + Usage(tokens_in=debate.tokens_in, tokens_out=debate.tokens_out, cost_usd=debate.cost_usd)
-
-
 def spent(debate: Debate, seconds: float | None = None, writing: int = 0) -> list[str]:
     """Tokens, money and time; `writing` is an estimate of what is being written now."""
-    usage = used(debate)
+    usage = debate.usage
     said = [count(usage.tokens_in + usage.tokens_out + writing, "token"), money(usage.cost_usd)]
     return said if seconds is None else [*said, duration(seconds)]
 
@@ -74,6 +69,10 @@ def progress(debate: Debate, current: int = 0) -> str:
         if name in debate.config:
             return f"{unit} {max(debate.total_rounds, current)} of {debate.config[name]}"
     return count(debate.turn_count, "step")
+
+
+def rating(debate: Debate) -> str:
+    return "not rated" if debate.user_rating is None else f"rated {debate.user_rating} of 5"
 
 
 def listed(names: list[str]) -> str:
@@ -97,7 +96,8 @@ def next_step(debate: Debate, *, interrupted: bool = False) -> str:
         "stopping": f"It stops when the step in progress is done. Follow it with: moot watch {short}",
         "stopped": f"Go on with: moot resume {short}",
         "failed": f"Try the failed step again with: moot retry {short}",
-        "completed": f"Read it again with: moot show {short}; write it up with: moot record {short}",
+        "completed": f"Read it again with: moot show {short}; write it up with: moot record {short}"
+        + (f"; see its claims with: moot claims {short}" if debate.config.get("claims") else ""),
         "canceled": f"It is over. Read it with: moot show {short}",
     }
     return steps[debate.status]

@@ -40,6 +40,7 @@ class ToldPerspective(_Told):
 
 class Told(_Told):
     recommendation: str | None = None
+    decided_by: str = ""  # who or what decided, when it was neither a judge nor a vote
     confidence: Annotated[Level | None, BeforeValidator(_capitalized)] = None
     converged: bool | None = None  # False: the rounds were used up before the perspectives agreed
     caveats: Texts | None = None

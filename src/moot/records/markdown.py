@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from moot.reasoning.claims import CLAIM_STATUSES, Claim, Ledger
+from moot.records.argument_map import mermaid
 from moot.records.quoting import code, item, literal, quote
 from moot.records.record import Decided, Perspective, Quote, Record
 from moot.types import Json
@@ -28,6 +30,8 @@ ENDS = {
     "stagnation": "nothing new was said",
     "person": "a person ended it",
     "stop_when_stale": "the judge found no new argument",
+    "satisfied": "the skeptic was satisfied",
+    "no_critical": "no critical issue was open any more",
     "max_runtime_seconds": "the running time was used up",
     "max_total_output_tokens": "the tokens were used up",
     "max_cost_usd": "the money was used up",
@@ -95,6 +99,9 @@ def _body(record: Record) -> Iterator[str]:
     yield from _dissent(record)
     yield "## How It Was Decided"
     yield from _how(record)
+    if record.ledger is not None:
+        yield "## Argument Map"
+        yield from _argument_map(record, record.ledger)
     yield "## Transcript"
     yield from _transcript(record)
 
@@ -169,7 +176,8 @@ def _dissent(record: Record) -> Iterator[str]:
 
 def _how(record: Record) -> Iterator[str]:
     decided, usage = record.decided, record.usage
-    lines = [f"Decided by: {SOURCES.get(decided.source, literal(decided.source))}"]
+    by = literal(decided.by if decided.source != "fallback" else "")
+    lines = [f"Decided by: {by or SOURCES.get(decided.source, literal(decided.source))}"]
     if decided.reason:
         lines.append(f"Reason: {literal(decided.reason)}")
     if decided.premise:
@@ -205,6 +213,35 @@ def _counted(record: Record, decided: Decided) -> Iterator[str]:
         yield "Read in both orders: no"
     else:
         yield f"Read in both orders: {decided.flip_rate:.0%} of the readings came out differently"
+
+
+def _argument_map(record: Record, ledger: Ledger) -> Iterator[str]:
+    if not ledger.claims:
+        yield "No claim is listed."
+    else:
+        yield "The claims as their speakers listed them; what has become of each was computed, not judged."
+        names = {seat.id: seat.name for seat in record.cast}
+        yield f"```mermaid\n{mermaid(ledger, names)}```"
+        for status in CLAIM_STATUSES:
+            found = [claim for claim in ledger.claims if claim.status == status]
+            if found:
+                yield f"{status.capitalize()}:"
+                yield _bullets(_claim(claim, record) for claim in found)
+    gaps = [each.key for each in ledger.statements if each.gap]
+    if gaps:
+        yield f"Statements whose claims are not, or not all, known: {', '.join(map(code, gaps))}."
+
+
+def _claim(claim: Claim, record: Record) -> str:
+    conceded = ", ".join(literal(record.name(seat)) for seat in claim.conceded_by)
+    told = [
+        f"{claim.stance} {claim.target}" if claim.target and claim.counts else "",
+        f"evidence: {item(claim.evidence)}" if claim.evidence else "",
+        f"conceded by {conceded}" if conceded else "",
+        "quotes words that nobody said" if claim.quote_ok is False else "",
+    ]
+    more = "; ".join(filter(None, told))
+    return f"{code(claim.id)} {literal(record.name(claim.seat))}: {item(claim.text)}" + (f" ({more})" if more else "")
 
 
 def _transcript(record: Record) -> Iterator[str]:

@@ -9,7 +9,9 @@ from datetime import UTC, date, datetime
 from typing import Any, cast
 
 from moot.errors import WrongStatus
+from moot.formats.ledger import PHASE
 from moot.limits import Spent
+from moot.reasoning.claims import Ledger, read_ledger
 from moot.reasoning.fence import clean, shorten
 from moot.records.confidence import Facts, rate
 from moot.records.contract import Level, Told, ToldPerspective, told_by
@@ -23,7 +25,7 @@ TEXT_CHARS = 12_000
 # Formats end by these before everything was said; `max_rounds` and `turns` are how many end.
 _CUTTING = ("max_runtime_seconds", "max_total_output_tokens", "max_cost_usd")
 # The phases in which people are spoken to; what is planned and thought is nobody's argument.
-_PUBLIC = ("speak", "argue", "rebut", "answer", "object")
+_PUBLIC = ("speak", "argue", "rebut", "answer", "object", "propose", "defend", "critique")
 _STANCES = {"pro": "for", "con": "against"}
 _LOGIN = re.compile(r"(?<=//)[^/\s@]+@")
 
@@ -78,6 +80,7 @@ class Decided:
     limits_reached: tuple[str, ...]
     steps: int
     failed_steps: int
+    by: str = ""  # who or what decided, in words, when it was neither a judge nor a vote
 
 
 @record
@@ -109,6 +112,8 @@ class Record:
     demonstration: bool
     initiated_by: str
     parent: str | None  # the debate it was branched off from
+    user_rating: int | None  # 1 to 5, given later: in the JSON only, since the document must not change with it
+    ledger: Ledger | None = None  # of claims, where one was kept
 
     @property
     def short(self) -> str:
@@ -118,7 +123,9 @@ class Record:
         return next((seat.name for seat in self.cast if seat.id == seat_id), seat_id)
 
     def as_json(self) -> Json:
-        return {"type": "moot.record", "version": VERSION, **asdict(self), "date": self.date.isoformat()}
+        ledger = None if self.ledger is None else self.ledger.as_json()
+        own = {"date": self.date.isoformat(), "ledger": ledger}
+        return {"type": "moot.record", "version": VERSION, **asdict(self), **own}
 
 
 def record_of(debate: Debate, turns: Sequence[Turn], *, demonstration: bool) -> Record:
@@ -133,12 +140,12 @@ def record_of(debate: Debate, turns: Sequence[Turn], *, demonstration: bool) -> 
     names = _mapping(details.get("names"))  # of seats that are named only while the debate runs
     asked = {turn.seat for turn in turns} or {seat.id for seat in debate.cast}  # a format may seat more than it needs
     cast_ = tuple(
-        replace(seat, name=_name(seat, names), role=one_line(seat.role), model=_public(seat.model))
+        replace(seat, name=_name(seat, names), role=one_line(seat.role), model=public(seat.model))
         for seat in debate.cast
         if seat.id in asked
     )
     perspectives = _perspectives(debate, cast_, details, told, turns)
-    decided = _decided(outcome, details, cast_, turns)
+    decided = replace(_decided(outcome, details, cast_, turns), by=one_line(told.decided_by))
     given_up = told.converged is False or (
         told.converged is None and told.confidence is not None and decided.ended_by == "max_rounds"
     )
@@ -183,11 +190,13 @@ def record_of(debate: Debate, turns: Sequence[Turn], *, demonstration: bool) -> 
         people=_quoted([turn for turn in turns if turn.kind == "gate" and turn.failure is None]),
         cast=cast_,
         models=tuple(dict.fromkeys(seat.model for seat in cast_)),
-        usage=debate.lost + Usage(tokens_in=debate.tokens_in, tokens_out=debate.tokens_out, cost_usd=debate.cost_usd),
+        usage=debate.usage,
         seconds=round(spent.seconds, 3),
         demonstration=demonstration,
         initiated_by=one_line(debate.initiated_by),
         parent=debate.parent_id,
+        user_rating=debate.user_rating,
+        ledger=None if details.get("ledger") is None else read_ledger(details["ledger"]),
     )
 
 
@@ -279,7 +288,11 @@ def _position(name: str, config: Json) -> str:
 
 def _decided(outcome: Json, details: Json, seats: Sequence[SeatSpec], turns: Sequence[Turn]) -> Decided:
     ended_by = one_line(str(outcome.get("ended_by") or ""))
-    refused = [str(turn.metadata.get("limit") or "") for turn in turns if turn.failure and turn.failure.kind == "limit"]
+    refused = [
+        str(turn.metadata.get("limit") or "")
+        for turn in turns
+        if turn.failure and turn.failure.kind == "limit" and not turn.phase.startswith(PHASE)
+    ]
     tally = {one_line(str(who)): n for who, n in _mapping(details.get("tally")).items() if isinstance(n, int | float)}
     flip_rate: Any = details.get("flip_rate")
     return Decided(
@@ -353,7 +366,7 @@ def _name(seat: SeatSpec, names: Json) -> str:
     return one_line(str(names.get(seat.id) or "")) or one_line(seat.name) or one_line(seat.id) or "Unnamed"
 
 
-def _public(spec: str) -> str:
+def public(spec: str) -> str:
     """A model's spec without a login that its address may hold."""
     return _LOGIN.sub("", one_line(spec))
 

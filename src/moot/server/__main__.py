@@ -1,0 +1,12 @@
+"""`python -m moot.server` prints the API's description, without a server and without a database."""
+
+from __future__ import annotations
+
+import json
+
+from moot.app import App
+from moot.server.app import create_app
+from moot.settings import Settings, read
+
+if __name__ == "__main__":
+    print(json.dumps(create_app(App(read(Settings, {}), {})).openapi(), indent=1))

@@ -1,0 +1,199 @@
+"""What every request must pass before a route sees it, and the headers that every response gets.
+
+On loopback without tokens, the browser of whoever sits here is the danger: a web page elsewhere must not be able to
+talk to moot through it. So names that are not ours are refused (DNS rebinding), and so is every change that another
+site asks for (CSRF); nothing allows another site to read an answer (no CORS)."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import socket
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from moot.server.problems import Refused, response, unexpected
+
+log = logging.getLogger("moot.server")
+
+MAX_BODY = 1_000_000
+BURST_SECONDS = 10  # a client that was quiet may catch up so much
+MAX_CLIENTS = 10_000
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": CSP,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "Cache-Control": "no-store",
+}
+
+
+def is_loopback(host: str) -> bool:
+    if host in LOCAL_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Names:
+    """The names under which this server may be asked."""
+
+    def __init__(self, bound: str, others: Iterable[str] = ()) -> None:
+        self._names = {bound.lower(), *(name.lower() for name in others), *LOCAL_NAMES}
+        self._any_address = not is_loopback(bound)  # an address can't be rebound, a name can
+        if self._any_address:
+            self._names.add(socket.gethostname().lower())
+
+    def know(self, header: str) -> bool:
+        name = host_of(header)
+        return name in self._names or (self._any_address and _is_address(name))
+
+
+def host_of(header: str) -> str:
+    """The name in a Host header, without its port."""
+    try:
+        return (urlsplit(f"//{header}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Rates:
+    """So many requests a second for each client; one that was quiet may make a burst."""
+
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._clock = rate, clock
+        self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait(self, client: str) -> float:
+        """Seconds until the client may ask again; 0: it may now, and has."""
+        now = self._clock()
+        left, then = self._clients.pop(client, (self._rate * BURST_SECONDS, now))
+        left = min(self._rate * BURST_SECONDS, left + (now - then) * self._rate)
+        allowed = left >= 1
+        self._clients[client] = (left - 1 if allowed else left, now)
+        if len(self._clients) > MAX_CLIENTS:
+            self._clients.popitem(last=False)
+        return 0.0 if allowed else (1 - left) / self._rate
+
+
+class Guard:
+    def __init__(self, app: ASGIApp, *, names: Names, rates: Rates, max_body: int = MAX_BODY) -> None:
+        self.app, self.names, self.rates, self.max_body = app, names, rates, max_body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun = False
+
+        async def guarded(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            self._check(scope)
+            await self.app(scope, self._measured(scope, receive), guarded)
+        except Refused as refused:
+            await response(refused, scope["path"])(scope, receive, guarded)
+        except Exception:
+            log.exception("unexpected error at %s %s", scope["method"], scope["path"])
+            if begun:
+                raise
+            await response(unexpected(), scope["path"])(scope, receive, guarded)
+
+    def _check(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self.names.know(host):
+            raise Refused(
+                "misdirected",
+                f"This server is not known as {host[:200]!r}. Use its own address, or list the name in serve_hosts.",
+            )
+        client = scope.get("client")
+        wait = self.rates.wait(client[0] if client else "")
+        if wait:
+            raise Refused(
+                "too-many-requests",
+                f"Too many requests. Try again in {wait:.2f} seconds; serve_rate sets how many are allowed.",
+                headers={"Retry-After": str(max(1, round(wait)))},
+            )
+        self._check_origin(scope, headers, host)
+        if scope["method"] not in SAFE:
+            self._check_body(headers)
+
+    def _check_origin(self, scope: Scope, headers: Headers, host: str) -> None:
+        """A page of another site changes nothing, and opens no streams; it may link to us."""
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
+        foreign = site not in ("same-origin", "none")
+        if scope["method"] in SAFE:
+            foreign = foreign and scope["path"].startswith("/v1/") and headers.get("sec-fetch-mode") != "navigate"
+        elif origin is not None:
+            foreign = foreign or origin.partition("://")[2].lower() != host.lower()
+        if foreign:
+            raise Refused("cross-origin", "Another site can't use moot. Ask from its own pages, or without a browser.")
+
+    def _check_body(self, headers: Headers) -> None:
+        length = headers.get("content-length", "0")
+        if length.isdigit() and int(length) > self.max_body:
+            raise Refused("too-large", self._too_large())
+        has_body = length != "0" or "transfer-encoding" in headers
+        if has_body and not _is_json(headers.get("content-type", "")):
+            raise Refused("unsupported-media-type", "Send the body as JSON, with `Content-Type: application/json`.")
+
+    def _measured(self, scope: Scope, receive: Receive) -> Receive:
+        """A body that does not say how long it is, or lies, is cut off where it gets too long."""
+        if scope["method"] in SAFE:
+            return receive
+        read = 0
+
+        async def measured() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self.max_body:
+                raise HTTPException(413, self._too_large())
+            return message
+
+        return measured
+
+    def _too_large(self) -> str:
+        return f"The body has more than {self.max_body:,} bytes, which is the most."
+
+
+def _is_json(content_type: str) -> bool:
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))

@@ -1,0 +1,303 @@
+"""What happens in debates, for everyone who watches them from here.
+
+One `Channel` follows a debate, however many watch it. A `Reader` is one connection's place in it: the last event it was
+sent, and how much of each text in flight. Nothing is queued for a reader; when it can take more, it gets what is new
+since its place, so a slow one gets larger pieces and costs no memory."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+
+from moot.runtime.hub import Flight
+from moot.runtime.runtime import Runtime
+from moot.types import Debate, Event, record
+
+log = logging.getLogger("moot.server")
+
+TICK_SECONDS = 0.05  # text in flight is told at most so often
+REST_SECONDS = 0.5  # how often to look whether a debate at rest has moved
+FRESH_SECONDS = 1.0  # how old the debate's own numbers may be while text comes in
+LIST_SECONDS = 0.5  # how often to look what has changed among the newest debates
+NEWEST = 50
+RECENT = 256  # events that a channel keeps for its readers; older ones are in the store
+PAGE = 200
+
+
+@record
+class Said:
+    """New text of a step in flight, as it was when the reader looked."""
+
+    flight: Flight
+    offset: int
+    text: str = ""
+    attempt: int = 1
+    done: bool = False
+
+
+Item = Event | Said | Debate
+
+
+@dataclass(slots=True)
+class Heard:
+    """How much of a text in flight a reader has been sent."""
+
+    flight: Flight
+    attempt: int
+    chars: int
+    done: bool = False
+
+
+class Channel:
+    def __init__(self, runtime: Runtime, debate: Debate) -> None:
+        self.runtime, self.debate = runtime, debate
+        self.id, self.last_seq = debate.id, debate.last_seq
+        self.over = debate.terminal
+        self.resting = debate.terminal  # nothing happens until someone moves it on
+        self.broken: Exception | None = None
+        self.readers: set[asyncio.Event] = set()
+        self._recent: deque[Event] = deque(maxlen=RECENT)
+        self._fetched = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        if not self.over:
+            self._task = asyncio.create_task(self._run(), name=f"channel-{self.debate.short}")
+
+    async def end(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    async def after(self, seq: int) -> Sequence[Event]:
+        """The next events; at most a page of them."""
+        if seq >= self.last_seq:
+            return ()
+        if self._recent and self._recent[0].seq <= seq + 1:
+            return [event for event in self._recent if event.seq > seq]
+        return await self.runtime.store.events(self.id, seq, PAGE)
+
+    @property
+    def flights(self) -> list[tuple[Flight, bool]]:
+        """What is being said; and what has been said, but waits to be shown."""
+        hub = self.runtime.hub
+        landed = [(flight, True) for flight in hub.landed(self.id).values()]
+        return [*landed, *((flight, False) for flight in hub.flights(self.id).values())]
+
+    async def _run(self) -> None:
+        try:
+            while not self.over:
+                self.debate = await self._follow()
+                self.over, self.resting = self.debate.terminal, True
+                self._wake()
+                if not self.over:
+                    await self._rest(self.debate)
+                    self.resting = False
+        except Exception as error:
+            log.warning("debate %s can't be followed: %s", self.debate.short, error)
+            self.broken = error
+        finally:
+            self._wake()
+
+    async def _follow(self) -> Debate:
+        """Until the debate comes to rest."""
+        async with aclosing(self.runtime.watch(self.id, self.last_seq)) as updates:
+            async for update in updates:
+                if update.debate is not None:
+                    return update.debate
+                if update.events:
+                    self._recent.extend(update.events)
+                    self.last_seq = update.events[-1].seq
+                await self._refresh(now=bool(update.events))
+                self._wake()
+                if not update.events:
+                    await asyncio.sleep(TICK_SECONDS)
+        raise AssertionError("watching ends with the debate")
+
+    async def _refresh(self, *, now: bool) -> None:
+        time = asyncio.get_running_loop().time()
+        if now or time - self._fetched > FRESH_SECONDS:
+            self.debate, self._fetched = await self.runtime.store.get(self.id), time
+
+    async def _rest(self, left: Debate) -> None:
+        """Until someone moves it on."""
+        listener = self.runtime.hub.listen(self.id)
+        try:
+            while True:
+                await listener.wait(REST_SECONDS)
+                now = await self.runtime.store.get(self.id)
+                if (now.epoch, now.status, now.last_seq) != (left.epoch, left.status, self.last_seq):
+                    return
+                if now != self.debate:  # rated, or guided
+                    self.debate = now
+                    self._wake()
+        finally:
+            self.runtime.hub.leave(self.id, listener)
+
+    def _wake(self) -> None:
+        for reader in self.readers:
+            reader.set()
+
+
+class Reader:
+    """One connection's place in one debate."""
+
+    def __init__(self, channel: Channel, after: int, news: asyncio.Event) -> None:
+        self.channel, self.seq, self.news = channel, min(after, channel.last_seq), news
+        self._heard: dict[str, Heard] = {}
+        self._sent: set[str] = set()  # keys whose events it has: their text is told
+        self._told: Debate | None = None
+        channel.readers.add(news)
+
+    def finished(self, *, at_rest: bool) -> bool:
+        """Everything was told and nothing more will come; with `at_rest`, unless someone moves it on."""
+        channel = self.channel
+        return (channel.over or (at_rest and channel.resting)) and self.seq >= channel.last_seq
+
+    def leave(self) -> None:
+        self.channel.readers.discard(self.news)
+
+    async def take(self) -> list[Item]:
+        """What is new. Called again at once when it was much."""
+        items: list[Item] = []
+        for event in await self.channel.after(self.seq):
+            items.append(event)
+            self.seq = event.seq
+            if event.key:
+                self._sent.add(event.key)
+                self._heard.pop(event.key, None)
+        if self.seq < self.channel.last_seq:
+            self.news.set()
+            return items
+        items += self._flying()
+        if self._told != self.channel.debate:
+            self._told = self.channel.debate
+            items.append(self._told)
+        return items
+
+    def _flying(self) -> list[Said]:
+        said: list[Said] = []
+        flights = self.channel.flights
+        for flight, done in flights:
+            if flight.key not in self._sent:
+                said += self._new_of(flight, done=done)
+        # A step that ended and left nothing to show: no more than its last words comes of it.
+        for key in self._heard.keys() - {flight.key for flight, _ in flights}:
+            said += self._new_of(self._heard[key].flight, done=True)
+            del self._heard[key]
+        return said
+
+    def _new_of(self, flight: Flight, *, done: bool) -> list[Said]:
+        heard, length = self._heard.get(flight.key), len(flight.text)
+        known = heard is not None and heard.flight is flight and heard.attempt == flight.attempt
+        offset = heard.chars if known and heard is not None else 0
+        if known and heard is not None and offset == length and heard.done == done:
+            return []
+        self._heard[flight.key] = Heard(flight, flight.attempt, length, done)
+        return [Said(flight=flight, attempt=flight.attempt, offset=offset, text=flight.text[offset:], done=done)]
+
+
+class Newest:
+    """The newest debates, for those who watch a list: each is told again when it has changed."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.readers: set[asyncio.Event] = set()
+        self.debates: dict[str, Debate] = {}
+        self._poke = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        self._task = asyncio.create_task(self._run(), name="newest-debates")
+
+    def poke(self) -> None:
+        """Something was changed from here."""
+        self._poke.set()
+
+    async def end(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    async def look(self) -> None:
+        page = await self.runtime.store.page(limit=NEWEST)
+        found = {debate.id: debate for debate in reversed(page.debates)}
+        if found != self.debates:
+            self.debates = found
+            for reader in self.readers:
+                reader.set()
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self.look()
+            except Exception as error:  # the next look may succeed
+                log.warning("the list of debates can't be read: %s", error)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LIST_SECONDS):
+                    await self._poke.wait()
+            self._poke.clear()
+
+
+class ListReader:
+    def __init__(self, newest: Newest, news: asyncio.Event) -> None:
+        self.newest, self.news = newest, news
+        self._told: dict[str, Debate] = {}
+        newest.readers.add(news)
+
+    def leave(self) -> None:
+        self.newest.readers.discard(self.news)
+
+    def take(self) -> list[Debate]:
+        """Oldest first, so that whoever puts each on top ends with the newest there."""
+        now = self.newest.debates
+        new = [debate for debate in now.values() if self._told.get(debate.id) != debate]
+        self._told = dict(now)
+        return new
+
+
+class Live:
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.streams = 0
+        self._channels: dict[str, Channel] = {}
+        self._newest: Newest | None = None
+
+    def join(self, debate: Debate, after: int, news: asyncio.Event) -> Reader:
+        channel = self._channels.get(debate.id)
+        if channel is None or channel.broken is not None or (channel.over and not debate.terminal):
+            channel = self._channels[debate.id] = Channel(self.runtime, debate)
+            channel.begin()
+        return Reader(channel, after, news)
+
+    async def leave(self, reader: Reader) -> None:
+        reader.leave()
+        channel = reader.channel
+        if not channel.readers:
+            if self._channels.get(channel.id) is channel:
+                del self._channels[channel.id]
+            await channel.end()
+
+    def join_list(self, news: asyncio.Event) -> ListReader:
+        if self._newest is None:
+            self._newest = Newest(self.runtime)
+            self._newest.begin()
+        return ListReader(self._newest, news)
+
+    async def leave_list(self, reader: ListReader) -> None:
+        reader.leave()
+        newest = reader.newest
+        if not newest.readers and self._newest is newest:
+            self._newest = None
+            await newest.end()
+
+    def poke(self) -> None:
+        """Something was changed from here: those who watch the list need not wait."""
+        if self._newest is not None:
+            self._newest.poke()

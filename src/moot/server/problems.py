@@ -1,0 +1,200 @@
+"""Every error as `application/problem+json` (RFC 9457). The types are stable; docs/api.md lists them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from moot.config import masked
+from moot.errors import (
+    AmbiguousId,
+    InputError,
+    ModelError,
+    MootError,
+    NoSuchDebate,
+    ScriptError,
+    StoreError,
+    Superseded,
+    UnknownModel,
+    UnknownName,
+    WrongStatus,
+)
+from moot.types import record
+
+MEDIA_TYPE = "application/problem+json"
+_PREFIX = "urn:moot:problem:"
+
+
+@record
+class Kind:
+    slug: str
+    status: int
+    title: str
+
+
+KINDS = [
+    Kind(slug="bad-request", status=400, title="The request can't be read"),
+    Kind(slug="token-needed", status=401, title="A token is needed"),
+    Kind(slug="scope-missing", status=403, title="The token does not allow this"),
+    Kind(slug="cross-origin", status=403, title="The request comes from another site"),
+    Kind(slug="not-found", status=404, title="There is no such thing"),
+    Kind(slug="unknown-debate", status=404, title="There is no such debate"),
+    Kind(slug="method-not-allowed", status=405, title="This can't be done with it"),
+    Kind(slug="ambiguous-id", status=409, title="Several debates have ids that begin so"),
+    Kind(slug="wrong-status", status=409, title="The debate's status does not allow this"),
+    Kind(slug="already-answered", status=409, title="Someone else was first"),
+    Kind(slug="rules-changed", status=409, title="The record and the rules part"),
+    Kind(slug="stale", status=412, title="It has changed since you looked"),
+    Kind(slug="too-large", status=413, title="The request is too large"),
+    Kind(slug="unsupported-media-type", status=415, title="The body must be JSON"),
+    Kind(slug="misdirected", status=421, title="This server is not known under that name"),
+    Kind(slug="invalid", status=422, title="The request is not valid"),
+    Kind(slug="unknown-name", status=422, title="There is no such name"),
+    Kind(slug="unknown-model", status=422, title="There is no such model"),
+    Kind(slug="key-reused", status=422, title="The idempotency key was used for something else"),
+    Kind(slug="too-many-requests", status=429, title="Too many requests"),
+    Kind(slug="internal", status=500, title="A bug in moot"),
+    Kind(slug="model-failed", status=502, title="A model gave no usable answer"),
+    Kind(slug="store-unavailable", status=503, title="The database can't be used"),
+    Kind(slug="too-many-streams", status=503, title="Too many streams are open"),
+]
+_BY_SLUG = {kind.slug: kind for kind in KINDS}
+_BY_STATUS = {400: "bad-request", 401: "token-needed", 404: "not-found", 405: "method-not-allowed", 413: "too-large"}
+
+# The first that fits; the tree is drawn in moot/errors.py.
+_BY_ERROR: list[tuple[type[MootError], str]] = [
+    (NoSuchDebate, "unknown-debate"),
+    (AmbiguousId, "ambiguous-id"),
+    (WrongStatus, "wrong-status"),
+    (UnknownModel, "unknown-model"),
+    (UnknownName, "unknown-name"),
+    (InputError, "invalid"),
+    (ScriptError, "rules-changed"),
+    (ModelError, "model-failed"),
+    (Superseded, "wrong-status"),
+    (StoreError, "store-unavailable"),
+]
+
+
+class Wrong(BaseModel):
+    """One thing that is wrong with a request."""
+
+    where: str = Field(description="a dotted path into the request, for example `body.settings`")
+    message: str
+
+
+class Problem(BaseModel):
+    """Why a request was refused, and what to do."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str = Field(description="stable: `urn:moot:problem:` and a slug", examples=[f"{_PREFIX}wrong-status"])
+    title: str = Field(description="the same for all problems of a type")
+    status: int = Field(ge=400, le=599)
+    detail: str = Field(description="what happened here, and what to do next")
+    instance: str = Field(description="the path that was asked for")
+    errors: list[Wrong] | None = Field(None, description="of a request that is not valid: everything that is wrong")
+    actions: list[str] | None = Field(None, description="of a debate with the wrong status: what can be done instead")
+    answered_by: str | None = Field(None, description="of a question that was answered already: by whom")
+
+
+class Refused(Exception):
+    """A problem that a route or a guard has found itself."""
+
+    def __init__(self, slug: str, detail: str, *, headers: Mapping[str, str] | None = None, **extensions: Any) -> None:
+        super().__init__(detail)
+        self.kind, self.detail = _BY_SLUG[slug], detail
+        self.headers, self.extensions = dict(headers or {}), extensions
+
+
+def response(refused: Refused, path: str) -> Response:
+    kind = refused.kind
+    problem = Problem(
+        type=_PREFIX + kind.slug,
+        title=kind.title,
+        status=kind.status,
+        detail=masked(refused.detail),
+        instance=path,
+        **refused.extensions,
+    )
+    # ASCII: a refusal may quote half a character, which has no other form.
+    body = json.dumps(problem.model_dump(exclude_none=True))
+    return Response(body, kind.status, refused.headers, MEDIA_TYPE)
+
+
+def refusal(error: MootError) -> Refused:
+    slug = next((slug for kind, slug in _BY_ERROR if isinstance(error, kind)), "internal")
+    return Refused(slug, str(error))
+
+
+def documented(*slugs: str) -> dict[int | str, dict[str, Any]]:
+    """For the `responses` of a route: problems of these types, and those that every route can have."""
+    found: dict[int | str, list[str]] = {}
+    for kind in (_BY_SLUG[slug] for slug in slugs):
+        found.setdefault(kind.status, []).append(kind.slug)
+    return {status: _documented(slugs) for status, slugs in found.items()}
+
+
+def _documented(slugs: list[str]) -> dict[str, Any]:
+    told = ". ".join(f"{_BY_SLUG[slug].title} (`{slug}`)" for slug in slugs)
+    return {"description": told, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+
+
+def handle(app: FastAPI, routes: Sequence[APIRoute]) -> None:
+    async def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, Refused)
+        return response(error, request.url.path)
+
+    async def moot_error(request: Request, error: Exception) -> Response:
+        assert isinstance(error, MootError)
+        return response(refusal(error), request.url.path)
+
+    async def invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return response(_invalid(error), request.url.path)
+
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return response(_http(error, request.url.path, routes), request.url.path)
+
+    app.add_exception_handler(Refused, refused)
+    app.add_exception_handler(MootError, moot_error)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, http)
+
+
+def unexpected() -> Refused:
+    """Says nothing of what went wrong: that is in the log, and could hold anything."""
+    return Refused("internal", "Something unexpected happened. It is a bug in moot; the server's log says where.")
+
+
+def _invalid(error: RequestValidationError) -> Refused:
+    wrong = [
+        Wrong(where=".".join(map(str, each["loc"])), message=str(each["msg"]).removeprefix("Value error, "))
+        for each in error.errors()
+    ]
+    if any(each["type"] == "json_invalid" for each in error.errors()):
+        return Refused("bad-request", "The body is not valid JSON.", errors=wrong)
+    told = "; ".join(f"{each.where}: {each.message}" for each in wrong[:3])
+    more = f" {len(wrong) - 3} more problems follow in `errors`." if len(wrong) > 3 else ""
+    return Refused("invalid", f"{told}.{more} /openapi.json has the shape of every request.", errors=wrong)
+
+
+def _http(error: HTTPException, path: str, routes: Sequence[APIRoute]) -> Refused:
+    headers = error.headers or {}
+    if error.status_code == 405:
+        # The header names the methods of the first route only that has the path.
+        methods = sorted({method for each in routes if each.path_regex.match(path) for method in each.methods or ()})
+        allow = ", ".join(methods) or headers.get("allow", "")
+        return Refused("method-not-allowed", f"It takes {allow}.", headers={"Allow": allow})
+    if error.status_code == 404:
+        return Refused("not-found", "There is nothing here. /openapi.json lists every path.")
+    slug = _BY_STATUS.get(error.status_code, "bad-request" if error.status_code < 500 else "internal")
+    return Refused(slug, str(error.detail), headers=headers)

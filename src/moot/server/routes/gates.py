@@ -1,0 +1,126 @@
+"""Questions to people: list, answer, approve, reject."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from fastapi import APIRouter
+
+from moot.errors import WrongStatus
+from moot.server import etags, schemas, views
+from moot.server.house import DebateId, Decider, Here, House, Reader
+from moot.server.problems import Refused, documented
+from moot.server.routes.lifecycle import IfMatch
+from moot.server.tokens import Caller
+from moot.types import Json
+
+router = APIRouter(tags=["gates"])
+
+ANSWERS = documented(
+    "unknown-debate", "ambiguous-id", "wrong-status", "already-answered", "rules-changed", "stale", "invalid"
+)
+
+
+@router.get(
+    "/v1/gates",
+    operation_id="listOpenGates",
+    summary="Everything that debates ask people now, oldest first",
+    response_model=schemas.GateList,
+)
+async def open_gates(house: Here, caller: Reader) -> schemas.GateList:
+    return schemas.GateList(items=[views.gate(gate) for gate in await house.store.gates()])
+
+
+@router.get(
+    "/v1/debates/{debate_id}/gates",
+    operation_id="listGates",
+    summary="What a debate asks and has asked people",
+    response_model=schemas.GateList,
+    responses=documented("unknown-debate", "ambiguous-id"),
+)
+async def gates(debate_id: DebateId, house: Here, caller: Reader) -> schemas.GateList:
+    debate = await house.find(debate_id)
+    return schemas.GateList(items=[views.gate(gate) for gate in await house.store.gates(debate.id)])
+
+
+@router.post(
+    "/v1/debates/{debate_id}/answer",
+    operation_id="answerGate",
+    summary="Answer what a debate asks, and let it go on",
+    response_model=schemas.Answered,
+    responses=ANSWERS,
+)
+async def answer(
+    debate_id: DebateId, given: schemas.GateAnswer, house: Here, caller: Decider, if_match: IfMatch = None
+) -> schemas.Answered:
+    """A question is answered once: whoever comes second gets `already-answered`, with who was first."""
+    words: Json = {"text": given.text}
+    if given.choice is not None:
+        words["choice"] = given.choice
+    return await _answer(house, caller, debate_id, given.key, words, if_match)
+
+
+@router.post(
+    "/v1/debates/{debate_id}/approve",
+    operation_id="approveGate",
+    summary="Approve what a debate wants to do next",
+    response_model=schemas.Answered,
+    responses=ANSWERS,
+)
+async def approve(
+    debate_id: DebateId,
+    house: Here,
+    caller: Decider,
+    verdict: schemas.Verdict | None = None,
+    if_match: IfMatch = None,
+) -> schemas.Answered:
+    return await _rule(house, caller, debate_id, "approve", verdict, if_match)
+
+
+@router.post(
+    "/v1/debates/{debate_id}/reject",
+    operation_id="rejectGate",
+    summary="Reject what a debate wants to do next",
+    response_model=schemas.Answered,
+    responses=ANSWERS,
+)
+async def reject(
+    debate_id: DebateId,
+    house: Here,
+    caller: Decider,
+    verdict: schemas.Verdict | None = None,
+    if_match: IfMatch = None,
+) -> schemas.Answered:
+    return await _rule(house, caller, debate_id, "reject", verdict, if_match)
+
+
+async def _rule(
+    house: House, caller: Caller, debate_id: str, choice: str, verdict: schemas.Verdict | None, if_match: str | None
+) -> schemas.Answered:
+    key, reason = (None, "") if verdict is None else (verdict.key, verdict.reason)
+    return await _answer(house, caller, debate_id, key, {"choice": choice, "text": reason}, if_match)
+
+
+async def _answer(
+    house: House, caller: Caller, debate_id: str, key: str | None, words: Json, if_match: str | None
+) -> schemas.Answered:
+    found = await house.find(debate_id)
+    async with house.alone(found.id):
+        etags.check(if_match, await house.store.get(found.id))
+        try:
+            decided = await house.app.runtime.answer(found.id, words, by=caller.name, key=key)
+        except WrongStatus as error:
+            raise await _too_late(house, error, found.id, key) from None
+        with suppress(WrongStatus):  # someone else lets it go on
+            await house.runs.go_on(found.id, "resume")
+    house.live.poke()
+    debate = await house.store.get(found.id)
+    return schemas.Answered(gate=views.gate(decided), debate=views.summary(house.app, debate))
+
+
+async def _too_late(house: House, error: WrongStatus, debate_id: str, key: str | None) -> Refused:
+    debate = await house.store.get(debate_id)
+    asked = [gate for gate in await house.store.gates(debate_id) if gate.kind != "guidance" and key in (None, gate.key)]
+    if asked and asked[-1].status == "decided":
+        return Refused("already-answered", str(error), answered_by=asked[-1].reviewer)
+    return house.refusal(error, debate)

@@ -1,0 +1,106 @@
+"""What is remembered: past decisions and reasoning templates."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from moot.errors import InputError
+from moot.memory.decisions import headline
+from moot.memory.library import Template
+from moot.memory.past import Past
+from moot.server import schemas
+from moot.server.house import Here, Reader
+from moot.server.markdown import html as rendered
+from moot.server.problems import Refused, documented
+from moot.server.routes.debates import Html
+from moot.types import Json
+
+router = APIRouter(tags=["memory"])
+
+
+@router.get(
+    "/v1/search",
+    operation_id="searchDebates",
+    summary="Completed debates that are about something, best first",
+    response_model=schemas.Search,
+    responses=documented("invalid", "store-unavailable"),
+)
+async def search(
+    house: Here,
+    caller: Reader,
+    q: Annotated[str, Query(min_length=1, max_length=1000, description="a question, or words")],
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+) -> schemas.Search:
+    query = " ".join(q.split())
+    if not query:
+        raise InputError("What should be searched for? Give words in `q`.")
+    found = await house.app.memory.past.search(query, limit)
+    return schemas.Search(
+        query=query,
+        items=[_hit(past) for past in found.past],
+        by=found.by,
+        note=found.note,
+        more=found.more,
+        tokens_in=found.usage.tokens_in,
+        cost_usd=found.usage.cost_usd,
+    )
+
+
+@router.get(
+    "/v1/templates",
+    operation_id="listTemplates",
+    summary="The reasoning templates",
+    response_model=schemas.TemplateList,
+)
+async def list_templates(house: Here, caller: Reader) -> schemas.TemplateList:
+    known = house.app.memory.library
+    items = [schemas.TemplateSummary(**_summary(template)) for template in known.templates]
+    return schemas.TemplateList(items=items, problems=list(known.problems))
+
+
+@router.get(
+    "/v1/templates/{template_id}",
+    operation_id="getTemplate",
+    summary="One reasoning template, with its text",
+    response_model=schemas.Template,
+    responses=documented("not-found", "invalid"),
+)
+async def get_template(template_id: str, house: Here, caller: Reader, html: Html = False) -> schemas.Template:
+    try:
+        template = house.app.memory.library.get(template_id)
+    except InputError as error:
+        raise Refused("not-found", str(error)) from None
+    return schemas.Template(
+        **_summary(template),
+        questions=list(template.front.questions),
+        text=template.text,
+        html=rendered(template.text) if html else None,
+    )
+
+
+def _hit(past: Past) -> schemas.Hit:
+    debate = past.debate
+    return schemas.Hit(
+        id=debate.id,
+        topic=debate.topic,
+        format=debate.format,
+        winner=(debate.outcome or {}).get("winner"),
+        headline=headline(debate),
+        demonstration=past.demonstration,
+        score=round(past.score, 4),
+        completed_at=debate.completed_at,
+    )
+
+
+def _summary(template: Template) -> Json:
+    front = template.front
+    return {
+        "id": front.id,
+        "name": front.name,
+        "summary": front.summary,
+        "domains": list(front.domains),
+        "keywords": list(front.keywords),
+        "own": template.file is not None,
+    }

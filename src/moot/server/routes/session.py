@@ -1,0 +1,70 @@
+"""Who asks: log a browser in and out with a token."""
+
+from __future__ import annotations
+
+import time
+
+from fastapi import APIRouter, Request, Response
+
+from moot import __version__
+from moot.server import schemas, tokens
+from moot.server.house import Asks, Here, House
+from moot.server.problems import Refused, documented
+from moot.server.tokens import COOKIE, SESSION_SECONDS, Caller
+
+router = APIRouter(tags=["session"])
+
+
+@router.get(
+    "/v1/session",
+    operation_id="getSession",
+    summary="Who asks, and what they may do",
+    response_model=schemas.Me,
+    responses=documented("token-needed"),
+)
+async def me(house: Here, caller: Asks) -> schemas.Me:
+    return _me(house, caller)
+
+
+@router.post(
+    "/v1/session",
+    operation_id="login",
+    summary="Log a browser in: exchange a token for a session cookie",
+    response_model=schemas.Me,
+    responses=documented("token-needed", "invalid"),
+)
+async def login(given: schemas.Login, request: Request, response: Response, house: Here) -> schemas.Me:
+    """The cookie can't be read by scripts and is not sent from other sites. It ends after twelve hours, with the token,
+    or with `DELETE /v1/session`."""
+    caller = await tokens.find(house.store, given.token.strip())
+    if caller is None or caller.token is None or caller.token.parent is not None:
+        raise Refused("token-needed", "This token is not valid. Make one with: moot token create NAME --scope read,run")
+    secret = await tokens.open_session(house.store, caller.token, time.time())
+    response.set_cookie(
+        COOKIE,
+        secret,
+        max_age=SESSION_SECONDS,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return _me(house, caller)
+
+
+@router.delete(
+    "/v1/session",
+    operation_id="logout",
+    summary="Log a browser out",
+    status_code=204,
+)
+async def logout(request: Request, response: Response, house: Here) -> None:
+    secret = request.cookies.get(COOKIE)
+    caller = await tokens.find(house.store, secret) if secret else None
+    if caller is not None and caller.token is not None and caller.token.parent is not None:
+        await house.store.drop_token(caller.token.id)
+    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+
+
+def _me(house: House, caller: Caller) -> schemas.Me:
+    scopes: list[schemas.Scope] = [scope for scope in schemas.SCOPES if caller.may(scope)]
+    return schemas.Me(name=caller.name, scopes=scopes, token_needed=house.demands_token, version=__version__)

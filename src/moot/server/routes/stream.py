@@ -1,0 +1,93 @@
+"""One stream for a whole page: browsers keep no more than six connections to a server."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Response
+
+from moot.errors import InputError, NoSuchDebate
+from moot.server import dialects
+from moot.server.house import Here, Reader, still_allowed
+from moot.server.problems import documented
+from moot.server.routes.debates import Html
+from moot.server.routes.transcript import check_room
+from moot.server.sse import Events, Stream
+from moot.types import Debate
+
+router = APIRouter(tags=["transcript"])
+
+MAX_DEBATES = 20
+
+_STREAM: dict[str, Any] = {
+    "description": "The live stream; it ends only with the connection",
+    "content": {
+        "text/event-stream": {
+            "schema": {
+                "type": "string",
+                "description": "Server-sent events, as of one debate (`watchDebate`), of all that were asked for",
+            }
+        }
+    },
+}
+
+
+@router.get(
+    "/v1/stream",
+    operation_id="watchMany",
+    summary="Several debates and the list of the newest ones, live in one stream",
+    response_class=Response,
+    responses={
+        200: _STREAM,
+        **documented("unknown-debate", "invalid", "too-many-streams"),
+    },
+)
+async def stream(
+    house: Here,
+    caller: Reader,
+    debates: Annotated[
+        str,
+        Query(
+            max_length=2000,
+            description="full ids with commas between them; `id:seq` begins after that event. Empty: none",
+        ),
+    ] = "",
+    newest: Annotated[
+        bool, Query(description="tell of the newest debates, now and whenever one of them changes")
+    ] = False,
+    html: Html = False,
+    last_event_id: Annotated[
+        str | None, Header(max_length=2000, description="set by a browser that reconnects; wins over `debates`")
+    ] = None,
+) -> Response:
+    """Every event says which debate it is about. An `end` ends a debate, not the stream."""
+    wanted = {**_places(debates), **{name: at for name, at in _places(last_event_id or "").items() if name in debates}}
+    if len(wanted) > MAX_DEBATES:
+        raise InputError(f"{len(wanted)} debates were asked for; {MAX_DEBATES} is the most for one stream.")
+    found: list[tuple[Debate, int]] = []
+    for debate_id, after in wanted.items():
+        try:
+            found.append((await house.store.get(debate_id), after))
+        except NoSuchDebate:
+            raise NoSuchDebate(debate_id) from None
+    check_room(house)
+    told = Stream(
+        house.live,
+        dialects.Moot(house.app, with_html=html),
+        found,
+        with_list=newest,
+        lasting=True,
+        closing=house.closing,
+        allowed=still_allowed(house, caller, "read"),
+    )
+    return Events(told)
+
+
+def _places(text: str) -> dict[str, int]:
+    places: dict[str, int] = {}
+    for each in filter(None, text.split(",")):
+        debate_id, _, seq = each.strip().partition(":")
+        if seq and not (seq.isdecimal() and seq.isascii() and len(seq) < 16):
+            raise InputError(f"{each!r} is no place in a debate. Write the id, or id:seq.")
+        places[debate_id] = int(seq or 0)
+    return places

@@ -1,0 +1,187 @@
+"""What was said: turns, events (a page, or live), audit, trace, proof."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.sse import EventSourceResponse
+
+from moot.config import masked, shown
+from moot.server import dialects, schemas, views
+from moot.server.house import DebateId, Here, House, Reader, still_allowed
+from moot.server.problems import Refused, documented
+from moot.server.routes.debates import Html
+from moot.server.sse import MAX_STREAMS, Events, Stream
+from moot.types import Debate, Json
+
+router = APIRouter(tags=["transcript"])
+
+LOOKS = documented("unknown-debate", "ambiguous-id", "invalid")
+After = Annotated[int, Query(ge=0, le=2**53, description="only what comes after this number")]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+_STREAM: dict[str, Any] = {
+    "description": "A page of events; or, for those who accept `text/event-stream` or anything, the live stream",
+    "content": {
+        "text/event-stream": {
+            "schema": {
+                "type": "string",
+                "description": (
+                    "Server-sent events. Without a name: `Event`, with its `seq` as id. `delta`: `Delta`, new text of "
+                    "a step in flight. `debate`: `DebateSummary`, when its numbers have changed. `end`: `End`, then "
+                    "the stream closes."
+                ),
+            }
+        }
+    },
+}
+
+
+@router.get(
+    "/v1/debates/{debate_id}/turns",
+    operation_id="listTurns",
+    summary="The turns of a debate, in the order in which they were stored",
+    response_model=schemas.TurnPage,
+    responses=LOOKS,
+)
+async def turns(
+    debate_id: DebateId, house: Here, caller: Reader, after: After = 0, limit: Limit = 500, html: Html = False
+) -> Response:
+    debate = await house.find(debate_id)
+    found = await house.store.turns(debate.id, after)
+    items = [views.turn(turn, with_html=html) for turn in found[:limit]]
+    view = schemas.TurnPage(items=items, next=items[-1].seq if len(found) > limit else None)
+    return Response(views.json_of(view), media_type="application/json")
+
+
+@router.get(
+    "/v1/debates/{debate_id}/events",
+    operation_id="watchDebate",
+    summary="What happened and happens in a debate: live, or as a page",
+    response_model=schemas.EventPage,
+    responses={
+        200: _STREAM,
+        204: {"description": "Nothing more will come: a browser that reconnects after the end stops there"},
+        **LOOKS,
+        **documented("too-many-streams"),
+    },
+)
+async def events(
+    request: Request,
+    debate_id: DebateId,
+    house: Here,
+    caller: Reader,
+    after: After = 0,
+    limit: Limit = 500,
+    html: Html = False,
+    until: Annotated[
+        Literal["end", "rest"],
+        Query(description="the stream ends when the debate is completed or canceled, or as soon as it rests"),
+    ] = "end",
+    dialect: Annotated[dialects.Name, Query(description="how the stream's events are worded")] = "moot",
+    last_event_id: Annotated[
+        str | None, Header(max_length=100, description="set by a browser that reconnects; wins over `after`")
+    ] = None,
+) -> Response:
+    """With `Accept: application/json` a page of durable events; otherwise a live stream of them, from `after` on, and
+    of the text that is being written. Come back with the last id and nothing is missed or told twice."""
+    debate = await house.find(debate_id)
+    if _wants_page(request.headers.get("accept", "")):
+        return await _page(house, debate, after, limit, with_html=html)
+    worded = dialects.dialect_of(dialect, house.app, debate, with_html=html)
+    returning = last_event_id is not None and last_event_id.isdecimal()
+    if returning:
+        after = int(last_event_id or 0)
+        if debate.terminal and after >= debate.last_seq:
+            return Response(status_code=204)
+    check_room(house)
+    stream = Stream(
+        house.live,
+        worded,
+        [(debate, after)],
+        until_rest=until == "rest",
+        closing=house.closing,
+        allowed=still_allowed(house, caller, "read"),
+    )
+    return Events(stream)
+
+
+def check_room(house: House) -> None:
+    if house.live.streams >= MAX_STREAMS:
+        raise Refused("too-many-streams", f"{MAX_STREAMS:,} streams are open, which is the most. Close some.")
+
+
+def _wants_page(accept: str) -> bool:
+    kinds = [each.partition(";")[0].strip().lower() for each in accept.split(",")]
+    return "application/json" in kinds and EventSourceResponse.media_type not in kinds
+
+
+async def _page(house: House, debate: Debate, after: int, limit: int, *, with_html: bool) -> Response:
+    found = await house.store.events(debate.id, after, limit + 1)
+    items = [views.event(debate.id, event, with_html=with_html) for event in found[:limit]]
+    view = schemas.EventPage(items=items, next=items[-1].seq if len(found) > limit else None)
+    return Response(views.json_of(view), media_type="application/json")
+
+
+@router.get(
+    "/v1/debates/{debate_id}/audit",
+    operation_id="auditDebate",
+    summary="Everything that is known of a debate, with every word that was sent to a model",
+    response_model=schemas.Audit,
+    responses={**LOOKS, **documented("rules-changed")},
+)
+async def audit(debate_id: DebateId, house: Here, caller: Reader) -> schemas.Audit:
+    debate = await house.find(debate_id)
+    told = await house.app.audit(debate.id)
+    about: Json = {**told["debate"], "config": shown(told["debate"]["config"]), "cast": shown(told["debate"]["cast"])}
+    turns = [_without_addresses(turn) for turn in told["turns"]]
+    events = [each if each["type"].isupper() else {**each, "data": shown(each["data"])} for each in told["events"]]
+    return schemas.Audit(debate={**about, "error": shown(about["error"])}, turns=turns, events=events)
+
+
+def _without_addresses(turn: Json) -> Json:
+    return {
+        **turn,
+        "model": masked(turn["model"]),
+        "metadata": shown(turn["metadata"]),
+        "failure": shown(turn["failure"]),
+    }
+
+
+@router.get(
+    "/v1/debates/{debate_id}/trace",
+    operation_id="traceDebate",
+    summary="The format's own account of a debate",
+    response_model=schemas.Trace,
+    responses={**LOOKS, **documented("not-found")},
+)
+async def trace(debate_id: DebateId, house: Here, caller: Reader) -> schemas.Trace:
+    """Only some formats have one: `crucible` does."""
+    debate = await house.find(debate_id)
+    told = await house.app.trace(debate.id)
+    if told is None:
+        raise Refused("not-found", f"The format {debate.format!r} keeps no account of its own. See its turns.")
+    return schemas.Trace(format=debate.format, trace=shown(told))
+
+
+@router.get(
+    "/v1/debates/{debate_id}/proof",
+    operation_id="proveDebate",
+    summary="Whether the record leads to the same transcript, byte for byte",
+    response_model=schemas.Proof,
+    responses={**LOOKS, **documented("rules-changed")},
+)
+async def proof(debate_id: DebateId, house: Here, caller: Reader) -> schemas.Proof:
+    debate = await house.find(debate_id)
+    proof = await house.app.prove(debate.id)
+    line, recorded, replayed = proof.first_difference or (None, None, None)
+    return schemas.Proof(
+        same=proof.same,
+        sha256=proof.sha256,
+        bytes=len(proof.recorded),
+        turns=debate.turn_count,
+        line=line,
+        recorded=recorded,
+        replayed=replayed,
+    )

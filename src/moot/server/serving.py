@@ -1,0 +1,100 @@
+"""The process around the server: its socket, its signals, and how it ends."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import socket
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import uvicorn
+from fastapi import FastAPI
+
+from moot.errors import InputError
+from moot.server.house import House
+
+END_SECONDS = 10  # for requests in progress, when the server is told to end
+
+
+class Server(uvicorn.Server):
+    """Tells the streams first that it ends: uvicorn would wait for them."""
+
+    def __init__(self, api: FastAPI, *, behind_proxy: bool = False) -> None:
+        self._api = api
+        super().__init__(
+            uvicorn.Config(
+                api,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=behind_proxy,
+                timeout_graceful_shutdown=END_SECONDS,
+                lifespan="on",
+            )
+        )
+
+    async def run_on(self, bound: socket.socket) -> None:
+        """Until a signal, or `should_exit`."""
+        await self.serve(sockets=[bound])
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """As uvicorn does, but ending is no failure: the signal is not raised again afterwards."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        house: House | None = getattr(self._api.state, "house", None)
+        if house is not None:
+            house.closing.set()
+        await super().shutdown(sockets)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Raises InputError, saying what to do, when the address can't be had."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError:
+        raise InputError(f"There is no address {host!r} on this machine. Use 127.0.0.1, or one of its own.") from None
+    # Where a name has several addresses, the one that `address_of` tells people.
+    family, _, _, _, place = min(found, key=lambda each: each[0] != socket.AF_INET)
+    # Only of a socket that says it is TCP does asyncio turn off the wait for more to send, 40 ms for each response.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":  # elsewhere it would let two servers share a port
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(place)
+        bound.listen(1024)
+    except OSError as error:
+        bound.close()
+        raise InputError(_why(host, port, error)) from None
+    bound.setblocking(False)
+    return bound
+
+
+def address_of(bound: socket.socket, host: str) -> str:
+    """Where a browser on this machine finds it."""
+    port = bound.getsockname()[1]
+    name = "127.0.0.1" if host in ("0.0.0.0", "::", "localhost") else host
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}"
+
+
+def _why(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"Port {port} on {host} is taken: moot may be running already, or another program is. "
+            "Choose another with --port, or --port 0 for any that is free."
+        )
+    if error.errno == errno.EACCES:
+        return f"Port {port} may not be used by you. Choose one above 1024 with --port."
+    return f"Can't listen on {host}, port {port} ({error.strerror}). Choose another with --host and --port."

@@ -1,0 +1,159 @@
+"""Streams of events (SSE): from readers to bytes, with heartbeats, until debate, server or client end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from typing import Protocol
+
+from fastapi.sse import EventSourceResponse
+from starlette.types import Receive, Scope, Send
+
+from moot.server.dialects import Dialect
+from moot.server.live import ListReader, Live, Reader, Said
+from moot.types import Debate, Event
+
+HEARTBEAT_SECONDS = 10.0
+RECONNECT_MS = 1000
+HOPELESS_SECONDS = 30.0  # a client that takes nothing for so long is gone
+MAX_STREAMS = 2000
+
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+_BEAT = b": beat\n\n"
+
+Allowed = Callable[[], Awaitable[bool]]
+
+
+class Stream:
+    """What one connection is told. Use it once."""
+
+    def __init__(
+        self,
+        live: Live,
+        dialect: Dialect,
+        debates: Sequence[tuple[Debate, int]],
+        *,
+        with_list: bool = False,
+        until_rest: bool = False,
+        lasting: bool = False,
+        closing: asyncio.Event,
+        allowed: Allowed,
+    ) -> None:
+        """`debates` come with the event after which each begins. A `lasting` stream goes on when they have ended.
+        `allowed` is asked now and then whether the client still may."""
+        self._live, self._dialect, self._debates = live, dialect, debates
+        self._with_list, self._until_rest, self._lasting = with_list, until_rest, lasting
+        self._closing, self._allowed = closing, allowed
+        self._news = asyncio.Event()
+        self._readers: list[Reader] = []
+        self._list: ListReader | None = None
+        self._ended: set[str] = set()
+        self._checked = asyncio.get_running_loop().time()
+
+    async def frames(self) -> AsyncGenerator[bytes, None]:
+        self._live.streams += 1
+        ending = asyncio.ensure_future(self._closing.wait())
+        ending.add_done_callback(lambda _: self._news.set())
+        try:
+            self._readers = [self._live.join(debate, after, self._news) for debate, after in self._debates]
+            self._list = self._live.join_list(self._news) if self._with_list else None
+            yield f"retry: {RECONNECT_MS}\n\n".encode()
+            while not self._closing.is_set():
+                self._news.clear()
+                chunk = await self._take()
+                if chunk:
+                    yield chunk
+                if self._over():
+                    return
+                quiet = not await self._wait()
+                if quiet:
+                    yield _BEAT
+                if not await self._may_go_on():
+                    return
+        finally:
+            ending.cancel()
+            self._live.streams -= 1
+            for reader in self._readers:
+                await self._live.leave(reader)
+            if self._list is not None:
+                await self._live.leave_list(self._list)
+
+    def _over(self) -> bool:
+        broken = any(reader.channel.broken for reader in self._readers)
+        return broken or (not self._lasting and len(self._ended) == len(self._readers))
+
+    async def _may_go_on(self) -> bool:
+        """Asked as often as a heart beats, however much there is to tell."""
+        now = asyncio.get_running_loop().time()
+        if now - self._checked < HEARTBEAT_SECONDS:
+            return True
+        self._checked = now
+        return await self._allowed()
+
+    async def _wait(self) -> bool:
+        """False when nothing came for as long as a heart rests."""
+        try:
+            async with asyncio.timeout(HEARTBEAT_SECONDS):
+                await self._news.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _take(self) -> bytes:
+        parts: list[bytes] = []
+        for reader in self._readers:
+            if reader.channel.id in self._ended:
+                continue
+            parts += [await self._worded(reader, item) for item in await reader.take()]
+            if reader.finished(at_rest=self._until_rest):
+                self._ended.add(reader.channel.id)
+                parts.append(self._dialect.end(reader.channel.debate, self._place(reader)))
+        parts += [self._dialect.debate(debate) for debate in (self._list.take() if self._list else ())]
+        return b"".join(parts)
+
+    async def _worded(self, reader: Reader, item: Event | Said | Debate) -> bytes:
+        if isinstance(item, Event):
+            return await self._dialect.event(reader.channel.debate, item, self._place(reader, item.seq))
+        if isinstance(item, Said):
+            return self._dialect.said(reader.channel.id, item)
+        return self._dialect.debate(item)
+
+    def _place(self, reader: Reader, seq: int | None = None) -> str:
+        """What a client that comes back gives as `Last-Event-ID`: of one debate a number, of several all of them."""
+        if not self._lasting:
+            return str(reader.seq if seq is None else seq)
+        places = ((each, seq if each is reader and seq is not None else each.seq) for each in self._readers)
+        return ",".join(f"{each.channel.id}:{at}" for each, at in places)
+
+
+class Frames(Protocol):
+    def frames(self) -> AsyncGenerator[bytes, None]: ...
+
+
+class Events(EventSourceResponse):
+    """The response around a stream. It ends with the client; one that takes nothing is let go instead of waited for."""
+
+    def __init__(self, stream: Frames) -> None:
+        self._stream = stream
+        super().__init__(iter(()), headers=HEADERS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        telling = asyncio.create_task(self.stream_response(send), name="stream")
+        gone = asyncio.create_task(self.listen_for_disconnect(receive), name="stream-gone")
+        try:
+            await asyncio.wait({telling, gone}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (telling, gone):
+                task.cancel()
+            ended, _ = await asyncio.gather(telling, gone, return_exceptions=True)
+        if isinstance(ended, Exception) and not isinstance(ended, TimeoutError | OSError):
+            raise ended
+
+    async def stream_response(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async with aclosing(self._stream.frames()) as frames:
+            async for frame in frames:
+                async with asyncio.timeout(HOPELESS_SECONDS):
+                    await send({"type": "http.response.body", "body": frame, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})

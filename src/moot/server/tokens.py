@@ -1,0 +1,71 @@
+"""Who asks, and what they may do. Secrets are random, so a plain hash keeps them; nobody can read one back."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import uuid
+from collections.abc import Iterable
+
+from moot.errors import InputError, UnknownName
+from moot.server.schemas import SCOPES, Scope
+from moot.store import AccessToken, Store
+from moot.types import record
+
+PREFIX = "moot_"
+COOKIE = "moot_session"
+SESSION_SECONDS = 12 * 3600
+MAX_NAME = 60
+
+
+@record
+class Caller:
+    name: str
+    scopes: frozenset[Scope]
+    token: AccessToken | None = None  # None: someone at this machine
+
+    def may(self, scope: Scope) -> bool:
+        return "admin" in self.scopes or scope in self.scopes
+
+
+def hashed(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def new_token(name: str, scopes: Iterable[str]) -> tuple[str, AccessToken]:
+    """The secret, to be shown once, and what is kept. Raises InputError."""
+    name = name.strip()
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise InputError(f"A token needs a name of 1 to {MAX_NAME} characters, for example the person or program.")
+    given = tuple(dict.fromkeys(scopes))
+    for scope in given:
+        if scope not in SCOPES:
+            raise UnknownName("scope", scope, SCOPES)
+    if not given:
+        raise InputError(f"A token without scopes is of no use. Choose from {', '.join(SCOPES)}.")
+    secret = PREFIX + secrets.token_urlsafe(32)
+    return secret, AccessToken(id=str(uuid.uuid4()), name=name, hash=hashed(secret), scopes=given)
+
+
+async def find(store: Store, secret: str) -> Caller | None:
+    token = await store.token(hashed(secret))
+    return None if token is None else caller_of(token)
+
+
+def caller_of(token: AccessToken) -> Caller:
+    return Caller(name=token.name, scopes=frozenset(scope for scope in SCOPES if scope in token.scopes), token=token)
+
+
+async def open_session(store: Store, token: AccessToken, now: float) -> str:
+    """A secret for a browser's cookie; it may what the token may, for a while."""
+    secret = secrets.token_urlsafe(32)
+    session = AccessToken(
+        id=str(uuid.uuid4()),
+        name=token.name,
+        hash=hashed(secret),
+        scopes=token.scopes,
+        parent=token.parent or token.id,
+        expires_at=now + SESSION_SECONDS,
+    )
+    await store.add_token(session)
+    return secret

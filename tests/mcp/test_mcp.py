@@ -1,0 +1,337 @@
+"""The official MCP client uses moot, over both transports and in both eras of the protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from moot.mcp.desk import Desk, Here
+from moot.mcp.tools import make_server
+from moot.server.going import runs_of
+from moot.server.tokens import new_token
+from tests.running import an_app, answers_file
+from tests.server.serving import Served, served
+from tests.server.test_serve import environ
+
+MOOT = str(Path(sys.executable).with_name("moot"))
+DOCS = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text()
+QUESTION = "Redis or PostgreSQL?"
+SLOW = "sim:?latency_ms=150"
+
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+@asynccontextmanager
+async def inside(folder: Path, **settings: Any) -> AsyncIterator[Client]:
+    """Without a transport."""
+    values = {"model": answers_file(folder), **settings}
+    async with an_app(folder, **values) as app:
+        runs = runs_of(app)
+        await app.runtime.store.open()
+        desk = Desk(app, runs, asyncio.Event())
+        async with Client(make_server(desk, lambda _: Here("ann"))) as client:
+            yield client
+
+
+@asynccontextmanager
+async def over_stdio(folder: Path, model: str = "sim:", **more: Any) -> AsyncIterator[Client]:
+    parameters = StdioServerParameters(
+        command=MOOT, args=["mcp"], env={**environ(folder), "MOOT_MODEL": model}, cwd=str(folder)
+    )
+    async with Client(parameters, **more) as client:
+        yield client
+
+
+@asynccontextmanager
+async def over_http(server: Served, token: str = "", **more: Any) -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(streamable_http_client(f"{server.url}/mcp", http_client=http), **more) as client,
+    ):
+        yield client
+
+
+async def called(client: Client, name: str, /, progress: Any = None, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(name, arguments, progress_callback=progress)
+    assert not result.is_error, result.content
+    return result.structured_content
+
+
+async def refused(client: Client, name: str, /, **arguments: Any) -> str:
+    result = await client.call_tool(name, arguments)
+    assert result.is_error
+    return result.content[0].text
+
+
+async def awaited(client: Client, debate_id: str, *statuses: str, progress: Any = None) -> dict[str, Any]:
+    while True:
+        standing = await called(client, "wait_for_debate", progress, debate_id=debate_id, seconds=20)
+        if standing["status"] in (statuses or ("completed",)):
+            return standing
+        assert standing["status"] == "running", standing
+
+
+async def said(process: Any, **message: Any) -> None:
+    process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    await process.stdin.drain()
+
+
+async def whole_loop(client: Client) -> None:
+    """Start, wait with progress, answer a checkpoint, read the record, find the decision."""
+    told: list[tuple[float, str]] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        told.append((done, message or ""))
+
+    settings = {"max_rounds": 1, "perspectives": 2}
+    made = await called(client, "start_debate", question=QUESTION, format="panel", settings=settings)
+    assert made["status"] == "running"
+    while (standing := await awaited(client, made["id"], "waiting", "completed", progress=progress))["asks"]:
+        asked = standing["asks"][0]
+        answer = {"choice": "continue"} if asked["choices"] else {"text": "For a small shop."}
+        assert standing["next"].startswith("Ask the user")
+        await called(client, "answer_gate", debate_id=made["id"][:8], key=asked["key"], **answer)
+    assert standing["headline"]
+    assert standing["statement"]
+    assert len(told) > 3
+    assert any("Moderator" in message for _, message in told)
+    record = (await client.read_resource(standing["record"])).contents[0]
+    assert record.mime_type == "text/markdown"
+    assert record.text.startswith("---\nstatus: proposed")
+    assert (await called(client, "read_record", debate_id=made["id"]))["result"] == record.text
+    transcript = (await client.read_resource(standing["transcript"])).contents[0].text
+    assert transcript.startswith(f"# {QUESTION}")
+    assert standing["headline"] in transcript
+    found = await called(client, "search_decisions", query="PostgreSQL")
+    assert [each["id"] for each in found["found"]] == [made["id"]]
+    listed = await called(client, "list_debates", status="completed", format="panel")
+    assert [each["id"] for each in listed["debates"]] == [made["id"]]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_the_whole_loop_over_http(tmp_path, mode):
+    async def main() -> None:
+        async with over_http(server, mode=mode) as client:
+            assert client.server_info.name == "moot"
+            await whole_loop(client)
+
+    with served(tmp_path, model="sim:") as server:
+        asyncio.run(main())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_the_whole_loop_over_stdio(tmp_path, mode):
+    async def main() -> None:
+        async with over_stdio(tmp_path, mode=mode) as client:
+            await whole_loop(client)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_client_that_leaves_over_http_finds_the_result_when_it_comes_back(tmp_path, mode):
+    async def main() -> None:
+        async with over_http(server, mode=mode) as client:
+            made = await called(client, "start_debate", question=QUESTION, format="duel")
+            waiting = asyncio.create_task(called(client, "wait_for_debate", debate_id=made["id"]))
+            await asyncio.to_thread(server.until, made["id"], "running")
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
+        done = await asyncio.to_thread(server.rested, made["id"])  # with nobody connected
+        assert done["status"] == "completed"
+        async with over_http(server, mode=mode) as client:
+            standing = await called(client, "debate_status", debate_id=made["id"])
+            assert standing["headline"] == done["headline"]
+
+    with served(tmp_path, model="sim:?latency_ms=20") as server:
+        asyncio.run(main())
+
+
+@pytest.mark.slow
+def test_a_client_that_leaves_over_stdio_finds_its_debate_going_on_when_it_comes_back(tmp_path):
+    async def main() -> None:
+        async with over_stdio(tmp_path, SLOW) as client:
+            made = await called(client, "start_debate", question=QUESTION, format="duel")
+            standing = await called(client, "wait_for_debate", debate_id=made["id"], seconds=1)
+            assert standing["status"] == "running"
+        # Its process is gone, and nobody drives the debate. The next one goes on with it at once.
+        async with over_stdio(tmp_path, SLOW) as client:
+            between = await called(client, "debate_status", debate_id=made["id"])
+            assert between["status"] == "running"
+            standing = await awaited(client, made["id"])
+            assert standing["turns"] == 30
+            assert standing["turns"] > between["turns"] > 0
+
+    asyncio.run(main())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["terminate", "kill"])
+def test_a_server_that_is_ended_over_stdio_loses_nothing(tmp_path, how):
+    async def main() -> None:
+        process = await asyncio.create_subprocess_exec(
+            MOOT,
+            "mcp",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={**environ(tmp_path), "MOOT_MODEL": SLOW},
+            cwd=tmp_path,
+        )
+        await said(process, id=1, method="initialize", params=HELLO)
+        assert b"serverInfo" in await process.stdout.readline()
+        await said(process, method="notifications/initialized")
+        call = {"name": "start_debate", "arguments": {"question": QUESTION, "format": "duel"}}
+        await said(process, id=2, method="tools/call", params=call)
+        found = re.search(rb"[0-9a-f]{8}-[0-9a-f-]{27}", await process.stdout.readline())
+        assert found is not None
+        getattr(process, how)()
+        _, errors = await process.communicate()
+        assert process.returncode == (0 if how == "terminate" else -9), errors
+        assert b"Traceback" not in errors
+        async with over_stdio(tmp_path) as client:
+            assert (await awaited(client, found[0].decode()))["turns"] == 30
+
+    asyncio.run(main())
+
+
+def test_a_bounded_wait_says_where_it_stands(tmp_path):
+    async def main() -> None:
+        async with inside(tmp_path, model="sim:?latency_ms=100") as client:
+            made = await called(client, "start_debate", question=QUESTION, format="duel")
+            standing = await called(client, "wait_for_debate", debate_id=made["id"], seconds=0.2)
+            assert standing["status"] == "running"
+            assert "wait_for_debate" in standing["next"]
+            stopping = await called(client, "stop_debate", debate_id=made["id"])
+            assert stopping["status"] in ("stopping", "stopped")
+            stopped = await called(client, "wait_for_debate", debate_id=made["id"])
+            assert stopped["status"] == "stopped"
+            assert (await called(client, "guide_debate", debate_id=made["id"], text="Look at the cost."))["turns"]
+            assert (await called(client, "resume_debate", debate_id=made["id"]))["status"] == "running"
+            assert (await called(client, "cancel_debate", debate_id=made["id"]))["status"] == "canceled"
+
+    asyncio.run(main())
+
+
+def test_a_server_that_ends_lets_nobody_wait(tmp_path):
+    async def main() -> None:
+        async with over_http(server) as client:
+            made = await called(client, "start_debate", question=QUESTION, format="duel")
+            waiting = asyncio.create_task(called(client, "wait_for_debate", debate_id=made["id"], seconds=600))
+            await asyncio.to_thread(server.until, made["id"], "running")
+            server.server.should_exit = True
+            assert (await waiting)["status"] == "running"
+
+    with served(tmp_path, model="sim:?latency_ms=2000") as server:
+        asyncio.run(main())
+
+
+def test_what_is_no_call_is_refused_at_once(tmp_path):
+    with served(tmp_path) as server:
+        assert server.get("/mcp", headers={"Accept": "text/event-stream"}).status_code == 405
+        assert server.client.delete("/mcp").status_code == 405
+        assert server.post("/mcp", {}).status_code == 400
+        assert server.post("/mcp", {}, headers={"Origin": "https://evil.example"}).status_code == 403
+
+
+def test_errors_say_what_to_do(tmp_path):
+    async def main() -> None:
+        async with inside(tmp_path) as client:
+            assert "list_debates" in await refused(client, "debate_status", debate_id="nope")
+            assert "Did you mean 'duel'" in await refused(client, "start_debate", question="x?", format="duell")
+            wrong = await refused(client, "start_debate", question="x?", format="duel", settings={"turn": 2})
+            assert "Did you mean 'turns'" in wrong
+            assert "question is empty" in await refused(client, "start_debate", question="  ")
+            made = await called(client, "start_debate", question="x?", format="classic")
+            await awaited(client, made["id"])
+            assert "asks nothing" in await refused(client, "answer_gate", debate_id=made["id"], text="y")
+            assert "completed" in await refused(client, "resume_debate", debate_id=made["id"])
+            assert await refused(client, "wait_for_debate", debate_id=made["id"], seconds=100_000)
+            assert (await called(client, "list_debates"))["debates"][0]["id"] == made["id"]
+            with pytest.raises(Exception, match="no debate 'nope'"):
+                await client.read_resource("moot://debates/nope/record")
+
+    asyncio.run(main())
+
+
+def test_presets_and_templates(tmp_path):
+    async def main() -> None:
+        presets = {"quick": {"format": "duel", "settings": {"turns": 2}}}
+        async with inside(tmp_path, presets=presets) as client:
+            assert (await called(client, "list_formats"))["presets"] == ["quick"]
+            made = await called(client, "start_debate", question="x?", format="quick")
+            assert made["format"] == "duel"
+            listed = (await client.read_resource("moot://templates")).contents[0].text
+            first = re.search(r"- `([^`]+)`", listed)
+            assert first is not None
+            assert (await client.read_resource(f"moot://templates/{first[1]}")).contents[0].text
+
+    asyncio.run(main())
+
+
+def test_tokens_and_scopes_over_http(tmp_path):
+    async def with_token(token: str, do: Callable[[Client], Awaitable[Any]]) -> Any:
+        async with over_http(server, token) as client:
+            return await do(client)
+
+    async def starts(client: Client) -> Any:
+        return await client.call_tool("start_debate", {"question": "x?", "format": "panel"})
+
+    async def reaches(client: Client) -> Any:
+        settings = {"model_judge": "openai:x@http://127.0.0.1:1"}
+        return await client.call_tool("start_debate", {"question": "x?", "settings": settings})
+
+    with served(tmp_path, model="sim:", serve_tokens="always") as server:
+        assert server.post("/mcp", {}).status_code == 401
+        secrets: dict[str, str] = {}
+        for name, scopes in {"reader": ["read"], "runner": ["read", "run"]}.items():
+            secrets[name], token = new_token(name, scopes)
+            assert server.in_loop(server.app.runtime.store.add_token(token))
+        result = asyncio.run(with_token(secrets["reader"], starts))
+        assert result.is_error
+        assert "lacks the scope 'run'" in result.content[0].text
+        made = asyncio.run(with_token(secrets["runner"], starts)).structured_content
+        bearer = {"Authorization": f"Bearer {secrets['runner']}"}
+        found = server.get(f"/v1/debates/{made['id']}", headers=bearer).json()
+        assert found["initiated_by"] == "runner"
+        result = asyncio.run(with_token(secrets["runner"], reaches))
+        assert "scope 'admin'" in result.content[0].text
+        answer = asyncio.run(
+            with_token(secrets["runner"], lambda client: client.call_tool("answer_gate", {"debate_id": made["id"]}))
+        )
+        assert "lacks the scope 'decide'" in answer.content[0].text
+
+
+def test_every_tool_and_resource_is_described_and_documented(tmp_path):
+    async def main() -> None:
+        async with inside(tmp_path) as client:
+            tools = (await client.list_tools()).tools
+            assert len(tools) >= 11
+            for tool in tools:
+                assert f"`{tool.name}`" in DOCS
+                assert tool.description
+                assert tool.output_schema
+                assert all(
+                    each.get("description") or "limit" in name for name, each in tool.input_schema["properties"].items()
+                )
+            addresses = [each.uri_template for each in (await client.list_resource_templates()).resource_templates]
+            addresses += [str(each.uri) for each in (await client.list_resources()).resources]
+            assert len(addresses) == 4
+            for address in addresses:
+                assert f"`{address}`" in DOCS
+
+    asyncio.run(main())

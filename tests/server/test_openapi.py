@@ -1,0 +1,167 @@
+"""The description of the API: complete, true, and good enough for generated clients."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from moot import formats
+from moot.server import openapi
+from moot.server.app import ROUTERS, create_app
+from moot.server.problems import KINDS
+from moot.server.routes.catalog import examples
+from moot.settings import read
+from tests.running import an_app
+from tests.server.serving import Served, served
+
+DOCS = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+OPEN = {"isAlive", "isReady", "login", "logout", "getSession"}
+STREAMS = {"watchDebate", "watchMany"}  # tested by clients that can read them
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory) -> dict[str, Any]:
+    import asyncio
+
+    async def made() -> dict[str, Any]:
+        async with an_app(tmp_path_factory.mktemp("described")) as app:
+            return create_app(app).openapi()
+
+    return asyncio.run(made())
+
+
+def operations(described: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    return [(path, method, each) for path, methods in described["paths"].items() for method, each in methods.items()]
+
+
+def test_every_operation_is_described(described):
+    ids = [operation["operationId"] for _, _, operation in operations(described)]
+    assert len(ids) == len(set(ids)) == len(openapi.routes(ROUTERS))
+    for path, method, operation in operations(described):
+        where = f"{method} {path}"
+        assert re.fullmatch(r"[a-z][a-zA-Z]+", operation["operationId"]), where
+        assert operation["summary"], where
+        assert len(operation["tags"]) == 1, where
+        assert ("x-scope" in operation) != (operation["operationId"] in OPEN), where
+        for status, response in operation["responses"].items():
+            content = response.get("content", {})
+            if int(status) >= 400 and operation["operationId"] != "isReady":
+                assert list(content) == ["application/problem+json"], f"{where} {status}"
+            elif status not in ("204", "304"):
+                assert content, f"{where} {status}"
+                assert all(kind["schema"] for kind in content.values()), f"{where} {status}"
+        for status in ("429", "500", "503", *(("401", "403") if "x-scope" in operation else ())):
+            assert status in operation["responses"], f"{where} {status}"
+
+
+def test_every_name_leads_somewhere(described):
+    names = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(described)))
+    assert names <= set(described["components"]["schemas"])
+    assert all(re.fullmatch(r"[A-Z][A-Za-z]+", name) for name in described["components"]["schemas"])
+    for streamed in ("Event", "Delta", "End", "DebateSummary", "Problem"):
+        assert streamed in described["components"]["schemas"]
+
+
+def test_what_is_always_there_is_required(described):
+    for name in ("Debate", "DebateSummary", "Turn", "Event", "Delta", "Gate", "Record", "Diff"):
+        schema = described["components"]["schemas"][name]
+        assert set(schema["required"]) == set(schema["properties"]), name
+
+
+@pytest.mark.parametrize("route", openapi.routes(ROUTERS), ids=lambda route: route.operation_id)
+def test_every_route_is_documented(route):
+    [method] = route.methods
+    assert f"`{method} {route.path}`" in DOCS
+
+
+def test_no_route_is_documented_that_is_not_there():
+    known = {f"{method} {route.path}" for route in openapi.routes(ROUTERS) for method in route.methods}
+    assert set(re.findall(r"`((?:GET|POST|PUT|DELETE) /[^`?]*)`", DOCS)) <= known | {"GET /openapi.json"}
+
+
+def test_every_problem_is_documented():
+    for kind in KINDS:
+        assert re.search(rf"^\| {kind.status} \| `{kind.slug}` \|", DOCS, re.MULTILINE), kind.slug
+
+
+def test_examples_of_every_format_are_valid():
+    assert set(examples()) >= set(formats.installed())
+    for name, requests in examples().items():
+        for request in requests:
+            assert request["topic"]
+            read(formats.get(name).settings, request["settings"])
+
+
+def test_it_can_be_had_without_a_server(described):
+    printed = subprocess.run([sys.executable, "-m", "moot.server"], capture_output=True, text=True, check=True)
+    assert json.loads(printed.stdout) == described
+
+
+def test_the_served_description_is_this_one(server: Served, described):
+    assert server.get("/openapi.json").json() == described
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory):
+    """With debates in several states, so that generated requests find something."""
+    with served(tmp_path_factory.mktemp("busy"), model="sim:") as server:
+        server.completed(settings={"max_rounds": 1, "claims": False})
+        server.completed(format="duel", settings={"turns": 2})
+        server.made(start=False)
+        yield server
+
+
+# The server is in this process, and makes its ids at random while requests are drawn.
+@pytest.mark.filterwarnings("ignore:Do not use the .random. module:hypothesis.errors.HypothesisDeprecationWarning")
+@pytest.mark.slow
+def test_generated_requests_find_no_bug_and_no_lie(busy: Served):
+    """Every operation, with valid and invalid requests: never a 500, always what the description says."""
+    import schemathesis
+
+    schema = schemathesis.openapi.from_url(f"{busy.url}/openapi.json")
+    ids = [item["id"] for item in busy.get("/v1/debates").json()["items"]]
+    tried: list[str] = []
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        name = operation.definition.raw["operationId"]
+        if name in STREAMS:
+            continue
+        _try_out(busy, operation, ids)
+        tried.append(name)
+    assert len(tried) == len(openapi.routes(ROUTERS)) - len(STREAMS)
+
+
+def _try_out(server: Served, operation: Any, ids: list[str]) -> None:
+    from schemathesis import GenerationMode
+    from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
+
+    valid = operation.as_strategy(generation_mode=GenerationMode.POSITIVE)
+    invalid = operation.as_strategy(generation_mode=GenerationMode.NEGATIVE)
+
+    @settings(
+        max_examples=20,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=st.one_of(valid, invalid), place=st.integers(0, len(ids)))
+    def check(case: Any, place: int) -> None:
+        # What the schema can't say, such as the settings of a format, may be refused all the same.
+        excluded = [positive_data_acceptance]
+        for name in ("debate_id", "other_id"):
+            if name in (case.path_parameters or {}) and place < len(ids):
+                case.path_parameters[name] = ids[place]
+                excluded = [positive_data_acceptance, negative_data_rejection]  # that was what was wrong, perhaps
+        case.call_and_validate(base_url=server.url, excluded_checks=excluded)
+
+    check()

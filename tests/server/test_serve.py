@@ -1,0 +1,265 @@
+"""`moot serve` and `moot token` as processes: how they begin, refuse, end, and are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from moot.server.serving import listen
+from tests.server.serving import DEADLINE, told, wait_for
+
+MOOT = str(Path(sys.executable).with_name("moot"))
+
+
+def environ(folder: Path) -> dict[str, str]:
+    keep = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    own = {"MOOT_CONFIG": os.devnull, "MOOT_DATABASE_URL": str(folder / "moot.db"), "MOOT_EMBEDDER": "none"}
+    return {**keep, **own, "NO_COLOR": "1", "MOOT_MODEL": "sim:", "MOOT_SERVE_RATE": "100000"}
+
+
+def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([MOOT, *args], env=environ(folder), cwd=folder, capture_output=True, text=True, timeout=60)
+
+
+class Process:
+    """A server of its own process."""
+
+    def __init__(self, folder: Path, *args: str) -> None:
+        with (folder / "serve.err").open("a") as errors:
+            self.process = subprocess.Popen(
+                [MOOT, "serve", "--port", "0", *args],
+                env=environ(folder),
+                cwd=folder,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                start_new_session=True,
+            )
+        ready, _, _ = select.select([self.process.stdout], [], [], DEADLINE)
+        line = self.process.stdout.readline() if ready else ""
+        found = re.search(r"http://\S+", line)
+        assert found, f"{line!r} {(folder / 'serve.err').read_text()}"
+        self.url = found[0]
+        self.client = httpx2.Client(base_url=self.url, timeout=DEADLINE)
+        wait_for(self._up, "the server to answer")
+
+    def _up(self) -> bool:
+        try:
+            return self.client.get("/healthz").status_code == 200
+        except httpx2.TransportError:
+            return False
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(DEADLINE)
+        self.close()
+        return code
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(DEADLINE)
+        self.process.stdout.close()
+        self.client.close()
+
+
+@contextmanager
+def serving(folder: Path, *args: str) -> Iterator[Process]:
+    process = Process(folder, *args)
+    try:
+        yield process
+    finally:
+        process.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_says_where_it_listens_and_ends_when_told(tmp_path, number):
+    with serving(tmp_path) as process:
+        assert process.url.startswith("http://127.0.0.1:")
+        assert process.client.get("/readyz").status_code == 200
+        with process.client.stream("GET", "/v1/stream?newest=true") as response:
+            lines = response.iter_lines()
+            assert next(lines).startswith("retry:")
+            process.process.send_signal(number)
+            list(lines)  # the stream ends, too
+        assert process.process.wait(DEADLINE) == 0
+    said = (tmp_path / "serve.err").read_text()
+    assert "Ctrl-C ends it" in said
+    assert "Ended." in said
+    assert "Traceback" not in said
+
+
+def test_a_port_that_is_taken(tmp_path):
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        refused = run(tmp_path, "serve", "--port", str(port))
+    assert refused.returncode == 2
+    assert f"Port {port} on 127.0.0.1 is taken" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--host", "0.0.0.0"], "everyone needs a token"),
+        (["--host", "no.such.host.invalid"], "everyone needs a token"),
+        (["--port", "70000"], "serve_port"),
+        (["--port", "x"], "invalid int value"),
+        (["extra"], "one argument too many"),
+    ],
+)
+def test_what_it_refuses(tmp_path, args, said):
+    refused = run(tmp_path, "serve", *args)
+    assert refused.returncode == 2
+    assert said in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_address_that_is_not_ours(tmp_path):
+    run(tmp_path, "token", "create", "ann")
+    refused = run(tmp_path, "serve", "--host", "192.0.2.1")
+    assert refused.returncode == 2
+    assert "Can't listen on 192.0.2.1" in refused.stderr
+
+
+class TestTokenCommand:
+    def test_made_shown_once_listed_and_revoked(self, tmp_path):
+        made = run(tmp_path, "token", "create", "ann", "--scope", "read, run")
+        assert made.returncode == 0
+        assert re.fullmatch(r"moot_[\w-]{43}\n", made.stdout)
+        assert "only time" in made.stderr
+        listed = run(tmp_path, "token", "list")
+        assert "ann" in listed.stdout
+        assert "read, run" in listed.stdout
+        assert made.stdout.strip() not in listed.stdout
+        again = run(tmp_path, "token", "create", "ann")
+        assert again.returncode == 2
+        assert "already" in again.stderr
+        assert run(tmp_path, "token", "revoke", "ann").returncode == 0
+        assert "There are no tokens" in run(tmp_path, "token", "list").stderr
+
+    @pytest.mark.parametrize(
+        ("args", "said"),
+        [
+            (["create"], "moot token create NAME"),
+            (["create", " "], "needs a name"),
+            (["create", "x", "--scope", "reed"], "Did you mean 'read'?"),
+            (["create", "x", "--scope", ","], "without scopes"),
+            (["revoke", "nobody"], "There is no token 'nobody'"),
+            (["list", "ann"], "leave the name out"),
+            (["mint"], "invalid choice"),
+        ],
+    )
+    def test_what_it_refuses(self, tmp_path, args, said):
+        refused = run(tmp_path, "token", *args)
+        assert refused.returncode == 2
+        assert said in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
+
+    @pytest.mark.slow
+    def test_it_opens_a_server_that_others_can_reach(self, tmp_path):
+        secret = run(tmp_path, "token", "create", "ann").stdout.strip()
+        with serving(tmp_path, "--host", "0.0.0.0") as process:
+            assert process.client.get("/v1/debates").status_code == 401
+            headers = {"Authorization": f"Bearer {secret}"}
+            assert process.client.get("/v1/debates", headers=headers).status_code == 200
+            run(tmp_path, "token", "revoke", "ann")
+            assert process.client.get("/v1/debates", headers=headers).status_code == 401
+
+
+SLOW = {"model_debater": "sim:?latency_ms=40&tps=2000&tokens=30", "model_judge": "sim:?latency_ms=40"}
+
+
+def ask(process: Process, n: int) -> str:
+    formats = [("duel", {"turns": 4}), ("classic", {"max_rounds": 3}), ("council", {"members": 3})]
+    name, settings = formats[n % 3]
+    body = {"topic": f"Question {n}?", "format": name, "settings": {**settings, **SLOW}}
+    return process.client.post("/v1/debates", json=body).raise_for_status().json()["id"]
+
+
+def transcripts(process: Process, ids: list[str]) -> dict[str, tuple[list[str], bool]]:
+    found = {}
+    for debate_id in ids:
+        turns = process.client.get(f"/v1/debates/{debate_id}/turns?limit=1000").json()["items"]
+        proof = process.client.get(f"/v1/debates/{debate_id}/proof").json()
+        found[debate_id] = [turn["key"] for turn in turns], proof["same"]
+    return found
+
+
+def all_rest(process: Process, ids: list[str]) -> bool:
+    listed = process.client.get("/v1/debates?limit=200").json()["items"]
+    return all(each["status"] == "completed" for each in listed if each["id"] in ids)
+
+
+@pytest.mark.slow
+def test_killed_with_fifty_debates_running_all_finish_and_nothing_is_lost_or_doubled(tmp_path):
+    with serving(tmp_path) as process:
+        ids = [ask(process, n) for n in range(50)]
+        watched = ids[0]
+        wait_for(lambda: process.client.get(f"/v1/debates/{watched}").json()["turns"] >= 3, "some turns to be stored")
+        process.end(signal.SIGKILL)
+    with serving(tmp_path) as process:
+        before = process.client.get("/v1/debates?limit=200").json()["items"]
+        assert {each["id"] for each in before} == set(ids)
+        wait_for(lambda: all_rest(process, ids), "all debates to finish")
+        after = transcripts(process, ids)
+        for keys, same in after.values():
+            assert len(keys) == len(set(keys))
+            assert same
+        # What a watcher reads from the beginning is the stored transcript.
+        with process.client.stream("GET", f"/v1/debates/{watched}/events") as response:
+            seen = [each.data for each in told(response.iter_lines()) if each.event == "message"]
+        page = process.client.get(f"/v1/debates/{watched}/events", headers={"Accept": "application/json"}).json()
+        assert seen == page["items"]
+        undisturbed = [ask(process, n) for n in range(3)]
+        wait_for(lambda: all_rest(process, undisturbed), "the undisturbed ones to finish")
+        clean = transcripts(process, undisturbed)
+    for n, debate_id in enumerate(ids):
+        assert set(after[debate_id][0]) == set(clean[undisturbed[n % 3]][0])
+
+
+@pytest.mark.slow
+def test_ended_in_mid_debate_it_goes_on_where_it_was(tmp_path):
+    with serving(tmp_path) as process:
+        ids = [ask(process, n) for n in range(5)]
+        wait_for(lambda: process.client.get(f"/v1/debates/{ids[0]}").json()["turns"] >= 2, "some turns to be stored")
+        assert process.end() == 0
+    shown = json.loads(run(tmp_path, "list", "--json").stdout)["debates"]
+    assert {each["status"] for each in shown} <= {"running", "completed"}
+    with serving(tmp_path) as process:
+        wait_for(lambda: all_rest(process, ids), "all debates to finish")
+        assert all(same for _, same in transcripts(process, ids).values())
+
+
+@pytest.mark.slow
+def test_a_debate_that_another_process_drives_is_followed(tmp_path):
+    with serving(tmp_path) as process:
+        other = subprocess.Popen(
+            [MOOT, "debate", "Redis?", "--format", "duel", "--turns", "4", "--json", "--model", SLOW["model_debater"]],
+            env=environ(tmp_path),
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        listed = lambda: process.client.get("/v1/debates").json()["items"]  # noqa: E731
+        debate_id = wait_for(listed, "the debate to be begun")[0]["id"]
+        with process.client.stream("GET", f"/v1/debates/{debate_id}/events") as response:
+            seen = [each.data for each in told(response.iter_lines()) if each.event == "message"]
+        printed = [json.loads(line) for line in other.communicate()[0].splitlines()]
+        assert other.returncode == 0
+    assert [(each["seq"], each["type"], each["key"] or None) for each in seen] == [
+        (each["seq"], each["type"], each["key"]) for each in printed
+    ]
