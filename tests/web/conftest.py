@@ -1,0 +1,134 @@
+"""The dashboard in real Chromium, against a real server. Nothing may go wrong unnoticed on any page: an error in the
+console, a violation of the content security policy or a request to another machine fails the test."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
+
+from moot.server.dashboard import STATIC
+from tests.server.serving import Served, served
+
+ROOT = Path(__file__).parents[2]
+SCREENS = ROOT / ".artifacts" / "screens"
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+SIZES = {"desktop": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
+SIM = "sim:?tps=900&latency_ms=20&tokens=70&price_in=1&price_out=4"
+PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def chromium() -> str | None:
+    given = os.environ.get("MOOT_CHROMIUM")
+    return given or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.fixture(scope="session")
+def built() -> None:
+    """The page, built once, also when several processes run tests."""
+    (ROOT / ".artifacts").mkdir(exist_ok=True)
+    with (ROOT / ".artifacts" / "web.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (STATIC / "index.html").exists():
+            subprocess.run([sys.executable, str(ROOT / "web" / "build.py")], check=True)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    found = chromium()
+    if found is None:
+        pytest.skip("there is no Chromium on this machine: install one, or name it in MOOT_CHROMIUM")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def house(built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("web"), model=SIM) as server:
+        server.model = SIM
+        yield server
+
+
+@dataclass
+class Watch:
+    """What must not happen on a page."""
+
+    allowed: tuple[str, ...] = ()
+    wrong: list[str] = field(default_factory=list)
+    hosts: set[str] = field(default_factory=set)
+
+    def on(self, page: Page) -> None:
+        page.on("console", lambda said: self._said(said.type, said.text))
+        page.on("pageerror", lambda error: self.wrong.append(f"uncaught: {error}"))
+        page.on("request", self._asked)
+        page.add_init_script(
+            "addEventListener('securitypolicyviolation', (e) => console.error('CSP: ' + e.violatedDirective + ' ' "
+            "+ e.blockedURI))"
+        )
+
+    def _asked(self, request: Request) -> None:
+        if not request.url.startswith(("data:", "blob:")):
+            self.hosts.add(urlsplit(request.url).hostname or "")
+
+    def _said(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning") and not any(each in text for each in self.allowed):
+            self.wrong.append(f"{kind}: {text}")
+
+    def check(self) -> None:
+        assert self.wrong == []
+        assert self.hosts <= {"127.0.0.1"}
+
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Open]:
+    """Opens a page of a size and theme; in the end every one of them must have been without fault."""
+    opened: list[tuple[BrowserContext, Watch]] = []
+
+    def opening(url: str, *, size: str = "desktop", theme: str = "light", allowed: tuple[str, ...] = ()) -> Page:
+        context = browser.new_context(viewport=SIZES[size], color_scheme=theme, has_touch=size == "phone")
+        context.set_default_timeout(PATIENCE_MS)
+        page, watch = context.new_page(), Watch(allowed)
+        watch.on(page)
+        opened.append((context, watch))
+        page.goto(url)
+        return page
+
+    yield opening
+    for context, watch in opened:
+        context.close()
+        watch.check()
+
+
+def keep(page: Page, name: str) -> None:
+    SCREENS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENS / f"{name}.png")
+
+
+def to_checkpoint(house: Served, debate_id: str) -> dict[str, Any]:
+    """Past the clarification that a simulated moderator may ask for."""
+    while True:
+        house.rested(debate_id)
+        gates = house.get(f"/v1/debates/{debate_id}/gates").json()["items"]
+        gate = next(each for each in gates if each["status"] == "open")
+        if gate["kind"] == "checkpoint":
+            return gate
+        house.post(f"/v1/debates/{debate_id}/answer", {"text": "A small team."}).raise_for_status()

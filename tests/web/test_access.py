@@ -1,0 +1,99 @@
+"""Everyone can use it: axe finds nothing on any page, in either theme and size; and nobody else gets in."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.server.serving import Served, served
+from tests.server.test_serve import run
+from tests.web.conftest import SIM, Open, keep, to_checkpoint
+
+pytestmark = pytest.mark.slow
+
+
+def check_axe(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], [node["html"][:200] for node in each["nodes"]][:3]) for each in found] == []
+
+
+@pytest.fixture(scope="module")
+def paths(house: Served) -> dict[str, tuple[str, str]]:
+    """Each page's path, and what is there when it is complete."""
+    duel = house.completed(topic="Tabs or spaces?", format="duel", settings={"turns": 4, "claims": True})
+    fork = house.post(f"/v1/debates/{duel['id']}/fork", {"at": "3/speak/a", "guidance": "Think of diffs."}).json()
+    house.rested(fork["id"], "completed")
+    panel = house.made(topic="Build or buy?", format="panel", settings={"perspectives": 3, "max_rounds": 2})
+    to_checkpoint(house, panel["id"])
+    crucible = house.completed(topic="How many piano tuners?", format="crucible")
+    council = house.completed(topic="Which database?", format="council")
+    return {
+        "list": ("/", ".row"),
+        "new": ("/new?format=panel", ".estimate .price"),
+        "duel": (f"/debates/{duel['id']}", ".verdict"),
+        "map": (f"/debates/{duel['id']}?view=claims", ".map svg"),
+        "calls": (f"/debates/{duel['id']}?view=calls", ".timeline svg"),
+        "checkpoint": (f"/debates/{panel['id']}", ".gate"),
+        "crucible": (f"/debates/{crucible['id']}", ".verdict"),
+        "council": (f"/debates/{council['id']}", ".verdict"),
+        "record": (f"/debates/{duel['id']}/record", ".recommendation"),
+        "compare": (f"/compare/{duel['id']}/{fork['id']}", ".excerpt"),
+        "history": ("/history?q=tabs", ".row"),
+        "missing": ("/debates/00000000", ".problem"),
+    }
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_axe_finds_nothing(house: Served, paths: dict[str, tuple[str, str]], open_page: Open, size: str, theme: str):
+    page = open_page(house.url, size=size, theme=theme, allowed=("status of 404",))
+    for name, (path, there) in paths.items():
+        page.goto(house.url + path)
+        page.locator(there).first.wait_for(state="attached")
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+        check_axe(page)
+        keep(page, f"{name}-{size}-{theme}")
+
+
+def test_axe_finds_nothing_in_dialogs_and_open_folds(house: Served, paths: dict[str, tuple[str, str]], open_page: Open):
+    page = open_page(house.url + paths["duel"][0])
+    page.keyboard.press("t")
+    page.get_by_role("button", name="Fork", exact=True).click()
+    page.get_by_label("Ask anew from").wait_for()
+    check_axe(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    check_axe(page)
+
+
+def test_a_chosen_theme_stays(house: Served, open_page: Open):
+    page = open_page(house.url, theme="light")
+    background = "() => getComputedStyle(document.documentElement).backgroundColor"
+    light = page.evaluate(background)
+    page.keyboard.press("d")
+    page.keyboard.press("d")
+    dark = page.evaluate(background)
+    assert light != dark
+    page.reload()
+    assert page.evaluate(background) == dark
+
+
+def test_logging_in_with_a_token(built: None, open_page: Open, tmp_path):
+    with served(tmp_path, model=SIM, serve_tokens="always") as house:
+        token = re.search(r"moot_\S+", run(tmp_path, "token", "create", "ann", "--scope", "read,decide").stdout)[0]
+        page = open_page(f"{house.url}/history", allowed=("status of 401", "EventSource"))
+        expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+        check_axe(page)
+        page.get_by_label("Token").fill("moot_wrong")
+        page.get_by_role("button", name="Log in").click()
+        expect(page.locator(".problem")).to_contain_text("not valid")
+        page.get_by_label("Token").fill(token)
+        page.get_by_role("button", name="Log in").click()
+        expect(page.get_by_role("heading", name="History")).to_be_visible()
+        expect(page.locator(".top")).to_contain_text("ann")
+        expect(page.get_by_role("link", name="New debate")).to_have_count(0)  # it can't run any
+        page.get_by_role("button", name="Log out").click()
+        expect(page.get_by_role("heading", name="Log in")).to_be_visible()

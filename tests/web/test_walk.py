@@ -1,0 +1,201 @@
+"""From a question to its record, a fork and a comparison: every page, as someone would use it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.server.serving import Served
+from tests.web.conftest import Open, keep, to_checkpoint
+
+pytestmark = pytest.mark.slow
+
+QUESTION = "Should we split the monolith into services?"
+
+
+def status(page: Page) -> str:
+    return page.locator(".debate-top .status").get_attribute("data-status") or ""
+
+
+def past_clarification(page: Page) -> None:
+    """A simulated moderator may ask something first."""
+    gate = page.locator(".gate")
+    expect(gate).to_be_visible()
+    if gate.get_attribute("data-gate") == "clarification":
+        page.get_by_label("Your answer").fill("A team of five.")
+        page.get_by_role("button", name="Answer").click()
+    expect(page.locator(".gate[data-gate=checkpoint]")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_from_question_to_comparison(house: Served, open_page: Open, size: str):
+    page = open_page(house.url, size=size)
+    page.get_by_role("link", name="New debate").first.click()
+
+    # New: the estimate comes before the money.
+    page.get_by_label("The question").fill(f"{QUESTION} ({size})")
+    page.get_by_role("radio", name=re.compile("^panel")).check()
+    page.get_by_label("Max rounds").fill("2")
+    page.get_by_label("Perspectives", exact=True).select_option("2")
+    page.get_by_role("checkbox", name=re.compile("^Claims")).check()
+    expect(page.locator(".estimate .price")).to_contain_text("$")
+    expect(page.locator(".estimate")).to_contain_text("Calls")
+    keep(page, f"new-{size}")
+    page.get_by_role("button", name="Start the debate").click()
+
+    # Live, up to the checkpoint, which is answered with the keyboard.
+    expect(page).to_have_url(re.compile(r"/debates/[0-9a-f-]{36}$"))
+    debate_id = page.url.rsplit("/", 1)[1]
+    past_clarification(page)
+    keep(page, f"checkpoint-{size}")
+    page.locator("main").focus()
+    page.keyboard.press("g")
+    page.get_by_label("Guidance for the next round").fill("Look at the cost of operations.")
+    page.get_by_role("button", name="Send guidance").click()
+    gates = page.locator(".gate")
+    expect(gates.or_(page.locator(".debate-top [data-status=completed]"))).to_be_visible()
+    while status(page) != "completed":
+        if gates.count():
+            page.keyboard.press("c")
+        page.wait_for_timeout(50)
+    assert house.debate(debate_id)["status"] == "completed"
+    guided = [g for g in house.get(f"/v1/debates/{debate_id}/gates").json()["items"] if g["kind"] == "checkpoint"]
+    assert guided[0]["decision"] == {"choice": "guide", "text": "Look at the cost of operations."}
+    keep(page, f"debate-{size}")
+
+    # What ran in parallel; what was claimed.
+    page.get_by_role("link", name="Calls").click()
+    expect(page.locator(".timeline svg")).to_be_visible()
+    turns = [t for t in house.get(f"/v1/debates/{debate_id}/turns").json()["items"] if t["kind"] == "ask"]
+    assert page.locator(".timeline rect.call").count() == len(turns)
+    keep(page, f"calls-{size}")
+    page.get_by_role("link", name="Argument map").click()
+    claims = house.get(f"/v1/debates/{debate_id}/claims").json()["claims"]
+    expect(page.locator(".map g.claim")).to_have_count(len(claims))
+    keep(page, f"map-{size}")
+
+    # The record: folded arguments, a link to a turn, exports.
+    page.get_by_role("link", name="Record").click()
+    expect(page.get_by_role("heading", name="Recommendation")).to_be_visible()
+    keep(page, f"record-{size}")
+    argument = page.locator(".fold").first
+    expect(argument.locator(".inside")).to_be_hidden()
+    argument.locator("summary").click()
+    expect(argument.locator(".quote").first).to_be_visible()
+    page.goto(f"{house.url}/debates/{debate_id}/record#1/argue/p1")
+    expect(page.locator("[id='1/argue/p1']")).to_be_in_viewport()
+    page.get_by_text("Export").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Record as Markdown").click()
+    assert QUESTION in download.value.path().read_text(encoding="utf-8")
+
+    # A fork, and where it parts from its parent.
+    page.get_by_role("link", name="The debate").click()
+    page.get_by_role("button", name="Fork", exact=True).click()
+    page.get_by_label("Ask anew from").select_option("2/argue/p1")
+    page.get_by_label("Guidance for the branch").fill("What about latency?")
+    page.get_by_role("button", name="Fork and run").click()
+    expect(page.locator(".over")).to_contain_text("forked at 2/argue/p1")
+    page.get_by_role("link", name="Compare", exact=True).last.click()
+    expect(page.get_by_role("heading", name="Where they part")).to_be_visible()
+    expect(page.locator(".compare .lead").first).to_contain_text("forked from the first")
+    keep(page, f"compare-{size}")
+
+    # Found again.
+    page.goto(f"{house.url}/history")
+    page.get_by_role("searchbox").fill("monolith services")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator(f".row[data-id='{debate_id}']")).to_be_visible()
+    keep(page, f"history-{size}")
+    page.goto(house.url)
+    expect(page.locator(f".row[data-id='{debate_id}']")).to_contain_text("Completed")
+    keep(page, f"list-{size}")
+
+
+def test_the_list_is_live_and_its_filters_are_in_the_address(house: Served, open_page: Open):
+    page = open_page(f"{house.url}/?format=duel&text=bees")
+    expect(page.locator(".empty")).to_be_visible()
+    debate = house.made(topic="Do bees sleep?", format="duel", settings={"turns": 2})
+    row = page.locator(f".row[data-id='{debate['id']}']")
+    expect(row).to_contain_text("Completed")
+    other = house.completed(topic="Do bees dance?", format="classic", settings={"max_rounds": 1})
+    expect(page.locator(f".row[data-id='{other['id']}']")).to_have_count(0)
+    page.get_by_label("Format").select_option("")
+    expect(page.locator(f".row[data-id='{other['id']}']")).to_be_visible()
+    page.get_by_label("Text in the question").fill("dance")
+    expect(row).to_have_count(0)
+    assert "text=dance" in page.url
+    page.reload()
+    expect(page.locator(f".row[data-id='{other['id']}']")).to_be_visible()
+    expect(row).to_have_count(0)
+
+
+def test_what_is_wrong_is_said_at_its_field(house: Served, open_page: Open):
+    page = open_page(f"{house.url}/new?format=duel", allowed=("status of 422",))
+    page.get_by_role("button", name="Start the debate").click()
+    expect(page.locator("#topic-error")).to_be_visible()
+    page.get_by_label("The question").fill("Tabs or spaces?")
+    page.get_by_label("Turns", exact=True).fill("1")
+    error = page.locator("#field-turns-error")
+    expect(error).to_contain_text("greater than or equal to 2")
+    expect(page.get_by_label("Turns", exact=True)).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Turns", exact=True).fill("4")
+    expect(error).to_have_count(0)
+
+
+def test_whoever_comes_second_is_told_who_was_first(house: Served, open_page: Open):
+    debate = house.made(topic="Build or buy?", format="panel", settings={"perspectives": 2, "max_rounds": 3})
+    gate = to_checkpoint(house, debate["id"])
+    page = open_page(f"{house.url}/debates/{debate['id']}", allowed=("status of 409",))
+
+    def overtaken(route) -> None:
+        answer = {"key": gate["key"], "choice": "end"}
+        house.post(f"/v1/debates/{debate['id']}/answer", answer).raise_for_status()
+        route.continue_()
+
+    page.route("**/answer", overtaken)
+    page.get_by_role("button", name="Continue").click()
+    name = house.get("/v1/session").json()["name"]
+    expect(page.locator(".notice")).to_contain_text(f"{name} was faster")
+    expect(page.locator(".gate")).to_have_count(0)
+
+
+def test_stop_resume_guide_and_cancel(house: Served, open_page: Open):
+    slow = "sim:?tps=150&latency_ms=50&tokens=120"
+    debate = house.made(format="classic", settings={"model_debater": slow, "max_rounds": 20})
+    page = open_page(f"{house.url}/debates/{debate['id']}")
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Guide").click()
+    page.get_by_label("Guidance").fill("Think of the night shift.")
+    page.get_by_role("button", name="Send").click()
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator(".debate-top [data-status=running]")).to_be_visible()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("button", name="Cancel the debate").click()
+    expect(page.locator(".debate-top [data-status=canceled]")).to_be_visible()
+    assert house.debate(debate["id"])["status"] == "canceled"
+
+
+def test_thoughts_stay_as_they_were_left(house: Served, open_page: Open):
+    debate = house.completed(format="duel", settings={"turns": 2})
+    page = open_page(f"{house.url}/debates/{debate['id']}")
+    first = page.locator("details.thought").first
+    expect(first).not_to_have_attribute("open", "")
+    page.keyboard.press("t")
+    expect(first).to_have_attribute("open", "")
+    first.locator("summary").click()
+    page.reload()
+    expect(page.locator("details.thought").nth(1)).to_have_attribute("open", "")
+    expect(page.locator("details.thought").first).not_to_have_attribute("open", "")
+
+
+def test_shortcuts_are_explained(house: Served, open_page: Open):
+    page = open_page(house.url)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("New debate")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.press("n")
+    expect(page).to_have_url(re.compile("/new$"))

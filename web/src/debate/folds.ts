@@ -1,0 +1,40 @@
+import { signal } from '@preact/signals'
+
+const PLACE = 'moot.folds'
+const MOST = 500
+
+interface Folds {
+  thoughts: boolean // whether thoughts and plans are open where nobody said otherwise
+  open: Record<string, boolean>
+}
+
+function stored(): Folds {
+  try {
+    const found = JSON.parse(localStorage.getItem(PLACE) ?? '') as Partial<Folds>
+    return { thoughts: found.thoughts ?? false, open: found.open ?? {} }
+  } catch {
+    return { thoughts: false, open: {} }
+  }
+}
+
+/** What is folded, remembered in this browser. */
+export const folds = signal<Folds>(stored())
+
+function keep(next: Folds): void {
+  const newest = Object.entries(next.open).slice(-MOST)
+  folds.value = { ...next, open: Object.fromEntries(newest) }
+  localStorage.setItem(PLACE, JSON.stringify(folds.value))
+}
+
+export const isOpen = (name: string, otherwise: boolean): boolean => folds.value.open[name] ?? otherwise
+
+export function fold(name: string, open: boolean): void {
+  if (folds.peek().open[name] === open) return
+  const { [name]: _, ...rest } = folds.peek().open
+  keep({ ...folds.peek(), open: { ...rest, [name]: open } })
+}
+
+/** All thoughts at once; what was opened or closed one by one is forgotten. */
+export function toggleThoughts(): void {
+  keep({ thoughts: !folds.peek().thoughts, open: {} })
+}

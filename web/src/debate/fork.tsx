@@ -1,0 +1,84 @@
+import { signal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { call, newKey, said } from '../api/client'
+import type { Turn } from '../api/generated'
+import { go } from '../router'
+import { useLoad } from '../ui/load'
+import { Dialog, Failed } from '../ui/parts'
+import { phaseName } from './block'
+import type { Watched } from './watched'
+
+/** The step to fork at; empty: none was named; undefined: nobody wants to fork. */
+export const forkAt = signal<string | undefined>(undefined)
+
+const TUNABLE = ['model_debater', 'model_judge', 'max_rounds', 'turns'] as const
+
+export function ForkDialog({ watched }: { watched: Watched }) {
+  const at = forkAt.value
+  const debate = watched.debate.value
+  const turns = useLoad(() => call('listTurns', { params: { debate_id: debate.id }, query: { limit: 1000 } }), [debate.turns])
+  const [key] = useState(newKey)
+  const [error, setError] = useState('')
+  if (at === undefined) return null
+  const steps = (turns.value?.items ?? []).filter((turn) => turn.kind === 'ask')
+  const chosen = at || (debate.status === 'completed' ? (steps.findLast((turn) => turn.role === 'debater')?.key ?? '') : '')
+  const submit = async (form: FormData) => {
+    const settings: Record<string, unknown> = {}
+    for (const name of TUNABLE) {
+      const given = String(form.get(name) ?? '').trim()
+      if (given && given !== String(debate.settings[name] ?? '')) settings[name] = /^\d+$/.test(given) ? Number(given) : given
+    }
+    if (form.get('claims') && !debate.settings.claims) settings.claims = true
+    const guidance = String(form.get('guidance') ?? '').trim()
+    try {
+      const branch = await call('forkDebate', {
+        params: { debate_id: debate.id },
+        body: { at: String(form.get('at') ?? '') || null, settings, guidance: guidance || null, start: true },
+        key,
+      })
+      forkAt.value = undefined
+      go(`/debates/${branch.id}`)
+    } catch (problem) {
+      setError(said(problem))
+    }
+  }
+  return (
+    <Dialog title="Fork this debate" wide onClose={() => (forkAt.value = undefined)}>
+      <form class="stacked" onSubmit={(event) => (event.preventDefault(), void submit(new FormData(event.currentTarget)))}>
+        <p class="lead">A new debate with every turn before a step; that step is asked anew, under what you change here. This one stays as it is.</p>
+        <label>
+          <span>Ask anew from</span>
+          <select name="at" key={`${chosen}/${steps.length}`} value={chosen}>
+            {debate.status !== 'completed' && <option value="">where it stands now</option>}
+            {steps.map((turn) => (
+              <option key={turn.key} value={turn.key} selected={turn.key === chosen}>{stepName(turn, watched)}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <span>Guidance for the branch</span>
+          <textarea name="guidance" rows={3} placeholder="What should it look at?" />
+        </label>
+        <div class="fields two">
+          {TUNABLE.filter((name) => name in debate.settings).map((name) => (
+            <label key={name}>
+              <span>{LABELS[name]}</span>
+              <input name={name} value={String(debate.settings[name] ?? '')} placeholder="as before" inputMode={name === 'max_rounds' || name === 'turns' ? 'numeric' : 'text'} />
+            </label>
+          ))}
+        </div>
+        {!debate.settings.claims && (
+          <label class="switch"><input type="checkbox" name="claims" /> <span>Keep a ledger of claims</span></label>
+        )}
+        {error && <Failed error={error} />}
+        <div class="dialog-actions"><button class="primary">Fork and run</button></div>
+      </form>
+    </Dialog>
+  )
+}
+
+const LABELS = { model_debater: 'Model of the debaters', model_judge: 'Model of the judge', max_rounds: 'Rounds at most', turns: 'Turns' }
+
+function stepName(turn: Turn, watched: Watched): string {
+  return `${turn.round ? `${turn.round} · ` : ''}${watched.name(turn.seat)}: ${phaseName(turn.phase)}`
+}

@@ -1,0 +1,148 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { call, Refusal, said } from '../api/client'
+import type { Gate } from '../api/generated'
+import { may, me } from '../session'
+import { Icon } from '../ui/icons'
+import { useKeys } from '../ui/keys'
+import { announce, Failed, tell } from '../ui/parts'
+import { atTime, capital } from '../ui/words'
+import type { Watched } from './watched'
+
+const TITLES: Record<Gate['kind'], string> = {
+  checkpoint: 'Your turn: how should it go on?',
+  clarification: 'The moderator asks you something',
+  approval: 'Your approval is needed',
+  statement: 'It is your turn to speak',
+  guidance: 'Guidance',
+}
+const WORDS: Record<string, string> = { continue: 'Continue', guide: 'Guide', end: 'End early', approve: 'Approve', reject: 'Reject' }
+const WITH_WORDS = new Set(['guide'])
+
+export function GatePanel({ watched }: { watched: Watched }) {
+  const gate = watched.openGate.value
+  return (
+    <>
+      {gate ? <Open key={gate.key} gate={gate} watched={watched} /> : null}
+      <Answered watched={watched} />
+    </>
+  )
+}
+
+function Open({ gate, watched }: { gate: Gate; watched: Watched }) {
+  const [text, setText] = useState('')
+  const [guiding, setGuiding] = useState(false)
+  const [error, setError] = useState('')
+  const [busy, setBusy] = useState(false)
+  const sent = useRef(false) // at once, where `busy` is only known when it is drawn: a key can be pressed twice
+  const words = useRef<HTMLTextAreaElement>(null)
+  const allowed = may('decide')
+  useEffect(() => announce(TITLES[gate.kind]), [gate.key])
+  useEffect(() => {
+    if (guiding) words.current?.focus()
+  }, [guiding])
+
+  const answer = async (choice: string | undefined) => {
+    if (choice && WITH_WORDS.has(choice) && !text.trim()) {
+      setGuiding(true)
+      return
+    }
+    if (sent.current) return
+    sent.current = true
+    setBusy(true)
+    try {
+      const told = await call('answerGate', {
+        params: { debate_id: gate.debate },
+        body: { key: gate.key, choice: choice ?? null, text },
+      })
+      watched.debate.value = { ...watched.debate.peek(), ...told.debate }
+      await watched.loadGates()
+    } catch (problem) {
+      setBusy((sent.current = false))
+      if (problem instanceof Refusal && problem.slug === 'already-answered') {
+        tell(`${String(problem.problem.answered_by ?? 'Someone else')} was faster and has answered already.`, true)
+        await watched.loadGates()
+      } else setError(said(problem))
+    }
+  }
+  useKeys(
+    allowed
+      ? gate.choices.map((choice) => ({ key: choice.charAt(0), does: WORDS[choice] ?? capital(choice), act: () => void answer(choice) }))
+      : [],
+    [gate.key, text],
+  )
+  const free = !gate.choices.length
+  const wordsNeeded = free || guiding || gate.kind === 'approval'
+  return (
+    <section class="gate" aria-label={TITLES[gate.kind]} data-gate={gate.kind}>
+      <header>
+        <Icon name="hand" />
+        <h2>{TITLES[gate.kind]}</h2>
+        {gate.expires_at && <span class="expires">{gate.expires_at * 1000 > Date.now() ? `until ${atTime(gate.expires_at)}` : 'paused while nobody answered'}</span>}
+      </header>
+      <Facts artifacts={gate.artifacts} />
+      <div class="question">{gate.question.split(/\n{2,}/).map((each) => <p key={each}>{each}</p>)}</div>
+      {wordsNeeded && (
+        <label class="words">
+          <span>{free ? 'Your answer' : guiding ? 'Guidance for the next round' : 'Reason (optional)'}</span>
+          <textarea
+            ref={words}
+            rows={3}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void answer(free ? undefined : guiding ? 'guide' : 'approve')
+            }}
+          />
+        </label>
+      )}
+      {error && <Failed error={error} />}
+      {allowed ? (
+        <div class="gate-actions">
+          {free && (
+            <button class="primary" disabled={busy || !text.trim()} onClick={() => void answer(undefined)}>Answer</button>
+          )}
+          {gate.choices.map((choice, at) => (
+            <button
+              key={choice}
+              class={(guiding ? choice === 'guide' : at === 0) ? 'primary' : ''}
+              disabled={busy}
+              onClick={() => void answer(choice)}
+            >
+              {guiding && choice === 'guide' ? 'Send guidance' : (WORDS[choice] ?? capital(choice))}
+              <kbd>{choice.charAt(0).toUpperCase()}</kbd>
+            </button>
+          ))}
+        </div>
+      ) : (
+        <p class="note-line">Your token does not allow you to answer (scope decide).</p>
+      )}
+    </section>
+  )
+}
+
+function Facts({ artifacts }: { artifacts: Record<string, unknown> }) {
+  const state = artifacts.state
+  const repetition = (artifacts.measured as { repetition?: Record<string, number> } | null)?.repetition ?? {}
+  if (typeof state !== 'string') return null
+  return (
+    <p class="gate-facts">
+      <span class="tag">{state.replaceAll('_', ' ')}</span>
+      {Object.entries(repetition).map(([name, share]) => (
+        <span key={name} class="tag">{name}: {Math.round(share * 100)}% repeated</span>
+      ))}
+    </p>
+  )
+}
+
+/** Who answered last, when it was someone else. */
+function Answered({ watched }: { watched: Watched }) {
+  const last = watched.gates.value.filter((gate) => gate.status === 'decided' && gate.kind !== 'guidance').at(-1)
+  if (!last || watched.openGate.value || !last.reviewer || last.reviewer === me.value?.name) return null
+  const choice = String(last.decision?.choice ?? 'answered')
+  return (
+    <p class="answered">
+      <Icon name="check" /> {last.reviewer}: {WORDS[choice] ?? choice}
+      {last.decided_at ? `, ${atTime(last.decided_at)}` : ''}
+    </p>
+  )
+}

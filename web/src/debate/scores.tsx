@@ -1,0 +1,77 @@
+import type { Debate, Event } from '../api/generated'
+import { DASHES, seatClass, SHAPES } from './seats'
+
+interface Point { x: number; y: number }
+interface Series { name: string; seat: number; points: Point[] }
+interface Chart { title: string; unit: string; most: number; across: string; series: Series[] }
+
+/** Every number here was typed by a judge or computed by the rules; none is read out of prose. */
+export function chartOf(debate: Debate, events: Event[], names: Record<string, string>): Chart | undefined {
+  const debaters = debate.cast.filter((seat) => seat.role === 'debater')
+  const series: Series[] = debaters.map((seat, at) => ({ name: names[seat.id] ?? seat.name, seat: at, points: [] }))
+  const add = (at: number, x: number, y: unknown) => {
+    if (typeof y === 'number') series[at]?.points.push({ x, y })
+  }
+  const speakers = new Map(events.filter((each) => each.type === 'TURN').map((each) => [each.turn?.round, each.turn?.seat]))
+  for (const { type, turn, data } of events) {
+    const typed = (turn?.data ?? {}) as Record<string, unknown>
+    if (type === 'SCORE' && turn && 'score' in typed) add(debaters.findIndex((seat) => seat.id === speakers.get(turn.round)), turn.round, typed.score)
+    if (type === 'SCORE' && turn && 'score_a' in typed) {
+      add(0, turn.round, typed.score_a)
+      add(1, turn.round, typed.score_b)
+    }
+    if (type === 'CRITIQUE' && turn) add(0, turn.round, typed.score)
+    if (type === 'MEASURED')
+      Object.entries((data.repetition ?? {}) as Record<string, number>).forEach(([name, share]) =>
+        add(series.findIndex((each) => each.name === name), Number(data.round), share * 100),
+      )
+  }
+  const kept = series.filter((each) => each.points.length)
+  if (!kept.length) return undefined
+  if (debate.format === 'panel') return { title: 'Repetition by round', unit: '%', most: 100, across: 'round', series: kept }
+  if (debate.format === 'crucible') return { title: 'The skeptic’s score by round', unit: '', most: 10, across: 'round', series: [{ ...kept[0]!, name: 'Answer' }] }
+  return { title: `Judge’s scores by ${debate.format === 'duel' ? 'turn' : 'round'}`, unit: '', most: 10, across: debate.format === 'duel' ? 'turn' : 'round', series: kept }
+}
+
+const W = 340, H = 168, LEFT = 30, RIGHT = 14, TOP = 12, BOTTOM = 24
+
+export function Scores({ chart }: { chart: Chart }) {
+  const xs = chart.series.flatMap((each) => each.points.map((point) => point.x))
+  const first = Math.min(...xs), last = Math.max(...xs, first + 1)
+  const px = (x: number) => LEFT + ((x - first) / (last - first)) * (W - LEFT - RIGHT)
+  const py = (y: number) => TOP + (1 - y / chart.most) * (H - TOP - BOTTOM)
+  const ticks = [0, chart.most / 2, chart.most]
+  const told = chart.series.map((each) => `${each.name}: ${each.points.map((point) => `${chart.across} ${point.x} ${Math.round(point.y)}${chart.unit}`).join(', ')}`).join('. ')
+  return (
+    <figure class="chart">
+      <figcaption>{chart.title}</figcaption>
+      <svg viewBox={`0 0 ${W} ${H}`} role="img" aria-label={`${chart.title}. ${told}.`}>
+        {ticks.map((tick) => (
+          <g key={tick}>
+            <line class="grid" x1={LEFT} x2={W - RIGHT} y1={py(tick)} y2={py(tick)} />
+            <text class="axis" x={LEFT - 6} y={py(tick) + 4} text-anchor="end">{tick}{chart.unit}</text>
+          </g>
+        ))}
+        {Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((x) => last - first <= 12 || (x - first) % 5 === 0).map((x) => (
+          <text key={x} class="axis" x={px(x)} y={H - 6} text-anchor="middle">{x}</text>
+        ))}
+        {chart.series.map((each) => (
+          <g key={each.name} class={seatClass(each.seat)}>
+            <polyline class="series" stroke-dasharray={DASHES[each.seat % DASHES.length]} points={each.points.map((point) => `${px(point.x)},${py(point.y)}`).join(' ')} />
+            {each.points.map((point) => (
+              <text key={point.x} class="point" x={px(point.x)} y={py(point.y) + 4} text-anchor="middle">{SHAPES[each.seat % SHAPES.length]}</text>
+            ))}
+          </g>
+        ))}
+      </svg>
+      <ul class="legend">
+        {chart.series.map((each) => (
+          <li key={each.name} class={seatClass(each.seat)}>
+            <svg viewBox="0 0 28 10" aria-hidden="true"><line class="series" x1="0" x2="28" y1="5" y2="5" stroke-dasharray={DASHES[each.seat % DASHES.length]} /></svg>
+            <span aria-hidden="true">{SHAPES[each.seat % SHAPES.length]}</span> {each.name} <b class="num">{Math.round((each.points.at(-1)?.y ?? 0) * 10) / 10}{chart.unit}</b>
+          </li>
+        ))}
+      </ul>
+    </figure>
+  )
+}

@@ -1,0 +1,167 @@
+import { useEffect, useState } from 'preact/hooks'
+import { call, said } from '../api/client'
+import { Controls } from '../debate/controls'
+import { toggleThoughts } from '../debate/folds'
+import { ForkDialog } from '../debate/fork'
+import { GatePanel } from '../debate/gate'
+import { jump, LaneView } from '../debate/lane'
+import { ArgumentMap } from '../debate/map'
+import { Meter } from '../debate/meter'
+import { chartOf, Scores } from '../debate/scores'
+import { Timeline } from '../debate/timeline'
+import { TABLE, Watched } from '../debate/watched'
+import { ask, hash, Link, query } from '../router'
+import { Icon } from '../ui/icons'
+import { useKeys } from '../ui/keys'
+import { Failed, Loading } from '../ui/parts'
+import { Demonstration, Status } from '../ui/status'
+import { ago, exactly, short } from '../ui/words'
+
+const VIEWS = [
+  ['', 'Debate'],
+  ['claims', 'Argument map'],
+  ['calls', 'Calls'],
+] as const
+
+export function DebatePage({ id }: { id: string }) {
+  const [watched, setWatched] = useState<Watched>()
+  const [error, setError] = useState('')
+  useEffect(() => {
+    let made: Watched | undefined
+    let gone = false
+    call('getDebate', { params: { debate_id: id }, query: { html: true } }).then(
+      (debate) => {
+        if (gone) return
+        made = new Watched(debate)
+        setWatched(made)
+      },
+      (problem: unknown) => setError(said(problem)),
+    )
+    return () => {
+      gone = true
+      made?.close()
+    }
+  }, [id])
+  if (error) return <div class="page"><div class="page-head"><h1>This debate can’t be shown</h1></div><Failed error={error} /></div>
+  if (!watched) return <div class="page"><Loading /></div>
+  return <Live watched={watched} />
+}
+
+function Live({ watched }: { watched: Watched }) {
+  const view = query.value.get('view') ?? ''
+  useKeys([
+    { key: 't', does: 'Open or fold all thoughts', act: toggleThoughts },
+    { key: '.', does: 'Jump to live', act: () => watched.lanes.forEach(jump) },
+    ...VIEWS.map(([name, word], at) => ({ key: String(at + 1), does: word, act: () => ask({ view: name }) })),
+  ])
+  return (
+    <div class={view ? 'debate' : 'debate fills'}>
+      <Top watched={watched} view={view} />
+      <GatePanel watched={watched} />
+      {view === 'calls' ? (
+        <div class="page inner"><Timeline watched={watched} /></div>
+      ) : view === 'claims' ? (
+        <MapView watched={watched} />
+      ) : (
+        <Columns watched={watched} />
+      )}
+      <ForkDialog watched={watched} />
+    </div>
+  )
+}
+
+function Top({ watched, view }: { watched: Watched; view: string }) {
+  const debate = watched.debate.value
+  useEffect(() => {
+    document.title = `${debate.topic.slice(0, 60)} · moot`
+  }, [debate.topic])
+  return (
+    <header class="debate-top">
+      <div class="debate-title">
+        <div class="over">
+          <Status debate={debate} />
+          <span class="tag format">{debate.format}</span>
+          {debate.demonstration && <Demonstration />}
+          <span class="dim" title={exactly(debate.created_at)}>{ago(debate.created_at)} · {short(debate.id)}</span>
+          {debate.parent && (
+            <span class="dim">
+              <Icon name="fork" /> forked at <code>{debate.forked_at}</code> from <Link href={`/debates/${debate.parent}`}>{short(debate.parent)}</Link>{' '}
+              <Link class="compare-link" href={`/compare/${debate.parent}/${debate.id}`}>Compare</Link>
+            </span>
+          )}
+        </div>
+        <h1>{debate.topic}</h1>
+        {debate.headline && <p class="headline">{debate.headline}</p>}
+        {debate.error && debate.status === 'failed' && <p class="problem"><Icon name="warn" /> {debate.error.message}</p>}
+      </div>
+      <Meter watched={watched} />
+      <div class="debate-bar">
+        <nav class="tabs" aria-label="Views of this debate">
+          {VIEWS.map(([name, word]) => (
+            <Link key={name} href={`/debates/${debate.id}${name ? `?view=${name}` : ''}`} aria-current={view === name ? 'page' : undefined}>{word}</Link>
+          ))}
+        </nav>
+        <span class="grow" />
+        <Controls watched={watched} />
+      </div>
+    </header>
+  )
+}
+
+function Columns({ watched }: { watched: Watched }) {
+  const debaters = watched.debaters
+  const [chosen, choose] = useState<string>(debaters[0] ?? TABLE)
+  useHash(watched)
+  const table = tableName(watched.debate.value.format)
+  const tabs = [...debaters, TABLE]
+  return (
+    <>
+      <div class="lane-tabs" role="group" aria-label="Whose words to show">
+        {tabs.map((id) => (
+          <button key={id} aria-pressed={chosen === id} onClick={() => choose(id)}>
+            {id === TABLE ? table : watched.name(id)}
+          </button>
+        ))}
+      </div>
+      <div class={`columns of-${Math.min(4, debaters.length)}`}>
+        {debaters.map((id) => (
+          <LaneView key={id} lane={watched.lanes.get(id)!} watched={watched} title={watched.name(id)} hidden={chosen !== id} />
+        ))}
+        <div class={`rail${chosen === TABLE ? '' : ' narrow-hidden'}`}>
+          <ScoreCard watched={watched} />
+          <LaneView lane={watched.lanes.get(TABLE)!} watched={watched} title={table} hidden={false} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+function ScoreCard({ watched }: { watched: Watched }) {
+  const chart = chartOf(watched.debate.value, watched.events.value, watched.names.value)
+  return chart ? <Scores chart={chart} /> : null
+}
+
+function MapView({ watched }: { watched: Watched }) {
+  const version = watched.events.value.filter((event) => event.type === 'CLAIMS' || event.type === 'CRITIQUE' || event.type === 'VERDICT').length
+  return <div class="page inner"><ArgumentMap debate={watched.debate.value} version={version} /></div>
+}
+
+/** A deep link to a turn: shown once its turn is there. */
+function useHash(watched: Watched): void {
+  const wanted = hash.value
+  const there = watched.events.value.some((event) => event.key === wanted)
+  useEffect(() => {
+    if (!wanted || !there) return
+    const target = document.getElementById(wanted)
+    if (!target) return
+    for (const lane of watched.lanes.values()) if (lane.element?.contains(target)) lane.follow.value = false
+    if (target instanceof HTMLDetailsElement) target.open = true
+    target.scrollIntoView({ block: 'start' })
+    target.classList.add('pointed')
+    return () => target.classList.remove('pointed')
+  }, [wanted, there])
+}
+
+function tableName(format: string): string {
+  return { panel: 'Moderator', council: 'Chair', crucible: 'Synthesis' }[format] ?? 'Judge'
+}

@@ -1,0 +1,23 @@
+import { signal } from '@preact/signals'
+import { call, whenLoginNeeded } from './api/client'
+import type { Me } from './api/generated'
+import { go, path } from './router'
+
+export const me = signal<Me | undefined>(undefined)
+
+export const may = (scope: Me['scopes'][number]): boolean => !me.value || me.value.scopes.includes(scope)
+
+export async function whoAmI(): Promise<void> {
+  me.value = await call('getSession').catch(() => undefined)
+}
+
+export async function logout(): Promise<void> {
+  await call('logout')
+  me.value = undefined
+  go('/login')
+}
+
+whenLoginNeeded(() => {
+  me.value = undefined
+  if (path.peek() !== '/login') go(`/login?next=${encodeURIComponent(location.pathname + location.search)}`)
+})

@@ -1,0 +1,64 @@
+// Numbers, times and names as people read them.
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+const plain = new Intl.NumberFormat('en')
+const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
+const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
+
+export const count = (value: number): string => (value < 10_000 ? plain.format(value) : compact.format(value))
+
+export function money(usd: number | null | undefined): string {
+  if (usd === null || usd === undefined) return 'price unknown'
+  if (usd === 0) return '$0'
+  if (usd < 0.01) return `$${usd.toFixed(4)}`
+  return `$${usd.toFixed(usd < 1 ? 3 : 2)}`
+}
+
+export function seconds(value: number): string {
+  if (value < 10) return `${value.toFixed(1)} s`
+  if (value < 60) return `${Math.round(value)} s`
+  const minutes = Math.floor(value / 60)
+  if (minutes < 60) return `${minutes} min ${Math.round(value % 60)} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+export const exactly = (time: number): string => moment.format(time * 1000)
+export const atTime = (time: number): string => clock.format(time * 1000)
+
+export function ago(time: number, now = Date.now() / 1000): string {
+  const past = now - time
+  if (past < 45) return 'just now'
+  if (past < 90 * 60) return `${Math.max(1, Math.round(past / 60))} min ago`
+  if (past < 24 * 3600) return `${Math.round(past / 3600)} h ago`
+  if (past < 7 * 86_400) return `${Math.round(past / 86_400)} d ago`
+  return day.format(time * 1000)
+}
+
+export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+export const spaced = (name: string): string => capital(name.replaceAll('_', ' '))
+export const short = (id: string): string => id.slice(0, 8)
+
+export function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`
+}
+
+/** A model as a label: without its options and folders, which can be long. */
+export const modelName = (spec: string): string => spec.replace(/\?.*$/, '').replace(/:$/, '').replace(/:[^@|]*\/(?=[^/]+\.ya?ml$)/, ':') || spec
+
+const ENDINGS: Record<string, string> = {
+  agreement: 'they agreed',
+  max_rounds: 'the last round was heard',
+  turns: 'all turns were spoken',
+  stagnation: 'nothing new was said',
+  stale: 'nothing new was said',
+  clear_winner: 'one position had clearly won',
+  person: 'you ended it',
+  ended_by_person: 'you ended it',
+  max_runtime_seconds: 'the time limit was reached',
+  max_total_output_tokens: 'the token limit was reached',
+  max_cost_usd: 'the money limit was reached',
+  satisfied: 'the skeptic was satisfied',
+  no_critical: 'no critical issue remained',
+}
+export const ending = (ended_by: string): string => ENDINGS[ended_by] ?? ended_by.replaceAll('_', ' ')
