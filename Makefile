@@ -6,16 +6,22 @@ READY := $(VENV)/.ready
 Q ?= Should we use Redis or PostgreSQL for caching?
 ARGS ?=
 
-.PHONY: help setup debate check test lint types layers fast slow bench clean
+.PHONY: help setup system web debate serve check test lint types layers fast slow bench soak clean
 
 help:
 	@echo 'make debate Q="…"   run a debate on the embedded model (no key, no service)'
+	@echo 'make serve          the dashboard and the API on this machine'
 	@echo 'make check          lint, types, layers and the fast tests'
 	@echo 'make test           everything'
 	@echo 'make bench          measure, as ratios within one run'
+	@echo 'make soak           ten minutes of thousands of debates on PostgreSQL'
 	@echo 'make clean          remove what the targets made'
 
 setup: $(READY)
+
+# What the tests need besides Python: PostgreSQL and Chromium.
+system:
+	@scripts/system-packages
 
 $(READY): constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -26,8 +32,16 @@ $(READY): constraints.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# The dashboard, from web/ into the package.
+web: $(READY)
+	@$(BIN)/python web/build.py
+
 debate: $(READY)
 	@$(BIN)/moot debate "$(Q)" $(ARGS)
+
+serve: $(READY)
+	@$(MAKE) --no-print-directory web || true
+	@$(BIN)/moot serve --open $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -39,19 +53,22 @@ types: $(READY)
 layers: $(READY)
 	$(BIN)/lint-imports --no-cache
 
-fast: $(READY)
+fast: $(READY) system web
 	$(BIN)/pytest -n 2 -m "not slow"
 
-slow: $(READY)
+slow: $(READY) system web
 	$(BIN)/pytest -n 2 -m slow
 
 check: lint types layers fast
 
-test: lint types layers
+test: system web lint types layers
 	$(BIN)/pytest -n 2
 
 bench: $(READY)
 	$(BIN)/python -m moot.bench $(ARGS)
 
+soak: $(READY) system
+	$(BIN)/python -m tests.workers.soak $(ARGS)
+
 clean:
-	rm -rf $(VENV) .bench .artifacts build dist
+	rm -rf $(VENV) .bench .artifacts build dist web/node_modules src/moot/server/static

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ DUEL_ANSWERS: dict[str, Any] = {
     "*/ballot/*": {"reasoning": "The first.", "score_first": 6, "score_second": 4},
     "*/verdict/*": {"summary": "A was clearer.", "score_a": 7, "score_b": 5, "no_new_substantive_arguments": False},
     "*/rule/*": {"summary": "A was clearer.", "score_a": 7, "score_b": 5, "no_new_substantive_arguments": False},
+    "*/claims-*/*": {"claims": []},
+    "*/critique/*": {"assessment": "It holds.", "issues": [], "score": 9, "ready": True},
     "*": "Words of {seat} at {key}.",
 }
 
@@ -37,7 +40,8 @@ def answers_file(folder: Path, answers: Mapping[str, Any] | None = None, **optio
 
 @asynccontextmanager
 async def an_app(folder: Path, **settings: Any) -> AsyncIterator[App]:
-    values = {"database_url": str(folder / "moot.db"), "pulse_seconds": 0.02, "backoff_base_seconds": 0, **settings}
+    quick = {"pulse_seconds": 0.02, "backoff_base_seconds": 0, "embedder": "none"}
+    values = {"database_url": str(folder / "moot.db"), **quick, **settings}
     app = App(Settings(**values), environ={})
     try:
         yield app
@@ -57,6 +61,20 @@ async def new_debate(app: App, model: str, format: str = "duel", **settings: Any
 async def run_to_rest(app: App, debate: Debate) -> Debate:
     await app.runtime.start(debate.id)
     return await app.runtime.wait(debate.id)
+
+
+async def run_to_end(app: App, debate: Debate, people: Mapping[str, Any]) -> Debate:
+    """Answers what it asks people, by key or pattern."""
+    left = await run_to_rest(app, debate)
+    while left.status == "waiting":
+        gate = await app.runtime.open_gate(debate.id)
+        given = next(given for pattern, given in people.items() if fnmatchcase(gate.key, pattern))
+        await app.runtime.answer(debate.id, given, by="ann")
+        await app.runtime.resume(debate.id)
+        left = await app.runtime.wait(debate.id)
+    assert left.status == "completed", left.error
+    assert left.outcome is not None
+    return left
 
 
 async def until(condition: Callable[[], Any], seconds: float = 20) -> None:

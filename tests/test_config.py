@@ -315,6 +315,9 @@ OUTREACH: dict[str, Any] = {
     "defaults.classic.model_judge": {"defaults": {"classic": {"model_judge": "ollama:m@http://evil.example"}}},
     "defaults.classic.seats.a.model": {"defaults": {"classic": {"seats": {"a": {"model": "scripted:x.yaml"}}}}},
     "defaults.classic.jury_models": {"defaults": {"classic": {"jury_models": ["local", "replay:3f2a"]}}},
+    "presets.x.settings.model_judge": {
+        "presets": {"x": {"format": "duel", "settings": {"model_judge": "openai:m@https://evil.example/v1"}}}
+    },
     "defaults.duel.debaters.model": {
         "defaults": {"duel": {"debaters": [{"name": "A", "model": "sim: | scripted:x"}, {"name": "B"}]}}
     },
@@ -365,9 +368,13 @@ class TestTrust:
             "model_debater": "ollama:llama3.2",
             "model_judge": "sim:?seed=1",
             "defaults": {"duel": {"debaters": [{"name": "A", "position": "Mail me @https"}, {"name": "B"}]}},
+            "presets": {"quick": {"format": "duel", "settings": {"turns": 2}}},
+            "rate_limits": {"openai:gpt-6-luna": {"requests_per_minute": 60}},
         }
         numbers = {
-            name: info.default for name, info in Settings.model_fields.items() if isinstance(info.default, int | float)
+            name: info.default
+            for name, info in Settings.model_fields.items()
+            if isinstance(info.default, int | float) and not isinstance(info.default, bool)
         }
         config = place.load(project=values | numbers)
         assert {entry.name.split(".")[0] for entry in config.entries() if entry.origin.layer == "project"} == {
@@ -375,7 +382,40 @@ class TestTrust:
             *numbers,
         }
         # A new setting that is no number has to be thought about: refused, until it is listed.
-        assert set(Settings.model_fields) - {*values, *numbers} == {"database_url", "data_dir", "trust_projects"}
+        assert set(Settings.model_fields) - {*values, *numbers} == {
+            "chat_on_disconnect",
+            "database_url",
+            "data_dir",
+            "embedder",
+            "log_format",
+            "log_level",
+            "metrics_host",
+            "metrics_port",
+            "serve_host",
+            "serve_hosts",
+            "serve_tokens",
+            "templates_dir",
+            "trace_content",
+            "traces",
+            "trust_projects",
+        }
+
+    @pytest.mark.parametrize(("name", "value"), [("traces", True), ("trace_content", True), ("metrics_host", "::")])
+    def test_nobody_reads_along_without_trust(self, place: Place, name, value) -> None:
+        with pytest.raises(InputError, match=f"{name} would (choose who reads along|change how)"):
+            place.load(project={name: value})
+
+    def test_limits_of_one_model_come_together_from_all_layers(self, place: Place) -> None:
+        user = {"rate_limits": {"openai": {"requests_per_minute": 60, "tokens_per_minute": 9000}}}
+        config = place.load(user, {"rate_limits": {"openai": {"requests_per_minute": 30}}})
+        found = {entry.name: (entry.value, entry.origin.layer) for entry in config.entries()}
+        assert found["rate_limits.openai.requests_per_minute"] == (30, "project")
+        assert found["rate_limits.openai.tokens_per_minute"] == (9000, "user")
+
+    @pytest.mark.parametrize(("name", "value"), [("embedder", "openai:text-embedding-3-small"), ("templates_dir", "t")])
+    def test_nobody_reads_past_decisions_or_writes_templates_without_trust(self, place: Place, name, value) -> None:
+        with pytest.raises(InputError, match=f"{name} would (choose who reads your past decisions|say where)"):
+            place.load(project={name: value})
 
 
 KEYS = {"OPENAI_API_KEY": "k"}
@@ -478,3 +518,20 @@ def test_variables_that_are_no_settings() -> None:
 def test_passwords_are_not_shown(text: str, expected: str) -> None:
     assert masked(text) == expected
     assert shown({"a": [text, 3, None]}) == {"a": [expected, 3, None]}
+
+
+@pytest.mark.parametrize(
+    ("preset", "said"),
+    [
+        ("{duel: {format: classic}}", "'duel' is a format"),
+        ("{quick: {format: duell}}", "Did you mean 'duel'"),
+        ("{quick: {format: duel, settings: {turn: 2}}}", "Did you mean 'turns'"),
+        ("{quick: {format: duel, settings: {turns: 1}}}", "greater than or equal to 2"),
+        ("{quick: {settings: {turns: 2}}}", "Field required"),
+        ("{Not a name: {format: duel}}", "pattern"),
+    ],
+)
+def test_presets_are_checked_where_they_are_written(preset: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)) as refused:
+        load({"MOOT_CONFIG": os.devnull, "MOOT_PRESETS": preset})
+    assert str(refused.value).startswith("MOOT_PRESETS")

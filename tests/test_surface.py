@@ -8,7 +8,10 @@ from importlib.metadata import version
 
 import moot
 
-HEAVY = ("pydantic_ai", "openai", "anthropic", "xllamacpp", "httpx2", "genai_prices", "rich", "numpy")
+HEAVY = (
+    *("pydantic_ai", "openai", "anthropic", "xllamacpp", "httpx2", "genai_prices", "rich", "numpy"),
+    *("fastapi", "uvicorn", "nh3", "markdown_it"),
+)
 
 
 def loaded_by(statement: str) -> set[str]:

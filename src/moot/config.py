@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from moot import formats
 from moot.errors import InputError, UnknownName
 from moot.formats import Format
 from moot.models.choice import Choice
+from moot.models.embedding import check_embedder
+from moot.models.pace import by_spec
 from moot.models.spec import COMPATIBLE_KEY, parse
 from moot.request import merged
 from moot.settings import Settings, explained, read
@@ -34,14 +36,21 @@ OTHER_VARIABLES = {
     "MOOT_CONFIG": "the user's config file, instead of the one in the platform's config folder",
     COMPATIBLE_KEY: "key for a server that a model's spec names with `@URL`",
     "MOOT_DEBUG": "when set, an error comes with its traceback",
+    "MOOT_SIM_LOG": "file to which simulated models append a line for each call",
     "MOOT_WEBHOOK_URL": "where `moot record` sends what it writes",
     "MOOT_WEBHOOK_SECRET": "signs what is sent there",
 }
 
 _ROLE_MODELS = ("model_debater", "model_judge")
-_PATHS = ("database_url", "data_dir", "trust_projects")  # relative to the file that names them
+_PATHS = ("database_url", "data_dir", "templates_dir", "trust_projects")  # relative to the file that names them
 # Besides these, a project's file may only set numbers: a text can name a place.
-_PROJECT_TEXTS = ("format", "model", *_ROLE_MODELS, "defaults")
+_PROJECT_TEXTS = ("format", "model", *_ROLE_MODELS, "defaults", "presets", "rate_limits")
+_DEEDS = {
+    "embedder": "choose who reads your past decisions",
+    **dict.fromkeys(("serve_host", "serve_hosts", "serve_tokens"), "let others reach your server"),
+    **dict.fromkeys(("traces", "trace_content"), "choose who reads along"),
+    **dict.fromkeys(("log_format", "log_level", "metrics_host"), "change how the process is watched"),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,7 +75,7 @@ class Config:
 
     def entries(self) -> list[Entry]:
         """Every setting, in the order of the schema."""
-        values = {name: getattr(self.settings, name) for name in Settings.model_fields}
+        values = {name: _plain(getattr(self.settings, name)) for name in Settings.model_fields}
         found = [(".".join(path), value) for path, value in _leaves(values)]
         return [Entry(name=name, value=value, origin=self._origin(name)) for name, value in found]
 
@@ -102,14 +111,16 @@ class Files:
 
 def files(environ: Mapping[str, str], folder: Path | None = None) -> Files:
     """The files that are read; the user's may not exist. `folder` is the current one unless given."""
-    if environ.get("MOOT_CONFIG"):
-        user = Path(os.path.expanduser(environ["MOOT_CONFIG"])).absolute()
-    else:
-        import platformdirs
-
-        user = Path(platformdirs.user_config_dir("moot", appauthor=False)) / "config.yaml"
-    project = _find_project(folder)
+    user, project = user_file(environ), _find_project(folder)
     return Files(user=user, project=None if project is not None and _same(project, user) else project)
+
+
+def user_file(environ: Mapping[str, str]) -> Path:
+    if environ.get("MOOT_CONFIG"):
+        return Path(os.path.expanduser(environ["MOOT_CONFIG"])).absolute()
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("moot", appauthor=False)) / "config.yaml"
 
 
 def load(
@@ -235,11 +246,17 @@ def _read_project(path: Path, user: Path, trusted: Sequence[str]) -> _Said:
 def _refuse_reach(values: Json, path: Path, user: Path) -> None:
     """A project that isn't trusted can't send questions or keys to an address of its own, nor read or write files."""
     for name, value in values.items():
-        if name not in _PROJECT_TEXTS and not isinstance(value, int | float):
-            raise InputError(_distrust(name, "say where data is kept", path, user))
-    for name, text in _texts(values):
-        if _reaches(text):
-            raise InputError(_distrust(name, f"choose the model {masked(text)[:80]!r}", path, user))
+        if name not in _PROJECT_TEXTS and (isinstance(value, bool) or not isinstance(value, int | float)):
+            deed = _DEEDS.get(name, "say where data is kept")
+            raise InputError(_distrust(name, deed, path, user))
+    found = reaching(values)
+    if found is not None:
+        raise InputError(_distrust(found[0], f"choose the model {masked(found[1])[:80]!r}", path, user))
+
+
+def reaching(values: Json) -> tuple[str, str] | None:
+    """The first setting that could be a model with an address, or one that reads files or other debates; its text."""
+    return next(((name, text) for name, text in _texts(values) if _reaches(text)), None)
 
 
 def _distrust(name: str, deed: str, path: Path, user: Path) -> str:
@@ -313,15 +330,30 @@ def _checked(given: Json, *, strict: bool | None = None) -> Json:
             raise
         hint = f"It is a setting of formats: write `defaults: {{{owner}: {{{unknown.name}: …}}}}`."
         raise UnknownName("setting", unknown.name, (), hint=hint) from None
-    values: Json = {name: getattr(settings, name) for name in given}
+    values: Json = {name: _plain(getattr(settings, name)) for name in given}
     if "format" in values:
         formats.get(values["format"])
     for name in ("model", *_ROLE_MODELS):
         _check_model(name, values.get(name))
+    if values.get("embedder") is not None:
+        with _blamed("Setting embedder"):
+            check_embedder(values["embedder"])
+    if "rate_limits" in values:
+        with _blamed("Setting rate_limits"):
+            by_spec(settings.rate_limits)
     for name, own in values.get("defaults", {}).items():
         with _blamed(f"defaults.{name}"):
             _check_defaults(formats.get(name), own)
+    for name, preset in values.get("presets", {}).items():
+        with _blamed(f"presets.{name}"):
+            _check_preset(name, preset)
     return values
+
+
+def _check_preset(name: str, preset: Json) -> None:
+    if name in formats.installed():
+        raise InputError(f"{name!r} is a format. Choose another name for the preset.")
+    _check_defaults(formats.get(preset["format"]), preset.get("settings", {}))
 
 
 def _check_defaults(format_: Format, given: Json) -> None:
@@ -366,6 +398,13 @@ def _check_plain(given: Any) -> None:
 
 def _names(format_: Format) -> Mapping[str, Any]:
     return format_.settings.model_fields
+
+
+def _plain(value: Any) -> Any:
+    """Mappings all the way down, so that they can be laid over one another; only what was said."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(exclude_unset=True)
+    return {name: _plain(inner) for name, inner in cast(Json, value).items()} if isinstance(value, dict) else value
 
 
 def _leaves(values: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -105,11 +105,19 @@ class ModelUnavailable(ModelError):
 
 
 class ModelOverloaded(ModelError):
+    """`refused`: a rate limit was reached; whoever calls on the same account would be refused, too."""
+
     def __init__(
-        self, message: str, *, retry_after: float | None = None, model: str = "", usage: Usage | None = None
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        refused: bool = False,
+        model: str = "",
+        usage: Usage | None = None,
     ) -> None:
         super().__init__(message, model=model, usage=usage)
-        self.retry_after = retry_after
+        self.retry_after, self.refused = retry_after, refused
 
 
 class BadOutput(ModelError):

@@ -103,12 +103,21 @@ Play = Callable[[Stage], Coroutine[Any, Any, Outcome]]
 class Script:
     """Drives one format's coroutine over turns."""
 
-    def __init__(self, play: Play, *, cast: Sequence[SeatSpec], limits: Limits | None = None, topic: str = "") -> None:
-        self.stage = Stage(self, cast, limits or Limits(), topic)
+    def __init__(
+        self,
+        play: Play,
+        *,
+        cast: Sequence[SeatSpec],
+        limits: Limits | None = None,
+        topic: str = "",
+        precedent: str = "",
+    ) -> None:
+        self.stage = Stage(self, cast, limits or Limits(), topic, precedent)
         self.open: dict[str, Step] = {}
         self.turn_count = 0
         self.total_rounds = 0
         self.shown_count = 0
+        self.guided: list[str] = []  # the keys of the guidance heard
         self._asked: set[str] = set()
         self._waiters: dict[str, Task[Any]] = {}
         self._root = _Channel()
@@ -126,7 +135,9 @@ class Script:
         return self._drain()
 
     def resolve(self, turn: Turn) -> list[Shown]:
-        """Feed the turn of an open step; gives the events this releases."""
+        """Feed the turn of an open step, or guidance; gives the events this releases."""
+        if turn.kind == "guidance":
+            return self._guide(turn)
         step = self.open.get(turn.key)
         if step is None:
             asked = f"one of {', '.join(self.open)}" if self.open else "nothing more"
@@ -142,7 +153,21 @@ class Script:
         task = self._waiters.pop(turn.key)
         if step.shows and not (turn.failure and turn.failure.kind == "limit"):  # nobody has said anything then
             task.channel.items.append(Shown(type=step.shows, key=turn.key, turn=turn))
-        self._advance(task, turn)
+        self._advance(task, (step, turn))
+        return self._drain()
+
+    def _guide(self, turn: Turn) -> list[Shown]:
+        """What the person in charge says between steps reaches every step that is asked after it, and the open ones
+        that were not yet under way: the turn says which those were."""
+        self.turn_count += 1
+        self.guided.append(turn.key)
+        self.stage.guidance.append(turn.content)
+        for key in turn.metadata.get("reaches", ()):
+            step = self.open.get(key)
+            if step is None:
+                raise ScriptChanged(turn.key, f"guidance that reaches {key!r}", f"one of {', '.join(self.open)}")
+            self.open[key] = self.stage.seat(step.seat.id).hear(step)
+        self._root.items.append(Shown(type="PERSON", key=turn.key, turn=turn))
         return self._drain()
 
     def replay(self, turns: Iterable[Turn]) -> list[Shown]:

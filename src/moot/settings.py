@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
@@ -50,6 +50,28 @@ class DebateSettings(Strict):
     seats: dict[str, SeatSettings] = Field(
         default_factory=dict, description="model, max_tokens, temperature of one seat"
     )
+    claims: bool = Field(
+        False, description="keep a ledger: each speaker lists the claims in each statement, which is one more call each"
+    )
+    claims_max_tokens: Tokens = Field(800, description="tokens in one list of claims")
+    recall_decisions: bool = Field(True, description="tell the debaters of a similar question that was decided before")
+
+
+class RateLimit(Strict):
+    """What a provider lets one account do in a minute; what is left out is not limited."""
+
+    requests_per_minute: int | None = Field(None, ge=1, le=1_000_000)
+    tokens_per_minute: int | None = Field(None, ge=1, le=1_000_000_000)
+
+
+class Preset(Strict):
+    """A format with settings of its own, under a name."""
+
+    format: str = Field(max_length=100)
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
+PresetName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,59}$")]
 
 
 class Settings(Strict):
@@ -62,20 +84,70 @@ class Settings(Strict):
     defaults: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="for each format, settings of new debates"
     )
-    database_url: str | None = Field(None, description="SQLite file; the platform's data folder when unset")
+    presets: dict[PresetName, Preset] = Field(
+        default_factory=dict,
+        description="formats with settings of their own, by name; chat clients find each as the model `moot/NAME`",
+    )
+    database_url: str | None = Field(
+        None, description="SQLite file, or postgresql://…; a file in the platform's data folder when unset"
+    )
     data_dir: str | None = Field(None, description="folder for the database and the embedded model's weights")
     call_timeout_seconds: float = Field(120, gt=0, le=3600, description="time for one call of a model, retried once")
     backoff_tries: int = Field(5, ge=0, le=20, description="retries after a network error or rate limit")
     backoff_base_seconds: float = Field(0.5, ge=0, le=60, description="first wait; doubled each time")
     backoff_max_seconds: float = Field(30, ge=0, le=600, description="longest wait, Retry-After included")
     concurrency: int = Field(8, ge=1, le=1000, description="calls at once to one provider")
+    rate_limits: dict[str, RateLimit] = Field(
+        default_factory=dict,
+        description="for each model or provider, `requests_per_minute` and `tokens_per_minute` of all workers together",
+    )
     lease_seconds: float = Field(15, ge=1, le=3600, description="how long a silent process keeps a debate")
     pulse_seconds: float = Field(0.2, gt=0, le=60, description="how often a process looks for stop and cancel")
+    worker_debates: int = Field(100, ge=1, le=10_000, description="debates that one `moot worker` drives at once")
+    worker_drain_seconds: float = Field(
+        30, ge=0, le=3600, description="time that steps in flight have to finish when a worker is told to end"
+    )
+    worker_sweep_seconds: float = Field(
+        5, gt=0, le=600, description="how often a worker looks for debates that nobody drives"
+    )
+    log_format: Literal["text", "json"] = Field("text", description="how `moot worker` and `moot serve` write logs")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least that is logged")
+    metrics_host: str = Field("127.0.0.1", description="address on which a worker shows its metrics")
+    metrics_port: int | None = Field(
+        None, ge=0, le=65_535, description="port on which a worker shows its metrics; nowhere when unset"
+    )
+    traces: bool = Field(False, description="send OpenTelemetry spans to where the OTEL_ variables say")
+    trace_content: bool = Field(False, description="put what models read and write into spans, too")
+    embedder: str | None = Field(
+        None, description="compares meanings: `offline`, `none` or provider:model; `offline` where installed when unset"
+    )
+    embedder_timeout_seconds: float = Field(
+        20, gt=0, le=600, description="time for one call of the embedder; then words alone are compared"
+    )
+    templates_dir: str | None = Field(
+        None, description="folder with your own reasoning templates; `templates` beside the user's file when unset"
+    )
+    serve_host: str = Field(
+        "127.0.0.1", description="address that `moot serve` listens on; any but loopback demands tokens"
+    )
+    serve_port: int = Field(8421, ge=0, le=65_535, description="port that `moot serve` listens on; 0: any that is free")
+    serve_hosts: list[str] = Field(
+        default_factory=list, description="names under which a proxy reaches `moot serve`, besides its own address"
+    )
+    serve_tokens: Literal["auto", "always"] = Field(
+        "auto", description="whether `moot serve` demands tokens on loopback, too"
+    )
+    serve_rate: float = Field(200, gt=0, le=1_000_000, description="requests a second that one client may make")
+    chat_on_disconnect: Literal["stop", "continue"] = Field(
+        "stop",
+        description="what becomes of a debate when the chat client that began it goes away: it stops after the step "
+        "in progress and can be resumed, or it goes on",
+    )
     trust_projects: list[str] = Field(
         default_factory=list, description="folders below which a project's moot.yaml may set anything"
     )
 
-    @field_validator("trust_projects", mode="before")
+    @field_validator("trust_projects", "serve_hosts", mode="before")
     @classmethod
     def _one_or_more(cls, value: object) -> object:
         return [value] if isinstance(value, str) else value

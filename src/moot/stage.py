@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any, Generic, Literal, Protocol, TypeVar, cast, overload
 
@@ -13,7 +13,23 @@ from pydantic import ValidationError
 
 from moot.errors import LimitReached, ScriptChanged, ScriptError
 from moot.limits import Limits, Spent
-from moot.types import HUMAN, Answer, Failure, GateKind, Json, Message, Prompt, SeatSpec, Shown, StepKind, Turn, record
+from moot.types import (
+    HUMAN,
+    Answer,
+    Corpus,
+    Failure,
+    GateKind,
+    Json,
+    Likeness,
+    Message,
+    Prompt,
+    Recollection,
+    SeatSpec,
+    Shown,
+    StepKind,
+    Turn,
+    record,
+)
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -48,6 +64,15 @@ class Waiting:
 
 
 @record
+class Lookup:
+    """What memory is asked: the best of a corpus, or how alike pairs of texts are."""
+
+    corpus: Corpus | None = None
+    k: int = 0
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
+@record
 class Step:
     """One request the script makes. Its key is unique in the debate."""
 
@@ -68,6 +93,8 @@ class Step:
     shows: str = ""  # the event type it is shown as, if any
     record: Callable[[Any], Json] | None = None  # metadata for the turn, computed from the answer
     waiting: Waiting | None = None  # set when a person is asked
+    lookup: Lookup | None = None  # set when memory is asked
+    beside: bool = False  # it is asked beside the debate: guidance does not reach it
 
     @property
     def messages(self) -> list[Message]:
@@ -81,8 +108,8 @@ class Ask(Generic[T]):
         self._seat, self._step = seat, step
 
     def __await__(self) -> Generator[Any, Any, T]:
-        step = self._step()
-        turn = cast(Turn, (yield step))
+        # The step comes back with its turn: guidance may have changed it before it was executed.
+        step, turn = cast("tuple[Step, Turn]", (yield self._step()))
         return cast(T, self._seat.take(step, turn))
 
 
@@ -94,6 +121,8 @@ class Seat:
         self._history: list[Message] = []
         self._busy: str | None = None
         self._chain = ""  # a hash of all that this seat has read and written
+        self._heard = 0  # how much of the stage's guidance it has been told
+        self._beside = False
         self.spec = spec
         self.id, self.name = spec.id, spec.name
 
@@ -101,8 +130,17 @@ class Seat:
         """Set the system prompt, before anything is asked."""
         if self._history:
             raise ScriptError(f"Seat {self.id!r} is briefed twice; brief it once, before it is asked anything.")
-        self._history.append(Message(role="system", text=prompt.text))
-        self._chain = _digest(prompt.text)
+        told = self._stage.precedent if self.spec.role == "debater" else ""
+        text = f"{prompt.text}\n\n{told}" if told else prompt.text
+        self._history.append(Message(role="system", text=text))
+        self._chain = _digest(text)
+
+    def aside(self, max_tokens: int) -> Seat:
+        """This participant for a question beside the debate: it knows what it has read and written until now, and won't
+        remember the question. It can be asked while the participant itself is asked something else."""
+        beside = Seat(self._stage, replace(self.spec, max_tokens=max_tokens))
+        beside._history, beside._chain, beside._beside = [*self._history], self._chain, True
+        return beside
 
     @overload
     def ask(
@@ -151,22 +189,37 @@ class Seat:
     ) -> Ask[Any]:
         """Ask this seat's model, or the person who speaks for it; `share` caps the tokens below the seat's own cap."""
         waiting = Waiting(kind="statement") if self.spec.model == HUMAN else None
-        return self.request(phase, prompt, returns, tolerant, round, shows, closing, share, record, waiting)
+        return self.request(
+            "ask" if waiting is None else "gate",
+            phase,
+            prompt,
+            returns=returns,
+            tolerant=tolerant,
+            round=round,
+            shows=shows,
+            closing=closing,
+            share=share,
+            record=record,
+            waiting=waiting,
+        )
 
     def request(
         self,
+        kind: StepKind,
         phase: str,
         prompt: Prompt,
+        *,
         returns: type[Answer] | None,
-        tolerant: bool,
         round: int,
         shows: str,
-        closing: bool,
-        share: int,
-        record: Callable[[Any], Json] | None,
-        waiting: Waiting | None,
+        tolerant: bool = False,
+        closing: bool = False,
+        share: int = 0,
+        record: Callable[[Any], Json] | None = None,
+        waiting: Waiting | None = None,
+        lookup: Lookup | None = None,
     ) -> Ask[Any]:
-        """What `ask` and `Stage.gate` have in common. The step is made when it is awaited."""
+        """What `ask` and the stage's own questions have in common. The step is made when it is awaited."""
 
         def step() -> Step:
             key = f"{round}/{phase}/{self.id}"
@@ -176,28 +229,45 @@ class Seat:
             if limit is not None:
                 raise limit
             self._busy = key
-            kind: StepKind = "ask" if waiting is None else "gate"
-            return Step(
-                key=key,
-                kind=kind,
-                round=round,
-                phase=phase,
-                seat=self.spec,
-                prompt=prompt,
-                prompt_hash=_digest(kind, _shape(returns), self._chain, prompt.text)[:16],
-                history=self._history,
-                seen=len(self._history),
-                max_tokens=min(share or self.spec.max_tokens, self.spec.max_tokens),
-                returns=returns,
-                tolerant=tolerant,
-                closing=closing,
-                leave=None if closing else self._stage.kept,
-                shows=shows,
-                record=record,
-                waiting=waiting,
+            return self.hear(
+                Step(
+                    key=key,
+                    kind=kind,
+                    round=round,
+                    phase=phase,
+                    seat=self.spec,
+                    prompt=prompt,
+                    prompt_hash=self._hash(kind, returns, prompt, lookup),
+                    history=self._history,
+                    seen=len(self._history),
+                    max_tokens=min(share or self.spec.max_tokens, self.spec.max_tokens),
+                    returns=returns,
+                    tolerant=tolerant,
+                    closing=closing,
+                    leave=None if closing else self._stage.kept,
+                    shows=shows,
+                    record=record,
+                    waiting=waiting,
+                    lookup=lookup,
+                    beside=self._beside,
+                )
             )
 
         return Ask[Any](self, step)
+
+    def hear(self, step: Step) -> Step:
+        """The step with what the person in charge has said since this seat was last asked."""
+        said = self._stage.guidance[self._heard :]
+        if step.kind != "ask" or step.beside or not said:
+            return step
+        self._heard += len(said)
+        words = "\n\n".join(f"The person who asked the question adds: {text}" for text in said)
+        prompt = Prompt(name=step.prompt.name, text=f"{step.prompt.text}\n\n{words}")
+        return replace(step, prompt=prompt, prompt_hash=self._hash(step.kind, step.returns, prompt, step.lookup))
+
+    def _hash(self, kind: StepKind, returns: type[Answer] | None, prompt: Prompt, lookup: Lookup | None) -> str:
+        asked = () if lookup is None else (f"{lookup.corpus} {lookup.k} {len(lookup.pairs)}",)
+        return _digest(kind, _shape(returns), self._chain, prompt.text, *asked)[:16]
 
     def take(self, step: Step, turn: Turn) -> Any:
         self._busy = None
@@ -238,14 +308,19 @@ class Director(Protocol):
 class Stage:
     """What a format sees of the world: its seats, what is spent, and a place to show events."""
 
-    def __init__(self, director: Director, cast_: Sequence[SeatSpec], limits: Limits, topic: str) -> None:
+    def __init__(
+        self, director: Director, cast_: Sequence[SeatSpec], limits: Limits, topic: str, precedent: str = ""
+    ) -> None:
         self._director = director
+        self.precedent = precedent  # what debaters are told of an earlier decision; most often nothing
         self._seats = {spec.id: Seat(self, spec) for spec in cast_}
         self._person = Seat(self, SeatSpec(id="you", name="You", role="person", model=HUMAN, max_tokens=1))
         self.topic = topic
         self.limits = limits
         self.spent = Spent()
         self.kept: Closing | None = None
+        self.guidance: list[str] = []  # what the person in charge has said between steps
+        self.notebook: dict[str, Callable[[], object]] = {}  # what the rules keep beside the debate, as it stands
 
     def seat(self, seat_id: str) -> Seat:
         return self._seats[seat_id]
@@ -258,8 +333,28 @@ class Stage:
         self, phase: str, prompt: Prompt, *, returns: type[A], waiting: Waiting, round: int = 0, shows: str = ""
     ) -> Ask[A]:
         """Ask the person in charge. The debate waits without costing anything until they answer."""
-        person = self._person
-        return person.request(phase, prompt, returns, False, round, shows, True, 0, None, waiting)
+        return self._person.request(
+            "gate", phase, prompt, returns=returns, round=round, shows=shows, closing=True, waiting=waiting
+        )
+
+    def recall(
+        self, phase: str, query: str, *, corpus: Corpus, k: int, round: int = 0, shows: str = ""
+    ) -> Ask[Recollection]:
+        """Ask memory for the best `k` of a corpus. Their text is in the turn, so a replay needs no memory."""
+        return self._memory(phase, query, Recollection, Lookup(corpus=corpus, k=k), round, shows)
+
+    def compare(
+        self, phase: str, pairs: Sequence[tuple[str, str]], *, round: int = 0, shows: str = ""
+    ) -> Ask[Likeness]:
+        """Ask how alike the two texts of each pair are."""
+        words = json.dumps(pairs, ensure_ascii=False)
+        return self._memory(phase, words, Likeness, Lookup(pairs=tuple(pairs)), round, shows)
+
+    def _memory(self, phase: str, words: str, returns: type[A], lookup: Lookup, round: int, shows: str) -> Ask[A]:
+        # A seat of its own each time: memory has no conversation, and may be asked several things at once.
+        seat = Seat(self, SeatSpec(id="memory", name="Memory", role="memory", model="memory", max_tokens=1))
+        prompt = Prompt(name="memory", text=words)
+        return seat.request("recall", phase, prompt, returns=returns, round=round, shows=shows, lookup=lookup)
 
     def start(self, coro: Coroutine[Any, Any, T]) -> Running[T]:
         """Begin something that runs beside what follows. Its events are shown here, before what follows."""

@@ -32,8 +32,9 @@ STATUSES: tuple[Status, ...] = (
 )
 TERMINAL: frozenset[Status] = frozenset({"completed", "canceled"})
 
-StepKind = Literal["ask", "gate", "tool", "recall"]
-GateKind = Literal["checkpoint", "clarification", "approval", "statement"]
+StepKind = Literal["ask", "gate", "tool", "recall", "guidance"]
+GateKind = Literal["checkpoint", "clarification", "approval", "statement", "guidance"]
+Corpus = Literal["templates", "decisions"]
 Role = Literal["system", "user", "assistant"]
 
 CHARS_PER_TOKEN = 4  # about, where nobody has counted
@@ -176,6 +177,61 @@ class Models(Protocol):
         ...
 
 
+class Embedder(Protocol):
+    """Turns texts into vectors that are near each other when the texts mean much the same."""
+
+    @property
+    def name(self) -> str:
+        """Stored with its vectors: those of different embedders can't be compared."""
+        ...
+
+    async def __call__(self, texts: Sequence[str], /) -> tuple[list[bytes], Usage]:
+        """A vector for each text: 32-bit floats, little-endian, of length 1. Raises ModelError."""
+        ...
+
+
+class Recalled(Answer):
+    """Something that memory holds, and how well it fits."""
+
+    id: str
+    title: str
+    text: str
+    score: float  # larger fits better; only comparable within one recollection
+
+
+class Recollection(Answer):
+    """What memory gives back, best first."""
+
+    found: tuple[Recalled, ...] = ()
+    by: str  # how it was found: "bm25", or "bm25 + openai:text-embedding-3-small"
+    note: str = ""  # what did not work, and what was done instead
+
+    def prose(self) -> str:
+        names = ", ".join(each.title for each in self.found) or "nothing that fits"
+        return f"Found {names} (by {self.by})."
+
+
+class Likeness(Answer):
+    """How alike pairs of texts are in meaning, 0 to 1. Alike is not agreed: contradictions are alike, too."""
+
+    scores: tuple[float, ...] = ()  # one for each pair; none when there is no embedder
+    by: str = ""  # the embedder; empty: there is none
+    note: str = ""
+
+    def prose(self) -> str:
+        if not self.scores:
+            return self.note or "Not measured: there is no embedder."
+        return f"{', '.join(f'{score:.2f}' for score in self.scores)} (by {self.by})"
+
+
+class Memory(Protocol):
+    """Where recall steps are answered. It never fails a debate: without an embedder, words are compared."""
+
+    async def recall(self, query: str, corpus: Corpus, k: int, /) -> tuple[Recollection, Usage]: ...
+
+    async def compare(self, pairs: Sequence[tuple[str, str]], /) -> tuple[Likeness, Usage]: ...
+
+
 @record
 class Turn:
     """The persisted result of a step."""
@@ -312,6 +368,7 @@ class Debate:
     shown_count: int = 0  # how many of the script's events are stored
     last_seq: int = 0  # of its events
     total_rounds: int = 0
+    guided: int = 0  # how often someone has said something between steps, heard or not yet
     tokens_in: int = 0
     tokens_out: int = 0
     cost_usd: float | None = 0.0
@@ -324,6 +381,11 @@ class Debate:
     @property
     def terminal(self) -> bool:
         return self.status in TERMINAL
+
+    @property
+    def usage(self) -> Usage:
+        """Everything that was paid for, with what led to no turn."""
+        return self.lost + Usage(tokens_in=self.tokens_in, tokens_out=self.tokens_out, cost_usd=self.cost_usd)
 
     @property
     def short(self) -> str:

@@ -15,14 +15,19 @@ MAX_DEPTH = 200
 
 def read_mapping(path: Path, what: str, example: str, *, may_be_empty: bool = False) -> Json:
     """`what` names the file in errors; `example` says what it should hold. Raises InputError."""
-    import yaml
-
     try:
         text = path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"There is no {what} {path}. Give the path of a YAML file with {example}.") from None
     except OSError as error:
         raise InputError(f"The {what} {path} can't be read: {error.strerror}.") from None
+    return parse_mapping(text, path, what, example, may_be_empty=may_be_empty)
+
+
+def parse_mapping(text: bytes, path: Path, what: str, example: str, *, may_be_empty: bool = False) -> Json:
+    """What `read_mapping` does with the text of a file, or of the part of it that is YAML."""
+    import yaml
+
     if len(text) > MAX_BYTES:
         raise InputError(f"The {what} {path} has {len(text):,} bytes; {MAX_BYTES:,} is the most.")
     if _too_deep(text):

@@ -118,6 +118,7 @@ class Moot:
             "MOOT_DATABASE_URL": str(self.db),
             "MOOT_DATA_DIR": str(folder / "data"),
             "MOOT_BACKOFF_TRIES": "0",
+            "MOOT_EMBEDDER": "none",  # loading one takes a second
             "OLLAMA_HOST": "127.0.0.1:1",
             "PYTHONUTF8": "1",
             "TERM": "xterm-256color",

@@ -55,7 +55,7 @@ CASES = {
     "unknown format in list": (["list", "--format", "duell"], ["no format 'duell'", "'duel'"]),
     "limit of nothing": (["list", "--limit", "0"], ["--limit", "1 to 1000"]),
     "unknown format name": (["formats", "dual"], ["no format 'dual'", "'duel'"]),
-    "database of another kind": (["list", "--db", "postgres://x/y"], ["postgres://", "--db"]),
+    "database of another kind": (["list", "--db", "mysql://x/y"], ["mysql://", "--db"]),
     "empty database path": (["list", "--db", ""], ["--db"]),
 }
 FILES = {

@@ -157,3 +157,16 @@ def test_a_cloned_project_cannot_take_keys_or_files(moot, project):
     project.write_text(f"model: {moot.script()}\n")
     assert moot("Is it so?", "--rounds", "1", MOOT_TRUST_PROJECTS=str(moot.folder)).code == 0
     assert log.exists()
+
+
+def test_rate_limits_are_shown_one_by_one(moot):
+    limits = "{openai: {requests_per_minute: 500}, 'openai:gpt-4.1': {tokens_per_minute: 30000}}"
+    found = moot("config", MOOT_RATE_LIMITS=limits)
+    lines = [line.split() for line in found.out.splitlines() if line.startswith("rate_limits")]
+    assert lines == [
+        ["rate_limits.openai.requests_per_minute", "500", "MOOT_RATE_LIMITS"],
+        ["rate_limits.openai:gpt-4.1.tokens_per_minute", "30000", "MOOT_RATE_LIMITS"],
+    ]
+    wrong = moot("config", MOOT_RATE_LIMITS="{openay: {requests_per_minute: 500}}")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "Did you mean openai?" in wrong.err

@@ -1,4 +1,5 @@
-"""A loopback server that speaks OpenAI's chat completions and Anthropic's messages, and says what it is told to.
+"""A loopback server that speaks OpenAI's chat completions and embeddings and Anthropic's messages, and says what it is
+told to.
 
     with Wire(Say("Hello."), Say(status=429, headers={"Retry-After": "2"})) as wire:
         ... f"openai:any@{wire.openai}", f"anthropic:any@{wire.anthropic}" ...
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -28,6 +29,7 @@ class Say:
     cut: int | None = None  # hang up after so many pieces of text
     hold: threading.Event | None = None  # wait for this before the first byte
     model: str | None = None
+    vectors: Callable[[str], list[float]] | None = None  # what /embeddings gives for a text
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,7 @@ class Wire:
         class Handler(_Handler):
             owner = wire
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
         return self
@@ -85,6 +86,11 @@ class Wire:
             self._now -= 1
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # as many as may come at once
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     owner: Wire
@@ -106,6 +112,9 @@ class _Handler(BaseHTTPRequestHandler):
                 error = say.error if say.error is not None else {"error": {"message": f"status {say.status}"}}
                 body = error.encode() if isinstance(error, str) else json.dumps(error).encode()
                 self._send(say.status, {"Content-Type": "application/json", **say.headers}, body)
+            elif say.vectors is not None:
+                body = json.dumps(_embeddings(say, content)).encode()
+                self._send(200, {"Content-Type": "application/json"}, body)
             else:
                 model = say.model or content["model"]
                 events = _anthropic(say, model) if self.path.endswith("/messages") else _openai(say, model)
@@ -140,6 +149,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
             said += is_text
         self.wfile.write(b"0\r\n\r\n")
+
+
+def _embeddings(say: Say, asked: Any) -> Any:
+    assert say.vectors is not None
+    data = [
+        {"object": "embedding", "index": at, "embedding": say.vectors(text)} for at, text in enumerate(asked["input"])
+    ]
+    usage = {} if say.tokens is None else {"usage": {"prompt_tokens": say.tokens[0], "total_tokens": say.tokens[0]}}
+    return {"object": "list", "model": asked["model"], "data": data, **usage}
 
 
 def pieces(text: str) -> list[str]:

@@ -1,9 +1,12 @@
-"""What attempts cost: estimates where a provider did not say, and sums that travel with replies and errors."""
+"""What attempts cost: estimates where a provider did not say, and sums that travel with replies and errors. And a log of
+calls, for models that keep one."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 from moot.errors import ModelError
@@ -49,3 +52,12 @@ def credit(reply: Reply, earlier: Usage, attempts: tuple[str, ...]) -> Reply:
     if not attempts and earlier == NOTHING:
         return reply
     return replace(reply, usage=earlier + reply.usage, attempts=attempts + reply.attempts)
+
+
+def append(log: str | Path, line: str) -> None:
+    """One append of one line: several processes may share the file."""
+    file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(file, line.encode())
+    finally:
+        os.close(file)

@@ -45,9 +45,9 @@ def translate(error: Exception, endpoint: Endpoint, *, used: Usage | None) -> Mo
         case ai.ModelConnectionError() if used is None:
             return ModelOverloaded(f"{name} can't be reached: {said}. {_reach_advice(endpoint)}", model=name)
         case ai.ModelAPIError():
-            wait = _retry_after(error)
+            wait, refused = _retry_after(error), isinstance(error, ai.ModelRateLimitError)
             what = "broke off" if used else "is overloaded or failing"
-            return ModelOverloaded(f"{name} {what}: {said}.", retry_after=wait, model=name, usage=used)
+            return ModelOverloaded(f"{name} {what}: {said}.", retry_after=wait, refused=refused, model=name, usage=used)
         case ai.UserError():
             return ModelUnavailable(f"{name} can't be used: {said}.", model=name, usage=used)
         case _:

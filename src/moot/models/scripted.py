@@ -16,7 +16,6 @@ from __future__ import annotations
 import asyncio
 import fnmatch
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -25,7 +24,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from moot.errors import BadOutput, InputError, ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, UnknownName
-from moot.models.books import chars_in, tokens_of
+from moot.models.books import append, chars_in, tokens_of
 from moot.types import CHARS_PER_TOKEN, Call, Hear, Json, Model, Reply, Usage
 from moot.yamlfile import kind, read_mapping
 
@@ -168,11 +167,5 @@ def _map_text(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def _note(log: Path | None, line: str) -> None:
-    if log is None:
-        return
-    # One append of one line: several processes may share the file.
-    file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        os.write(file, line.encode())
-    finally:
-        os.close(file)
+    if log is not None:
+        append(log, line)

@@ -1,9 +1,14 @@
-"""`sim:` writes plausible nonsense: seeded, free, and as fast or slow, dear or flaky as its options say."""
+"""`sim:` writes plausible nonsense: seeded, free, and as fast or slow, dear or flaky as its options say.
+
+Each call can be noted in a file: "time, process, model, key, seat" when it starts. Where it is, is for whoever runs the
+process to say and not for a spec, which may come from elsewhere."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +20,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from moot.errors import ModelOverloaded
-from moot.models.books import chars_in, tokens_of
+from moot.models.books import append, chars_in, tokens_of
 from moot.models.spec import ModelSpec
 from moot.settings import Strict, read
 from moot.types import CHARS_PER_TOKEN, Answer, Call, Hear, Model, Reply, Usage
@@ -93,12 +98,14 @@ def read_options(spec: ModelSpec) -> SimOptions:
     return read(SimOptions, dict(spec.options), "option of the simulated model")
 
 
-def sim_model(spec: ModelSpec) -> Model:
+def sim_model(spec: ModelSpec, log: str | None = None) -> Model:
     options = read_options(spec)
     name = str(spec)
     luck = _Luck(options)
 
     async def simulated(call: Call, hear: Hear) -> Reply:
+        if log is not None:
+            append(log, f"{time.time():.6f}\t{os.getpid()}\t{name}\t{call.key}\t{call.seat}\n")
         written = _write(options.seed, call.key, call.seat, options.tokens, call.returns)
         if luck.possible:
             chance = luck.next(call)

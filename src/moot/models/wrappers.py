@@ -14,46 +14,59 @@ from moot.models.books import NOTHING, again, charge, credit, started
 from moot.types import Call, Hear, Model, Reply, Usage
 
 
-def with_timeout(model: Model, seconds: float) -> Model:
-    """At most `seconds` for a call, twice; then ModelTimeout. A model's own ModelTimeout counts as one, too."""
+def with_timeout(model: Model, seconds: float, admit: Callable[[Model], Model] | None = None) -> Model:
+    """At most `seconds` for a call, twice; then ModelTimeout. A model's own ModelTimeout counts as one, too. `admit` is
+    put around each of the two; what it waits for is not part of their time."""
+    timed = _timed(model, seconds)
+    return _tried_again(timed if admit is None else admit(timed))
 
+
+def _timed(model: Model, seconds: float) -> Model:
     async def timed(call: Call, hear: Hear) -> Reply:
-        earlier, attempts = NOTHING, ()
-        while True:
-            chars = 0
+        chars = 0
 
-            def listen(text: str | None) -> None:
-                nonlocal chars
-                # Text that a retry inside took back was paid for nevertheless.
-                chars += len(text or "")
-                hear(text)
+        def listen(text: str | None) -> None:
+            nonlocal chars
+            # Text that a retry inside took back was paid for nevertheless.
+            chars += len(text or "")
+            hear(text)
 
-            limit = asyncio.timeout(seconds)
-            try:
-                async with limit:
-                    reply = await model(call, listen)
-                return credit(reply, earlier, attempts)
-            except TimeoutError:
-                if not limit.expired():
-                    raise
-                error = ModelTimeout(
-                    f"No complete answer within {seconds:g} s. Allow more time with MOOT_CALL_TIMEOUT_SECONDS, "
-                    "ask for fewer tokens, or choose a faster model.",
-                    usage=started(call.messages, chars),
-                )
-            except ModelTimeout as raised:
-                error = raised
-            except ModelError as raised:
-                raise charge(raised, earlier) from None
-            retry = again(call, earlier + (error.usage or NOTHING))
-            if attempts or retry is None:
-                raise charge(error, earlier)
-            call = retry
-            earlier += error.usage or NOTHING
-            attempts = (str(error),)
-            hear(None)
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                return await model(call, listen)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise ModelTimeout(
+                f"No complete answer within {seconds:g} s. Allow more time with MOOT_CALL_TIMEOUT_SECONDS, "
+                "ask for fewer tokens, or choose a faster model.",
+                usage=started(call.messages, chars),
+            ) from None
 
     return timed
+
+
+def _tried_again(model: Model) -> Model:
+    """Once more after ModelTimeout."""
+
+    async def insistent(call: Call, hear: Hear) -> Reply:
+        earlier, attempts = NOTHING, ()
+        while True:
+            try:
+                return credit(await model(call, hear), earlier, attempts)
+            except ModelTimeout as error:
+                retry = again(call, earlier + (error.usage or NOTHING))
+                if attempts or retry is None:
+                    raise charge(error, earlier) from None
+                call = retry
+                earlier += error.usage or NOTHING
+                attempts = (str(error),)
+            except ModelError as error:
+                raise charge(error, earlier) from None
+            hear(None)
+
+    return insistent
 
 
 def with_backoff(

@@ -43,8 +43,10 @@ def _place() -> str:
 
 
 def _started(pid: int) -> str:
-    """When the process began, in kernel ticks: a pid that is used again is another process."""
+    """When the process began, in kernel ticks: a pid that is used again is another process. One that has ended, and
+    whose parent has not noticed yet, is none."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return "" if fields[0] in "ZX" else fields[19]
     except (OSError, IndexError):
         return ""

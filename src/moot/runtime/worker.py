@@ -29,6 +29,7 @@ class Worker:
             0  # that could neither be finished nor handed back; others find them when their leases are over
         )
         self._stop = asyncio.Event()
+        self._looking, self._asked, self._looked = asyncio.Lock(), 0, 0  # for questions whose time is over
         self._driving: set[asyncio.Task[None]] = set()
         self._beside: set[asyncio.Task[None]] = set()  # that nobody waits for before the end
 
@@ -120,8 +121,16 @@ class Worker:
             await self.queue.put_later(debate_id, max(0.0, min(times) - self.runtime.now()))
 
     async def _expire(self) -> None:
-        for debate in await self.runtime.expire():
-            await self.queue.answered(debate.id)
+        """It looks at every question: of all who ask for it meanwhile, one looks again."""
+        self._asked += 1
+        mine = self._asked
+        async with self._looking:
+            if self._looked >= mine:
+                return
+            upto = self._asked
+            for debate in await self.runtime.expire():
+                await self.queue.answered(debate.id)
+            self._looked = upto
 
     def _heard(self, changed: Changed) -> None:
         """An answer is told without a status: the debate may go on."""

@@ -161,6 +161,7 @@ class Reservation:
 
 class Store(Protocol):
     shared: ClassVar[bool]  # by processes of several machines, with workers that go on with what others left
+
     async def open(self) -> None:
         """Connect, and bring the schema up to date. Whatever is called first does it, too."""
         ...

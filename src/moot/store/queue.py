@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import field
 from typing import Protocol
 
 from moot.types import Debate, Status, record
@@ -26,7 +27,7 @@ class Depth:
     waiting: int = 0  # for a worker
     taken: int = 0  # by one
     later: int = 0  # not due yet
-    oldest_seconds: float = 0.0  # that the one that waits longest has waited
+    oldest_seconds: float = field(default=0.0, compare=False)  # that the one that waits longest has waited
 
 
 @record
@@ -40,6 +41,10 @@ class Stuck:
 
 
 class Queue(Protocol):
+    async def open(self) -> None:
+        """Bring its tables up to date. Whatever is called first does it, too."""
+        ...
+
     async def put(self, debate_id: str, *, expect: Collection[Status]) -> Debate | None:
         """Set a debate running and queue it, both or neither. None when its status is not one of `expect`, or when
         someone drives it."""

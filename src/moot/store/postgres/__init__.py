@@ -292,9 +292,8 @@ class PostgresStore:
         await self.linked(lambda link, _: sql("check_in").on(link, values))
 
     async def check_out(self, name: str) -> None:
-        """It is no longer there; those that never said so are forgotten, too."""
-        values = {"name": name, "now": self.now()}
-        await self.linked(lambda link, _: sql("check_out").on(link, values))
+        """It is no longer there."""
+        await self.linked(lambda link, _: sql("check_out").on(link, {"name": name}))
 
     def notices(self) -> AsyncGenerator[Notice]:
         return self._ear.notices()

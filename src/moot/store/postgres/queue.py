@@ -88,7 +88,7 @@ class PgQueue:
         from pgqueuer.qm import QueueManager
         from pgqueuer.types import Channel
 
-        await self._ready()
+        await self.open()
         gone = asyncio.Event()  # the connection: whoever waits for a debate here need not, it is driven on anyway
         link: Link | None = None
         watching: asyncio.Task[None] | None = None
@@ -163,10 +163,10 @@ class PgQueue:
         )
 
     async def _linked(self, work: Callable[[Link, bool], Awaitable[Any]]) -> Any:
-        await self._ready()
+        await self.open()
         return await self._store.linked(work)
 
-    async def _ready(self) -> None:
+    async def open(self) -> None:
         """Bring PgQueuer's tables up to date; several processes may do it at once."""
         if self._installed:
             return

@@ -1,3 +1,7 @@
+-- Those that went without a word are forgotten after an hour.
+with gone as (
+  delete from workers where seen_at < :now::double precision - 3600 and name <> :name
+)
 insert into workers (name, version, started_at, seen_at, debates, room, draining)
 values (:name, :version, :started_at, :now, :debates, :room, :draining)
 on conflict (name) do update set

@@ -1,1 +1,1 @@
-delete from workers where name = :name or seen_at < :now::double precision - 3600
+delete from workers where name = :name

@@ -1,0 +1,54 @@
+"""The whole way with what is built in: a question, the embedded model, Enter, a decision on record."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+import pytest
+
+from moot.folders import data_dir
+from moot.settings import Settings
+from tests.records.making import SECTIONS, headings, split
+
+PROMPT = re.compile(r"[\r\n]> ")  # where an answer is typed
+MINUTES = 10  # what takes one on an idle machine may take several on a busy one
+
+
+def press_enter_until_it_ends(terminal) -> int:
+    """Gives how often something was asked."""
+    asked, until = 0, time.monotonic() + 60 * MINUTES
+    while terminal.process.poll() is None:
+        assert time.monotonic() < until, f"no end within {MINUTES} minutes: {terminal.text[-2000:]!r}"
+        terminal._read()
+        if len(PROMPT.findall(terminal.text)) > asked:
+            asked += 1
+            terminal.press("\n")
+        time.sleep(0.02)
+    assert terminal.end() == 0, terminal.text[-2000:]
+    return asked
+
+
+@pytest.mark.slow
+def test_a_panel_on_the_embedded_model_needs_no_hand_but_enter(moot):
+    weights = {"MOOT_DATA_DIR": str(data_dir(Settings(data_dir=os.environ.get("MOOT_DATA_DIR"))))}
+    small = ("debater_max_tokens=60", "judge_max_tokens=400", "round_timeout_seconds=1")
+    flags = [flag for each in small for flag in ("--set", each)]
+    question = ("Tea or coffee in the office kitchen?", "--format", "panel", "--perspectives", "2", "--max-rounds", "2")
+    terminal = moot.terminal(*question, *flags, "--model", "local", MOOT_EMBEDDER="none", **weights)
+    asked = press_enter_until_it_ends(terminal)
+    gates = moot.sql("select key, decision from debate_gates order by requested_at")
+    assert asked == len(gates) >= 1
+    assert moot.status() == "completed"
+    short = moot.ids[0][:8]
+    written = moot("record", short)
+    assert written.code == 0, written.err
+    assert written.out == "docs/decisions/0001-tea-or-coffee-in-the-office-kitchen.md\n"
+    front, body = split((moot.folder / written.out.strip()).read_text())
+    assert (front["format"], front["debate"], front["confidence"]) == ("panel", moot.ids[0], "Low")
+    assert front["demonstration"] is True
+    found = [name for level, name in headings(body) if level == "h2"]
+    assert [name for name in SECTIONS if name in found] == SECTIONS
+    assert len([name for level, name in headings(body) if level == "h3"]) >= 2
+    assert moot("replay", short).code == 0

@@ -1,0 +1,195 @@
+"""What is counted, and the text in which Prometheus reads it, checked with its own reader."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from moot.app import App
+from moot.errors import ModelOverloaded, StoreError
+from moot.settings import Settings
+from moot.store.overview import Overview
+from moot.store.queue import Depth, Swept
+from moot.telemetry.exposition import Exposition
+from moot.telemetry.instruments import Instruments, of_database, of_process
+from moot.telemetry.metrics import Histogram, Numbers, render
+from moot.telemetry.watch import Watch, outcome
+from tests.running import answers_file, new_debate, run_to_rest
+
+
+def read(text: str) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
+    found: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            found.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
+    return found
+
+
+def test_the_text_says_what_was_counted_whatever_the_labels_hold():
+    counter = Numbers("a_total", "With \\ and\na new line.", "counter", "name")
+    strange = 'quoted "x", \\ and\nmore'
+    counter.add(strange)
+    counter.add(strange, by=1.5)
+    gauge = Numbers("b", "Big.", "gauge")
+    gauge.set(to=1e300)
+    found = read(render([counter, gauge]))
+    assert found == {"a_total": {(("name", strange),): 2.5}, "b": {(): 1e300}}
+
+
+def test_a_histogram_counts_up():
+    histogram = Histogram("h_seconds", "Time.", "kind", bounds=(0.1, 1.0))
+    for seconds in (0.05, 0.1, 0.5, 7.0):
+        histogram.observe(seconds, "x")
+    found = read(render([histogram]))
+    assert found["h_seconds_bucket"] == {
+        (("kind", "x"), ("le", "0.1")): 2,
+        (("kind", "x"), ("le", "1")): 3,
+        (("kind", "x"), ("le", "+Inf")): 4,
+    }
+    assert (found["h_seconds_count"], found["h_seconds_sum"]) == ({(("kind", "x"),): 4}, {(("kind", "x"),): 7.65})
+
+
+def test_a_counter_without_labels_is_shown_before_it_counts():
+    assert "moot_lease_takeovers_total 0\n" in render(Instruments().all())
+
+
+def app_in(folder: Path, **settings: object) -> App:
+    given = {"database_url": str(folder / "moot.db"), "pulse_seconds": 0.02, "backoff_base_seconds": 0, **settings}
+    return App(Settings(**given), environ={}, measured=True)
+
+
+def test_what_debates_do_is_counted(tmp_path):
+    async def main() -> tuple:
+        app = app_in(tmp_path)
+        duel = await run_to_rest(app, await new_debate(app, "sim:?price_in=2&price_out=10&latency_ms=1", turns=2))
+        classic = await run_to_rest(
+            app, await new_debate(app, "sim:", "classic", max_rounds=1, max_total_output_tokens=1)
+        )
+        text = await app.metrics()
+        await app.close()
+        return duel, classic, read(text)
+
+    duel, classic, found = asyncio.run(main())
+    assert (duel.status, classic.status) == ("completed", "completed")
+    steps = found["moot_steps_total"]
+    assert steps[("format", "duel"), ("kind", "ask"), ("outcome", "done")] == duel.turn_count
+    assert steps[("format", "classic"), ("kind", "ask"), ("outcome", "limit")] == classic.turn_count
+    assert found["moot_step_seconds_count"][("format", "duel"), ("kind", "ask")] == duel.turn_count
+    tokens = found["moot_tokens_total"]
+    assert tokens[("direction", "in"), ("model", "sim")] == duel.tokens_in + classic.tokens_in
+    assert tokens[("direction", "out"), ("model", "sim")] == duel.tokens_out + classic.tokens_out
+    assert found["moot_cost_usd_total"][(("model", "sim"),)] == pytest.approx(duel.cost_usd)
+    assert found["moot_model_calls_total"] == {(("model", "sim"), ("outcome", "done")): duel.turn_count}
+    assert found["moot_rests_total"][("format", "duel"), ("status", "completed")] == 1
+    assert found["moot_debates"][(("status", "completed"),)] == 2
+    assert found["moot_debates_driven"][()] == 0
+    assert (found["moot_database_up"][()], found["moot_debates_stranded"][()]) == (1, 0)
+    assert found["process_resident_memory_bytes"][()] > 1_000_000
+
+
+def test_gates_answers_and_failures_are_counted(tmp_path):
+    async def main() -> dict:
+        app = app_in(tmp_path, backoff_tries=1)
+        failed = await run_to_rest(app, await new_debate(app, "sim:?fail=1", "classic", max_rounds=1))
+        assert failed.status == "failed"
+        seats = {"a": {"model": "human"}, "b": {"model": "human"}}
+        asking = await run_to_rest(app, await new_debate(app, "sim:", "classic", max_rounds=1, seats=seats))
+        await app.runtime.answer(asking.id, {"text": "Yes."}, by="ann")
+        await app.runtime.resume(asking.id)
+        await app.runtime.wait(asking.id)
+        found = read(await app.metrics())
+        await app.close()
+        return found
+
+    found = asyncio.run(main())
+    assert found["moot_model_calls_total"][("model", "sim"), ("outcome", "overloaded")] == 2  # one and its retry
+    assert found["moot_steps_total"][("format", "classic"), ("kind", "ask"), ("outcome", "overloaded")] == 1
+    assert found["moot_rests_total"][("format", "classic"), ("status", "failed")] == 1
+    assert found["moot_rests_total"][("format", "classic"), ("status", "waiting")] == 2
+    assert found["moot_steps_total"][("format", "classic"), ("kind", "gate"), ("outcome", "done")] == 1
+    assert found["moot_gates_open"][()] == 1
+
+
+def test_a_take_over_and_the_late_commit_of_the_one_before_are_counted(tmp_path):
+    async def main() -> tuple[dict, dict]:
+        first = app_in(tmp_path, lease_seconds=1, pulse_seconds=60)
+        second = app_in(tmp_path)
+        first.runtime.owner, second.runtime.owner = "first", "second"
+        slow = answers_file(tmp_path, delay_ms=400)
+        debate = await new_debate(first, slow, "classic", max_rounds=1)
+        await first.runtime.start(debate.id)
+        # As if it had slept past its lease.
+        await first.runtime.store._writer.do(lambda c: c.execute("update debate_sessions set lease_until = 0"))
+        await second.runtime.resume(debate.id)
+        await second.runtime.wait(debate.id)
+        await first.runtime.wait(debate.id)
+        found = read(await first.metrics()), read(await second.metrics())
+        await first.close()
+        await second.close()
+        return found
+
+    first, second = asyncio.run(main())
+    assert (first["moot_commits_refused_total"][()], second["moot_commits_refused_total"][()]) == (1, 0)
+    assert (first["moot_lease_takeovers_total"][()], second["moot_lease_takeovers_total"][()]) == (0, 1)
+
+
+def test_waiting_and_sweeping_are_counted():
+    watch = Watch()
+    watch.waited("openai", 1.5)
+    watch.waited("openai", 2)
+    watch.swept(Swept(orphans=2, stopped=1))
+    found = read(render(watch.instruments.all()))
+    assert found["moot_rate_limit_waits_total"] == {(("limit", "openai"),): 2}
+    assert found["moot_rate_limit_wait_seconds_total"] == {(("limit", "openai"),): 3.5}
+    assert found["moot_swept_total"] == {(("what", "orphans"),): 2, (("what", "stopped"),): 1}
+
+
+def test_a_refusal_is_told_from_other_failures():
+    assert outcome(ModelOverloaded("no", refused=True)) == "refused"
+    assert outcome(ModelOverloaded("no")) == "overloaded"
+    assert outcome(ValueError()) == "error"
+
+
+def test_a_database_that_is_gone_is_a_metric_too():
+    async def gone() -> Overview:
+        raise StoreError("The server is gone.")
+
+    text = asyncio.run(Exposition(Instruments(), gone, lambda: 3, lambda: 7).text())
+    found = read(text)
+    assert (found["moot_database_up"][()], found["moot_debates_driven"][()]) == (0, 3)
+    assert found["moot_store_retries_total"][()] == 7
+    assert "moot_debates" not in found
+
+
+def test_the_database_is_not_asked_at_every_look():
+    asked: list[int] = []
+
+    async def look() -> Overview:
+        asked.append(1)
+        return Overview(now=0)
+
+    async def main() -> None:
+        exposition = Exposition(None, look, lambda: 0, lambda: 0)
+        await asyncio.gather(*(exposition.text() for _ in range(5)))
+
+    asyncio.run(main())
+    assert len(asked) == 1
+
+
+def test_the_queue_is_shown_where_there_is_one():
+    queue = Depth(waiting=3, taken=2, later=1, oldest_seconds=12.5)
+    found = read(render(of_database(Overview(now=0, queue=queue))))
+    assert found["moot_queue_jobs"] == {(("state", "waiting"),): 3, (("state", "taken"),): 2, (("state", "later"),): 1}
+    assert found["moot_queue_oldest_seconds"][()] == 12.5
+    assert "moot_queue_jobs" not in read(render(of_database(Overview(now=0))))
+
+
+def test_every_metric_is_in_the_docs_and_none_besides():
+    docs = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+    metrics = [*Instruments().all(), *of_process(), *of_database(Overview(now=0))]
+    names = {metric.name for metric in metrics} | {"moot_database_up", "moot_streams_open"}
+    rows = {line.split("`")[1] for line in docs.splitlines() if line.startswith(("| `moot_", "| `process_"))}
+    assert names == rows

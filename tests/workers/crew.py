@@ -1,0 +1,238 @@
+"""Workers on PostgreSQL in tests: in this process, and as real processes of the real `moot`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from moot.app import App
+from moot.errors import WrongStatus
+from moot.request import Request
+from moot.runtime.replay import transcript
+from moot.runtime.worker import Worker
+from moot.types import Debate, Gate, SeatSpec, Status, Turn
+from tests.running import an_app
+from tests.runtime.asking import FORMAT as ASKING
+
+MOOT = Path(sys.executable).with_name("moot")
+SELDOM = 600.0  # seconds: longer than any test, so that whatever happens was not found by looking
+
+
+@asynccontextmanager
+async def on(url: str, folder: Path, owner: str = "here", **settings: Any) -> AsyncIterator[App]:
+    """An app on a PostgreSQL database; of several in one process each needs an owner of its own."""
+    async with an_app(folder, database_url=url, **{"embedder": "none", **settings}) as app:
+        app.formats = {**app.formats, "asking": ASKING}
+        app.runtime.owner = owner
+        yield app
+
+
+@asynccontextmanager
+async def working(
+    url: str, folder: Path, owner: str = "worker", *, sweep: float = SELDOM, **settings: Any
+) -> AsyncIterator[tuple[App, Worker]]:
+    """A worker in this process, which sweeps seldom: what is queued has to reach it by itself."""
+    async with on(url, folder, owner, worker_sweep_seconds=sweep, **settings) as app:
+        worker = app.worker()
+        running = asyncio.create_task(worker.run())
+        try:
+            yield app, worker
+        finally:
+            if not worker._stop.is_set():
+                worker.stop()
+            await running
+
+
+async def new(app: App, model: str = "sim:", format: str = "classic", **settings: Any) -> Debate:
+    settings = {"model_debater": model, "model_judge": model, "recall_decisions": False, **settings}
+    if format == "asking":
+        read = ASKING.settings(**settings)
+        seats = [SeatSpec(id="a", name="A", role="debater", model=model, max_tokens=50)]
+        return await app.runtime.create(topic="t", format=ASKING, config=read.model_dump(mode="json"), cast=seats)
+    return await app.create(app.plan(Request(topic="Redis or PostgreSQL?", format=format, settings=settings)), by="")
+
+
+async def status(app: App, debate_id: str, *wanted: Status, seconds: float = 30) -> Debate:
+    """Wait until the debate has one of the statuses."""
+    async with asyncio.timeout(seconds):
+        while (debate := await app.runtime.store.get(debate_id)).status not in wanted:
+            await asyncio.sleep(0.01)
+    return debate
+
+
+async def turns(app: App, debate_id: str, at_least: int, seconds: float = 30) -> Debate:
+    """Wait until so many steps are done."""
+    async with asyncio.timeout(seconds):
+        while (debate := await app.runtime.store.get(debate_id)).turn_count < at_least:
+            await asyncio.sleep(0.01)
+    return debate
+
+
+async def rows(app: App, statement: str, *values: Any) -> list[dict[str, Any]]:
+    """As an operator would, behind moot's back."""
+
+    async def work(link: Any, _: bool) -> list[dict[str, Any]]:
+        return [dict(row) for row in await link.fetch(statement, *values)]
+
+    return await app.runtime.store.linked(work)  # type: ignore[attr-defined]
+
+
+async def jobs(app: App, entrypoint: str = "advance") -> list[dict[str, Any]]:
+    return await rows(app, "select * from moot_jobs where entrypoint = $1 order by id", entrypoint)
+
+
+class Process:
+    """A process of moot whose output goes to a file."""
+
+    def __init__(self, args: tuple[str, ...], environ: dict[str, str], log: Path) -> None:
+        self.log = log
+        with log.open("w") as out:
+            self.popen = subprocess.Popen(
+                [MOOT, *args], env=environ, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, text=True
+            )
+        self.pid = self.popen.pid
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text()
+
+    def send(self, number: int) -> None:
+        self.popen.send_signal(number)
+
+    def ended(self, seconds: float = 60) -> int:
+        return self.popen.wait(seconds)
+
+    def kill(self) -> None:
+        if self.popen.poll() is None:
+            self.send(signal.SIGKILL)
+        self.popen.wait()
+
+    def ready(self, seconds: float = 60) -> Process:
+        """Until a worker says that it works."""
+        wait_until(lambda: "Driving up to" in self.said or self.popen.poll() is not None, seconds)
+        assert self.popen.poll() is None, self.said
+        return self
+
+    @property
+    def rss_kb(self) -> int:
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1])
+        return 0
+
+
+class Crew:
+    """Processes on one database. Whatever is left of them at the end is killed."""
+
+    def __init__(self, url: str, folder: Path, **environ: str) -> None:
+        self.url, self.folder = url, folder
+        self.calls = folder / "calls.log"
+        keep = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        self.environ = {
+            **keep,
+            "MOOT_CONFIG": os.devnull,
+            "NO_COLOR": "1",
+            "MOOT_DATABASE_URL": url,
+            "MOOT_SIM_LOG": str(self.calls),
+            "MOOT_EMBEDDER": "none",
+            **environ,
+        }
+        self.processes: list[Process] = []
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self.processes:
+            if process.popen.poll() is None:
+                process.send(signal.SIGCONT)
+            process.kill()
+
+    def start(self, *args: str, **environ: str) -> Process:
+        log = self.folder / f"process-{len(self.processes)}.log"
+        process = Process(args, {**self.environ, **environ}, log)
+        self.processes.append(process)
+        return process
+
+    def worker(self, *args: str, **environ: str) -> Process:
+        return self.start("worker", *args, **environ)
+
+    def run(self, *args: str, seconds: float = 60, **environ: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [MOOT, *args],
+            env={**self.environ, **environ},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+        )
+
+    def called(self) -> list[Called]:
+        """Every call of a simulated model, in order."""
+        lines = self.calls.read_text().split("\n")[:-1] if self.calls.exists() else []
+        return [Called(*line.split("\t")) for line in lines]
+
+
+class Called:
+    def __init__(self, at: str, pid: str, model: str, key: str, seat: str) -> None:
+        self.at, self.pid, self.model, self.key, self.seat = float(at), int(pid), model, key, seat
+
+
+def wait_until(condition: Callable[[], Any], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.01)
+
+
+async def words(app: App, debate_id: str) -> bytes:
+    """What people saw of a debate. Proven to be what its turns lead to."""
+    store = app.runtime.store
+    debate = await store.get(debate_id)
+    events = []
+    while page := await store.events(debate_id, after=len(events)):
+        events += page
+    assert [event.seq for event in events] == list(range(1, debate.last_seq + 1))
+    proof = await app.prove(debate_id)
+    assert proof.same, proof.first_difference
+    return transcript(debate, [event for event in events if event.type.isupper()], debate.outcome)
+
+
+async def undisturbed(folder: Path, made: list[Debate]) -> list[bytes]:
+    """The same debates in one process on SQLite, with the same words by a model that answers at once."""
+    said: list[bytes] = []
+    async with an_app(folder, embedder="none") as app:
+        for debate in made:
+            model = debate.cast[0].model.partition("&")[0]
+            settings = {**debate.config, "model_debater": model, "model_judge": model}
+            request = Request(topic=debate.topic, format=debate.format, settings=settings)
+            twin = await app.create(app.plan(request), by="")
+            await app.runtime.start(twin.id)
+            while (done := await app.runtime.wait(twin.id)).status == "waiting":
+                await agree(app, await app.runtime.open_gate(twin.id))
+                await app.runtime.resume(twin.id)
+            assert done.status == "completed", done.error
+            said.append(await words(app, twin.id))
+    return said
+
+
+async def agree(app: App, gate: Gate) -> None:
+    """What a person says who lets things go on. Of two who say it at once one is refused."""
+    with suppress(WrongStatus):
+        given = {"choice": gate.choices[0]} if gate.choices else {"text": "Whatever is usual."}
+        await app.runtime.answer(gate.debate_id, given, by="ann", key=gate.key)
+
+
+def paid_twice(called: list[Called], model: str, turns: list[Turn]) -> list[str]:
+    """Keys of steps that were asked again after their answer had been committed. A turn says when its call ended; a
+    commit that another's claim came before would have been refused, so no call for it may begin later."""
+    ended = {turn.key: turn.created_at for turn in turns}
+    return [call.key for call in called if call.model == model and call.at > ended.get(call.key, call.at)]

@@ -1,0 +1,283 @@
+"""Many debates for a long time: does memory stay flat, does work go on steadily, does nothing get stuck?
+
+    python -m tests.workers.soak [--minutes 10] [--waiting 10000] [--queued 1000] [--running 300] [--workers 2]
+
+On a PostgreSQL of its own, or on a database of the server that MOOT_TEST_DATABASE_URL names. The model is simulated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from moot.app import App
+from moot.settings import Settings
+from tests.postgres import GIVEN, Cluster, execute, other
+from tests.postgres import _hold as hold
+from tests.postgres import _wait_until_gone as wait_until_gone
+from tests.workers.crew import Crew, Process, new, on, rows, status
+
+GRACE_SECONDS = 3 * Settings().worker_sweep_seconds
+SEEDS = 10  # few, so that what the simulated model keeps of its texts is soon all there
+FORMATS = ("classic", "duel", "council", "crucible")
+KINDS = 20  # of waiting debates; the rest are copies of these
+UNLIMITED = {"max_total_output_tokens": 10_000_000, "max_runtime_seconds": 600_000}
+
+
+@dataclass(kw_only=True)
+class Plan:
+    seconds: float = 600
+    waiting: int = 10_000
+    queued: int = 1_000
+    running: int = 300
+    workers: int = 2
+    latency_ms: int = 4_000
+    look_seconds: float = 5
+
+
+@dataclass(kw_only=True)
+class Sample:
+    at: float
+    rss_kb: list[int]
+    completed: int
+    driven: int
+    queued: int
+    waiting: int
+    stopped: int
+
+
+@dataclass(kw_only=True)
+class Report:
+    plan: Plan
+    samples: list[Sample] = field(default_factory=list)
+    alarms: list[str] = field(default_factory=list)
+    looks: dict[str, list[float]] = field(default_factory=dict)  # what it takes to look at everything
+    log_lines: list[str] = field(default_factory=list)  # of the workers, that tell of trouble
+
+    @property
+    def settled(self) -> list[Sample]:
+        """After the first fifth: whatever is kept for later is there by then."""
+        return self.samples[len(self.samples) // 5 :]
+
+    def slope_kb_per_minute(self, worker: int) -> float:
+        times = [sample.at / 60 for sample in self.settled]
+        return statistics.linear_regression(times, [sample.rss_kb[worker] for sample in self.settled]).slope
+
+    def rates(self) -> list[float]:
+        """Debates completed per second, in ten equal parts of the settled time."""
+        parts = [self.settled[0], *self.settled[:: max(1, len(self.settled) // 10)][1:]]
+        return [(two.completed - one.completed) / (two.at - one.at) for one, two in pairwise(parts)]
+
+    def __str__(self) -> str:
+        lines = [f"{'s':>5} {'RSS MB':>16} {'completed':>10} {'driven':>7} {'queued':>7} {'waiting':>8} {'stopped':>8}"]
+        for sample in self.samples[:: max(1, len(self.samples) // 20)]:
+            memory = " ".join(f"{kb / 1024:.1f}" for kb in sample.rss_kb)
+            lines.append(
+                f"{sample.at:>5.0f} {memory:>16} {sample.completed:>10} {sample.driven:>7} {sample.queued:>7} "
+                f"{sample.waiting:>8} {sample.stopped:>8}"
+            )
+        slopes = ", ".join(f"{self.slope_kb_per_minute(n):+.0f}" for n in range(self.plan.workers))
+        rates = self.rates()
+        lines += [
+            f"memory: {slopes} kB a minute",
+            f"throughput: {statistics.mean(rates):.2f} debates a second, from {min(rates):.2f} to {max(rates):.2f}",
+            f"deadlock detector: {len(self.samples)} looks, {len(self.alarms)} alarms",
+            *(f"{name}: {statistics.median(took) * 1000:.0f} ms (median)" for name, took in self.looks.items()),
+            f"trouble in the logs: {len(self.log_lines)} lines {self.log_lines[:3]}",
+        ]
+        return "\n".join(lines)
+
+
+async def prepare(app: App, plan: Plan) -> None:
+    """Debates that wait for people: some are driven there by the workers, the rest are copies of those in every row."""
+    kinds = min(KINDS, plan.waiting)
+    made = []
+    for n in range(kinds):
+        model = f"sim:?seed={n % SEEDS}"
+        if n % 2:
+            made.append(await new(app, model, "classic", seats={"a": {"model": "human"}}))
+        else:
+            made.append(await new(app, model, "panel", checkpoint_timeout_seconds=86_400, **UNLIMITED))
+    for debate in made:
+        await app.hand_over(debate)
+    for debate in made:
+        await status(app, debate.id, "waiting", seconds=120)
+    each = plan.waiting // kinds - 1
+    await rows(
+        app,
+        "create table clones as select s.id as old, gen_random_uuid()::text as new"
+        " from debate_sessions s, generate_series(1, $1::integer)",
+        each,
+    )
+    same = "jsonb_populate_record(t, jsonb_build_object('{0}', c.new"
+    await rows(
+        app,
+        f"insert into debate_sessions select ({same.format('id')}))).*"
+        " from debate_sessions t join clones c on c.old = t.id",
+    )
+    for table in ("debate_turns", "debate_gates"):
+        await rows(
+            app,
+            f"insert into {table} select ({same.format('session_id')}, 'id', gen_random_uuid()::text))).*"
+            f" from {table} t join clones c on c.old = t.session_id",
+        )
+    await rows(
+        app,
+        f"insert into debate_events select ({same.format('session_id')}))).*"
+        " from debate_events t join clones c on c.old = t.session_id",
+    )
+    await rows(app, "drop table clones")
+    await rows(app, "analyze")
+    # The time of some is over when half of ours is.
+    soon = time.time() + plan.seconds / 2
+    expiring = await rows(
+        app,
+        "update debate_gates set expires_at = $1 where id in"
+        " (select id from debate_gates where status = 'open' and expires_at is not null limit $2) returning session_id",
+        soon,
+        plan.waiting // 20,
+    )
+    for row in expiring:
+        await app.workers_queue().put_later(row["session_id"], soon - time.time())
+
+
+class Soak:
+    def __init__(self, app: App, workers: Sequence[Process], plan: Plan) -> None:
+        self.app, self.workers, self.plan = app, workers, plan
+        self.report = Report(plan=plan)
+        self._made = 0
+
+    async def feed(self) -> None:
+        """Keep the queue as long as it is meant to be."""
+        while True:
+            missing = self.plan.queued - (await self.app.workers_queue().depth()).waiting
+            await asyncio.gather(*(self._one() for _ in range(min(missing, 50))))
+            if missing < 50:
+                await asyncio.sleep(0.5)
+
+    async def _one(self) -> None:
+        self._made += 1
+        n = self._made
+        model = f"sim:?seed={n % SEEDS}&latency_ms={self.plan.latency_ms}"
+        debate = await new(self.app, model, FORMATS[n % len(FORMATS)], **UNLIMITED)
+        await self.app.hand_over(debate)
+
+    async def look(self, began: float) -> None:
+        counted = await rows(self.app, "select status, count(*) as count from debate_sessions group by status")
+        counts = {row["status"]: row["count"] for row in counted}
+        depth = await self._timed("depth", self.app.workers_queue().depth())
+        driven = await self._timed("workers", self.app.workers_queue().workers())
+        stuck = await self._timed("deadlock detector", self.app.workers_queue().stuck(GRACE_SECONDS))
+        await self._timed("sweep", self.app.workers_queue().sweep(600))
+        await self._timed("expired questions", self.app.runtime.store.gates(expired=True))
+        self.report.alarms += [f"{each.debate_id[:8]} {each.why}" for each in stuck]
+        self.report.samples.append(
+            Sample(
+                at=time.monotonic() - began,
+                rss_kb=[worker.rss_kb for worker in self.workers],
+                completed=counts.get("completed", 0),
+                driven=sum(driven.values()),
+                queued=depth.waiting,
+                waiting=counts.get("waiting", 0),
+                stopped=counts.get("stopped", 0),
+            )
+        )
+
+    async def _timed(self, name: str, work):
+        began = time.monotonic()
+        done = await work
+        self.report.looks.setdefault(name, []).append(time.monotonic() - began)
+        return done
+
+    async def run(self) -> Report:
+        feeding = asyncio.create_task(self.feed())
+        try:
+            async with asyncio.timeout(300):
+                while True:  # until all of it is as it is meant to be
+                    depth = await self.app.workers_queue().depth()
+                    driven = sum((await self.app.workers_queue().workers()).values())
+                    if depth.waiting >= self.plan.queued * 0.9 and driven >= self.plan.running * 0.9:
+                        break
+                    await asyncio.sleep(0.2)
+            began = time.monotonic()
+            while (elapsed := time.monotonic() - began) < self.plan.seconds:
+                assert not feeding.done(), feeding.exception()
+                assert all(worker.popen.poll() is None for worker in self.workers), "a worker ended"
+                await self.look(began)
+                await asyncio.sleep(max(0.0, self.plan.look_seconds - (time.monotonic() - began - elapsed)))
+        finally:
+            feeding.cancel()
+            await asyncio.gather(feeding, return_exceptions=True)
+        for worker in self.workers:
+            self.report.log_lines += [
+                line for line in worker.said.splitlines() if " WARNING " in line or " ERROR " in line
+            ]
+        return self.report
+
+
+def soak(url: str, folder: Path, plan: Plan) -> Report:
+    async def main(crew: Crew) -> Report:
+        at_once = str(plan.running // plan.workers)
+        environ = {"MOOT_SIM_LOG": "", "MOOT_WORKER_DRAIN_SECONDS": "0"}
+        workers = [crew.worker("--debates", at_once, **environ).ready() for _ in range(plan.workers)]
+        async with on(url, folder, "soak") as app:
+            await prepare(app, plan)
+            return await Soak(app, workers, plan).run()
+
+    with Crew(url, folder) as crew:
+        return asyncio.run(main(crew))
+
+
+@contextmanager
+def a_database() -> Iterator[str]:
+    given = os.environ.get(GIVEN)
+    if given:
+        name = f"moot_soak_{os.getpid()}"
+        execute(given, f"create database {name}")
+        yield other(given, name)
+        execute(given, f"drop database {name} with (force)")
+        return
+    folder = Path(tempfile.mkdtemp(prefix="moot-soak-"))
+    alive = hold(folder / "alive")
+    try:
+        yield Cluster.started(folder, folder / "alive").url()
+    finally:
+        alive.close()
+        wait_until_gone(folder, "pg-*")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.workers.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--waiting", type=int, default=Plan.waiting)
+    parser.add_argument("--queued", type=int, default=Plan.queued)
+    parser.add_argument("--running", type=int, default=Plan.running)
+    parser.add_argument("--workers", type=int, default=Plan.workers)
+    args = parser.parse_args(argv)
+    plan = Plan(
+        seconds=args.minutes * 60,
+        waiting=args.waiting,
+        queued=args.queued,
+        running=args.running,
+        workers=args.workers,
+    )
+    with a_database() as url, tempfile.TemporaryDirectory() as folder:
+        report = soak(url, Path(folder), plan)
+    print(report)
+    return 1 if report.alarms else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,161 @@
+"""Everything breaks, and nothing is lost: workers are killed without a word, and the database is restarted."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import statistics
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from moot.app import App
+from moot.errors import StoreError
+from moot.formats import installed
+from moot.settings import Settings
+from moot.types import Debate
+from tests.postgres import Cluster
+from tests.workers.crew import Crew, agree, new, on, paid_twice, rows, undisturbed, words
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+SECONDS = float(os.environ.get("MOOT_CHAOS_SECONDS", "120"))
+DEBATES, WORKERS, KILL_SECONDS, SEED = 100, 3, 5.0, 7
+GRACE_SECONDS = 3 * Settings().worker_sweep_seconds  # that the detector allows for sweeps
+
+# Long enough to be in flight until the end, and no limit that depends on how long things take.
+UNLIMITED = {"max_total_output_tokens": 10_000_000, "max_runtime_seconds": 600_000}
+LONG = {
+    "classic": {"max_rounds": 12, "judge_every_round": True},
+    "council": {"depth": "debate", "max_rounds": 8, "agreement": 1.0},
+    "crucible": {"min_rounds": 10, "max_rounds": 10},
+    "duel": {"turns": 12},
+    "panel": {"max_rounds": 4, "round_timeout_seconds": 86_400, "checkpoints": False},
+}
+
+
+class Chaos:
+    def __init__(self, app: App, crew: Crew, cluster: Cluster) -> None:
+        self.app, self.crew, self.cluster = app, crew, cluster
+        self.made: list[Debate] = []
+        self.kills: list[tuple[float, list[tuple[str, int]]]] = []  # when, and which debates it drove in which epoch
+        self.alarms: list[str] = []
+        self.samples = 0
+        self.claims: dict[tuple[str, int], float] = {}  # when each debate was found with each epoch
+
+    async def begin(self) -> None:
+        latency = round(SECONDS / 120 * 1000)
+        names = sorted(installed())
+        for n in range(DEBATES):
+            name = names[n % len(names)]
+            more = {"checkpoints": True} if name == "panel" and n % 2 else {}
+            model = f"sim:?seed={n}&latency_ms={latency}"
+            self.made.append(await new(self.app, model, name, **{**UNLIMITED, **LONG.get(name, {}), **more}))
+        for worker in [self.crew.worker() for _ in range(WORKERS)]:
+            worker.ready()
+        for debate in self.made:
+            await self.app.hand_over(debate)
+
+    async def rage(self) -> None:
+        rng, began = random.Random(SEED), time.monotonic()
+        restarting: asyncio.Task[None] | None = None
+        while (elapsed := time.monotonic() - began) < SECONDS and await self.left():
+            await asyncio.sleep(KILL_SECONDS - elapsed % KILL_SECONDS)
+            living = [process for process in self.crew.processes if process.popen.poll() is None]
+            assert len(living) == WORKERS, "a worker ended by itself"
+            victim = rng.choice(living)
+            victim.kill()
+            at = time.time()
+            self.kills.append((at, await self.driven_by(victim.pid)))
+            self.crew.worker()
+            if restarting is None and time.monotonic() - began > SECONDS / 2:
+                restarting = asyncio.create_task(asyncio.to_thread(self.cluster.restart))
+        if restarting is not None:
+            await restarting
+
+    async def left(self) -> int:
+        running = "status not in ('completed', 'canceled', 'failed')"
+        return (await rows(self.app, f"select count(*) from debate_sessions where {running}"))[0]["count"]
+
+    async def driven_by(self, pid: int) -> list[tuple[str, int]]:
+        driven = "select id, epoch from debate_sessions where status = 'running' and owner like $1"
+        return [(row["id"], row["epoch"]) for row in await rows(self.app, driven, f"%/{pid}/%")]
+
+    async def answer(self) -> None:
+        while True:
+            with suppress(StoreError):
+                for gate in await self.app.runtime.store.gates():
+                    await agree(self.app, gate)
+            await asyncio.sleep(0.5)
+
+    async def look_for_deadlocks(self) -> None:
+        while True:
+            with suppress(StoreError):
+                found = await self.app.workers_queue().stuck(GRACE_SECONDS)
+                self.alarms += [f"{each.debate_id[:8]}: {each.why}" for each in found]
+                self.samples += 1
+                for row in await rows(self.app, "select id, epoch from debate_sessions"):
+                    self.claims.setdefault((row["id"], row["epoch"]), time.time())
+            await asyncio.sleep(0.5)
+
+    async def end(self) -> None:
+        async with asyncio.timeout(300):
+            while await self.left():
+                await asyncio.sleep(0.5)
+
+    def taken_over_after(self) -> list[float]:
+        """For every debate that lost its worker, the seconds until another had it."""
+        waited: list[float] = []
+        for at, drove in self.kills:
+            for debate_id, epoch in drove:
+                later = [when for (each, its), when in self.claims.items() if each == debate_id and its > epoch]
+                assert later, f"{debate_id} was left"
+                waited.append(min(later) - at)
+        return waited
+
+
+def test_nothing_is_lost(cluster: Cluster, tmp_path: Path):
+    async def main(crew: Crew) -> None:
+        async with on(crew.url, tmp_path, "test") as app:
+            chaos = Chaos(app, crew, cluster)
+            await chaos.begin()
+            beside = [asyncio.create_task(work) for work in (chaos.answer(), chaos.look_for_deadlocks())]
+            quietly = asyncio.create_task(undisturbed(tmp_path, chaos.made))
+            began = time.monotonic()
+            await chaos.rage()
+            raged = time.monotonic() - began
+            await chaos.end()
+            took = time.monotonic() - began
+            for task in beside:
+                assert not task.done(), task.exception()
+                task.cancel()
+
+            called = crew.called()
+            expected = await quietly
+            kept = 0
+            for debate, said in zip(chaos.made, expected, strict=True):
+                done = await app.runtime.store.get(debate.id)
+                assert done.status == "completed", (debate.format, done.status, done.error)
+                assert await words(app, debate.id) == said, debate.format
+                turns = list(await app.runtime.store.turns(debate.id))
+                assert Counter(turn.key for turn in turns).most_common(1)[0][1] == 1
+                assert paid_twice(called, debate.cast[0].model, turns) == []
+                kept += sum(turn.kind == "ask" for turn in turns)
+            waited = chaos.taken_over_after()
+            hits = [len(drove) for _, drove in chaos.kills]
+            print(
+                f"\n{DEBATES} debates in {took:.0f} s, {len(chaos.kills)} kills in {raged:.0f} s that hit {sum(hits)} "
+                f"debates ({hits}); taken over after {statistics.median(waited):.1f} s (median), {max(waited):.1f} s "
+                f"at most; {kept} steps for {len(called)} calls; {chaos.samples} looks for deadlocks"
+            )
+            assert len(called) >= kept
+            assert chaos.alarms == []
+            assert sum(hit > 0 for hit in hits) > len(hits) / 2, "too little was in flight"
+            assert raged >= SECONDS, "the debates ended before the chaos did"
+
+    with Crew(cluster.url(), tmp_path) as crew:
+        asyncio.run(main(crew))
