@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
@@ -32,7 +33,7 @@ CHARS = "() => [...document.querySelectorAll('[data-flight]')].reduce((sum, each
 
 def measured(page: Page, seconds: float) -> dict[str, float]:
     times = page.evaluate(MEASURE, seconds)
-    gaps = sorted(after - before for before, after in zip(times, times[1:], strict=False))
+    gaps = sorted(after - before for before, after in pairwise(times))
     return {
         "frames_per_second": round(1000 * len(gaps) / (times[-1] - times[0]), 1),
         "slowest_percent_ms": round(gaps[int(len(gaps) * 0.99)], 1),
