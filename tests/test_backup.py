@@ -19,7 +19,9 @@ pytestmark = pytest.mark.slow
 def test_a_restored_dump_goes_on(databases, tmp_path):
     dumps, restores = (shutil.which(name, path=_places()) for name in ("pg_dump", "pg_restore"))
     if dumps is None or restores is None:
-        pytest.skip("there is no pg_dump here")
+        pytest.fail(
+            "there is no pg_dump here: install PostgreSQL's client programs (Debian: apt-get install postgresql-client)"
+        )
     url, dump = databases.make(), tmp_path / "moot.dump"
 
     async def begin() -> tuple[str, str]:

@@ -51,7 +51,7 @@ def built() -> None:
 def browser() -> Iterator[Browser]:
     found = chromium()
     if found is None:
-        pytest.skip("there is no Chromium on this machine: install one, or name it in MOOT_CHROMIUM")
+        pytest.fail("there is no Chromium on this machine: install one, or name it in MOOT_CHROMIUM")
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=found, args=FLAGS)
         yield launched

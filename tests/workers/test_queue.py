@@ -12,7 +12,6 @@ import pytest
 from moot.app import App
 from moot.errors import StoreError, WrongStatus
 from moot.store.queue import Depth, Swept
-from tests.running import until
 from tests.workers.crew import jobs, new, on, rows, status, turns, working
 
 
@@ -364,7 +363,10 @@ class TestDelivery:
 
     def test_one_at_a_time_leaves_the_rest_to_others(self, database_url, tmp_path):
         async def main() -> None:
-            async with on(database_url, tmp_path) as app, working(database_url, tmp_path, "busy", worker_debates=1):
+            async with (
+                on(database_url, tmp_path) as app,
+                working(database_url, tmp_path, "busy", worker_debates=1) as (busy, _),
+            ):
                 long = await new(app, "sim:?latency_ms=60000")
                 await app.hand_over(long)
                 async with asyncio.timeout(30):
@@ -373,9 +375,11 @@ class TestDelivery:
                 short = [await new(app) for _ in range(3)]
                 for debate in short:
                     await app.hand_over(debate)
-                async with working(database_url, tmp_path, "idle"):
+                async with working(database_url, tmp_path, "idle") as (idle, _):
                     for debate in short:
                         await status(app, debate.id, "completed")
+                    assert idle.runtime._keeper is not None  # it was the one who drove them
+                    assert list(busy.runtime._drives) == [long.id]
                 await app.runtime.cancel(long.id)
 
         asyncio.run(main())
@@ -388,10 +392,19 @@ class TestDelivery:
                 on(database_url, tmp_path) as app,
                 working(database_url, tmp_path, sweep=0.5, worker_debates=4) as (its, _),
             ):
-                made = [await new(app, "sim:?latency_ms=30") for _ in range(6)]
+                made = [await new(app, "sim:?latency_ms=200") for _ in range(8)]
                 for debate in made:
                     await app.hand_over(debate)
-                for turn in (2, 4, 6):
+                most = 0
+
+                async def count() -> None:
+                    nonlocal most
+                    while True:
+                        most = max(most, len(its.runtime._drives))
+                        await asyncio.sleep(0.005)
+
+                counting = asyncio.create_task(count())
+                for turn in (2, 5):
                     await turns(app, made[0].id, turn)
                     await rows(
                         app,
@@ -399,9 +412,10 @@ class TestDelivery:
                         " where application_name = 'moot' and datname = current_database() and pid <> pg_backend_pid()",
                     )
                 for debate in made:
-                    done = await status(app, debate.id, "completed")
+                    done = await status(app, debate.id, "completed", seconds=60)
                     assert done.epoch == 1  # driven on, by whoever had it
                     assert (await app.prove(debate.id)).same
-                await until(lambda: not its.runtime._drives)
+                counting.cancel()
+                assert most == 4  # it remembers what it drives, though the queue has forgotten
 
         asyncio.run(main())

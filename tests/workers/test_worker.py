@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from moot.errors import InputError
+from moot.store.queue import Swept
 from tests.running import answers_file, until
 from tests.workers.crew import jobs, new, on, rows, status, turns, working
 
@@ -166,6 +167,51 @@ def test_without_the_queue_s_package_it_says_what_to_install(database_url, tmp_p
             async with asyncio.timeout(30):
                 with pytest.raises(InputError, match=r"pip install \"moot\[postgres\]\""):
                     await app.worker().run()
+
+    asyncio.run(main())
+
+
+def test_a_sweep_that_fails_is_not_the_last(database_url, tmp_path, caplog):
+    async def main() -> None:
+        async with working(database_url, tmp_path, sweep=0.05) as (app, worker):
+            sweep, tried = worker.queue.sweep, 0
+
+            async def fails_at_first(seconds: float) -> Swept:
+                nonlocal tried
+                tried += 1
+                if tried == 1:
+                    raise ZeroDivisionError("a bug")
+                return await sweep(seconds)
+
+            worker.queue.sweep = fails_at_first
+            await until(lambda: tried > 1)
+            debate = await new(app)
+            await app.hand_over(debate)
+            await status(app, debate.id, "completed")
+
+    asyncio.run(main())
+    assert "The sweep failed" in caplog.text
+
+
+def test_many_questions_whose_time_is_over_at_once_are_looked_at_once_or_twice(database_url, tmp_path):
+    async def main() -> None:
+        async with working(database_url, tmp_path) as (app, worker):
+            expire, looked = app.runtime.expire, 0
+
+            async def counted():
+                nonlocal looked
+                looked += 1
+                return await expire()
+
+            app.runtime.expire = counted
+            made = [await new(app, format="asking", timeout_seconds=0.5) for _ in range(20)]
+            for debate in made:
+                await app.hand_over(debate)
+            for debate in made:
+                await status(app, debate.id, "stopped")
+            before = looked
+            await asyncio.gather(*(worker._expire() for _ in range(50)))
+            assert 1 <= looked - before <= 2
 
     asyncio.run(main())
 
