@@ -1,5 +1,5 @@
-"""What attempts cost: estimates where a provider did not say, and sums that travel with replies and errors. And a log of
-calls, for models that keep one."""
+"""What attempts cost: estimates where a provider did not say, and sums that travel with replies and errors. And a log
+of calls, for models that keep one."""
 
 from __future__ import annotations
 
