@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from moot.bench import __main__ as bench
-from moot.bench import critical_path, durable_steps, memory, peer, prefix, replay, start
+from moot.bench import critical_path, durable_steps, memory, peer, postgres, prefix, replay, start
 from moot.bench.table import Goal, Row, render
 from moot.types import Call, Message
 
@@ -32,6 +32,18 @@ def test_the_critical_path_of_a_duel_is_19_waves_of_30_calls(tmp_path: Path) -> 
 def test_steps_against_raw_sqlite(tmp_path: Path) -> None:
     check(durable_steps.against_raw(tmp_path, repeats=1, debates=2), 2)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_steps_against_raw_postgresql_on_a_server_of_our_own(tmp_path: Path) -> None:
+    check(postgres.against_raw(tmp_path, repeats=1, debates=2), 2)
+
+
+@pytest.mark.slow
+def test_debates_that_are_left_to_workers(tmp_path: Path) -> None:
+    rows = postgres.with_workers(tmp_path, repeats=1, debates=2)
+    check(rows, 3)
+    assert [row.name.rpartition(", ")[2] for row in rows] == ["1 worker", "2 workers", "4 workers"]
 
 
 def test_replay_of_long_and_short_debates(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ export function chartOf(debate: Debate, events: Event[], names: Record<string, s
   return { title: `Judge’s scores by ${debate.format === 'duel' ? 'turn' : 'round'}`, unit: '', most: 10, across: debate.format === 'duel' ? 'turn' : 'round', series: kept }
 }
 
-const W = 340, H = 168, LEFT = 30, RIGHT = 14, TOP = 12, BOTTOM = 24
+const W = 340, H = 168, LEFT = 42, RIGHT = 14, TOP = 12, BOTTOM = 24
 
 export function Scores({ chart }: { chart: Chart }) {
   const xs = chart.series.flatMap((each) => each.points.map((point) => point.x))
