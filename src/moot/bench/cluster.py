@@ -114,8 +114,9 @@ def _run(*command: str | Path) -> None:
 def _end(pid: int) -> None:
     """At once: nothing on it is worth a checkpoint. By its pid, as its user may no longer get to its folder."""
     os.kill(pid, signal.SIGQUIT)
+    until = time.monotonic() + 10  # a dead process may be kept by a parent that does not ask after it
     with suppress(ProcessLookupError):
-        while True:
+        while time.monotonic() < until:
             os.kill(pid, 0)
             time.sleep(0.02)
 
