@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from typing import Annotated, Literal
 
@@ -118,3 +119,15 @@ def test_options_are_checked() -> None:
 def test_it_costs_what_it_is_told_to() -> None:
     assert price(parse("sim:"), {}) == Price(usd_in=0, usd_out=0)
     assert price(parse("sim:?price_in=1&price_out=2"), {}) == Price(usd_in=1, usd_out=2)
+
+
+def test_calls_are_noted_where_the_process_is_told_to_and_a_spec_can_not_say(tmp_path) -> None:
+    log = tmp_path / "calls.log"
+    spec = parse("sim:?seed=3")[0]
+    for _ in range(2):
+        asyncio.run(sim_model(spec, str(log))(call(), Ear()))  # type: ignore[arg-type]
+    lines = [line.split("\t") for line in log.read_text().splitlines()]
+    assert [line[1:] for line in lines] == [[str(os.getpid()), "sim:?seed=3", call().key, call().seat]] * 2
+    assert float(lines[0][0]) <= float(lines[1][0])
+    with pytest.raises(InputError, match="log"):
+        sim_model(parse(f"sim:?log={log}")[0])

@@ -47,7 +47,7 @@ def built() -> None:
             subprocess.run([sys.executable, str(ROOT / "web" / "build.py")], check=True)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while Playwright is there, no other test in this process can run an event loop
 def browser() -> Iterator[Browser]:
     found = chromium()
     if found is None:

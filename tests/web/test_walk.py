@@ -193,6 +193,7 @@ def test_thoughts_stay_as_they_were_left(house: Served, open_page: Open):
 
 def test_shortcuts_are_explained(house: Served, open_page: Open):
     page = open_page(house.url)
+    expect(page.get_by_role("heading").first).to_be_visible()  # before that, nobody listens to keys
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("New debate")
     page.keyboard.press("Escape")

