@@ -81,6 +81,29 @@ class TestPut:
 
         go(check)
 
+    @pytest.mark.parametrize("meanwhile", ["queued", "driven", "done"])
+    def test_said_again_after_a_lost_connection_it_is_not_refused(self, go, meanwhile):
+        """It had arrived, and perhaps a worker has begun since."""
+
+        async def check(app: App) -> None:
+            debate = await new(app, f"sim:?latency_ms={0 if meanwhile == 'done' else 60_000}")
+            store = app.runtime.store
+            linked = store.linked
+            await app.workers_queue().put(debate.id, expect=("pending",))
+            if meanwhile != "queued":
+                await rows(app, "delete from moot_jobs")
+                await app.runtime.advance(debate.id)
+            if meanwhile == "done":
+                await app.runtime.wait(debate.id)
+            store.linked = lambda work: linked(lambda link, _: work(link, True))
+            again = await app.workers_queue().put(debate.id, expect=("pending",))
+            assert again is not None
+            assert again.status == ("completed" if meanwhile == "done" else "running")
+            assert len(await jobs(app)) == (meanwhile == "queued")
+            store.linked = linked
+
+        go(check)
+
     def test_a_resume_is_not_taken_for_the_job_that_just_ends(self, go):
         async def check(app: App) -> None:
             debate, queue = await new(app), app.workers_queue()

@@ -44,11 +44,12 @@ class PgQueue:
     async def put(self, debate_id: str, *, expect: Collection[Status]) -> Debate | None:
         async def work(link: Link, again: bool) -> Debate | None:
             async with link.transaction():
-                statuses = {*expect, "running"} if again else expect  # it may be queued already
+                statuses = {*expect, "running"} if again else expect  # it may be queued already, or driven
                 values = {"id": debate_id, "expect": list(statuses), "now": self._store.now()}
                 rows = await sql("queue_up").on(link, values)
                 if not rows:
-                    return None
+                    found = await sql("get_session").on(link, values) if again else ()
+                    return debate_of(found[0]) if found and found[0]["status"] not in expect else None
                 await self._enqueue(link, rows)
                 return debate_of(rows[0])
 
