@@ -324,8 +324,9 @@ def test_debates_are_handed_back_without_being_stopped_and_go_on_elsewhere(tmp_p
 def test_a_stop_wins_over_handing_back(tmp_path):
     async def main():
         async with an_app(tmp_path) as app:
-            debate = await new_debate(app, answers_file(tmp_path, delay_ms=50), turns=4)
+            debate = await new_debate(app, answers_file(tmp_path, delay_ms=1500), turns=4)
             await app.runtime.start(debate.id)
+            await until(lambda: app.runtime.hub.flights(debate.id))
             handing = asyncio.create_task(app.runtime.hand_back(10))
             await app.runtime.stop(debate.id)
             assert await handing == []

@@ -283,12 +283,14 @@ def test_a_user_who_may_only_use_what_the_owner_made(cluster: Cluster, tmp_path)
     """What docs/database.md says to grant is enough for a worker."""
     execute(
         cluster.url(),
-        "create role owner login",
+        "drop role if exists foreman",
+        "drop role if exists worker",
+        "create role foreman login",
         "create role worker login",
-        "create database granted owner owner",
+        "create database workshop owner foreman",
     )
-    owner = cluster.url("granted", user="owner")
-    with Crew(cluster.url("granted", user="worker"), tmp_path) as crew:
+    owner = cluster.url("workshop", user="foreman")
+    with Crew(cluster.url("workshop", user="worker"), tmp_path) as crew:
         migrated = crew.run("db", "migrate", MOOT_DATABASE_URL=owner)
         assert migrated.returncode == 0, migrated.stderr
         refused = crew.run("worker")
