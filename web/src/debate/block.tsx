@@ -3,7 +3,7 @@ import { may } from '../session'
 import { Icon } from '../ui/icons'
 import { Prose, tell } from '../ui/parts'
 import { capital, modelName, money, plural, seconds } from '../ui/words'
-import { fold, folds, isOpen } from './folds'
+import { foldAt, folds, isOpen } from './folds'
 import { forkAt } from './fork'
 import { Note, NOTES } from './notes'
 import type { Block, Watched } from './watched'
@@ -113,12 +113,8 @@ function Thought({ block, watched, named }: { block: Block; watched: Watched; na
       id={block.key}
       data-key={block.key}
       open={isOpen(name, folds.value.thoughts)}
-      onToggle={(event) => {
-        const open = event.currentTarget.open
-        if (open !== isOpen(name, folds.peek().thoughts)) fold(name, open)
-      }}
     >
-      <summary>
+      <summary onClick={(event) => foldAt(event, name)}>
         {label}
         {block.round > 0 && <span class="round">{block.round}</span>}
         {block.flight && <span class="writing">writing</span>}
@@ -138,8 +134,8 @@ function ClaimList({ block, watched }: { block: Block; watched: Watched }) {
   const listed = (block.turn?.data?.claims ?? []) as Listed[]
   const name = `${watched.debate.peek().id.slice(0, 8)}/${block.key}`
   return (
-    <details class="claims" id={block.key} open={isOpen(name, false)} onToggle={(event) => fold(name, event.currentTarget.open)}>
-      <summary>{block.flight ? 'Listing claims …' : plural(listed.length, 'claim')}</summary>
+    <details class="claims" id={block.key} open={isOpen(name, false)}>
+      <summary onClick={(event) => foldAt(event, name)}>{block.flight ? 'Listing claims …' : plural(listed.length, 'claim')}</summary>
       <ul>
         {listed.map((claim) => (
           <li key={claim.text}>

@@ -28,10 +28,13 @@ function keep(next: Folds): void {
 
 export const isOpen = (name: string, otherwise: boolean): boolean => folds.value.open[name] ?? otherwise
 
-export function fold(name: string, open: boolean): void {
-  if (folds.peek().open[name] === open) return
+/** By a click or a key on its summary. Kept at once: the toggle event comes later, and a page that is left before it forgets. */
+export function foldAt(event: MouseEvent & { currentTarget: HTMLElement }, name: string): void {
+  const details = event.currentTarget.parentElement as HTMLDetailsElement
+  event.preventDefault()
+  details.open = !details.open
   const { [name]: _, ...rest } = folds.peek().open
-  keep({ ...folds.peek(), open: { ...rest, [name]: open } })
+  keep({ ...folds.peek(), open: { ...rest, [name]: details.open } })
 }
 
 /** All thoughts at once; what was opened or closed one by one is forgotten. */

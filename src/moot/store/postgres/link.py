@@ -60,8 +60,9 @@ async def connect(address: Address) -> Link:
     )
     link = cast(Link, made)
     try:
-        # Plans that are made while there are few debates are kept when there are many, and none is worth compiling.
-        await link.execute("set enable_seqscan = off; set jit = off")
+        # Plans that are made while there are few debates are kept when there are many, none is worth compiling, and
+        # values would not change one: without the last, each of the first five uses of a statement is planned anew.
+        await link.execute("set enable_seqscan = off; set jit = off; set plan_cache_mode = force_generic_plan")
     except BaseException:
         link.terminate()
         raise
