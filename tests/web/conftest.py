@@ -4,8 +4,6 @@ console, a violation of the content security policy or a request to another mach
 from __future__ import annotations
 
 import fcntl
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,26 +13,19 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
+from moot.bench.frames import FLAGS, chromium
 from moot.server.dashboard import STATIC
 from tests.server.serving import Served, served
 
 ROOT = Path(__file__).parents[2]
 SCREENS = ROOT / ".artifacts" / "screens"
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
 SIZES = {"desktop": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
 SIM = "sim:?tps=900&latency_ms=20&tokens=70&price_in=1&price_out=4"
-PATIENCE_MS = 30_000
+PATIENCE_MS = 90_000  # a test that passes never waits so long, however busy the machine is
 expect.set_options(timeout=PATIENCE_MS)
-
-
-def chromium() -> str | None:
-    given = os.environ.get("MOOT_CHROMIUM")
-    return given or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +42,7 @@ def built() -> None:
 def browser() -> Iterator[Browser]:
     found = chromium()
     if found is None:
-        pytest.fail("there is no Chromium on this machine: install one, or name it in MOOT_CHROMIUM")
+        pytest.fail("there is no Chromium on this machine: install one, or name it in CHROMIUM")
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=found, args=FLAGS)
         yield launched
@@ -121,6 +112,11 @@ def open_page(browser: Browser) -> Iterator[Open]:
 def keep(page: Page, name: str) -> None:
     SCREENS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SCREENS / f"{name}.png")
+
+
+def check_axe(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], [node["html"][:200] for node in each["nodes"]][:3]) for each in found] == []
 
 
 def to_checkpoint(house: Served, debate_id: str) -> dict[str, Any]:

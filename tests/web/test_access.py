@@ -5,26 +5,21 @@ from __future__ import annotations
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.server.serving import Served, served
 from tests.server.test_serve import run
-from tests.web.conftest import SIM, Open, keep, to_checkpoint
+from tests.web.conftest import SIM, Open, check_axe, keep, to_checkpoint
 
 pytestmark = pytest.mark.slow
-
-
-def check_axe(page: Page) -> None:
-    found = Axe().run(page).response["violations"]
-    assert [(each["id"], [node["html"][:200] for node in each["nodes"]][:3]) for each in found] == []
 
 
 @pytest.fixture(scope="module")
 def paths(house: Served) -> dict[str, tuple[str, str]]:
     """Each page's path, and what is there when it is complete."""
     duel = house.completed(topic="Tabs or spaces?", format="duel", settings={"turns": 4, "claims": True})
-    fork = house.post(f"/v1/debates/{duel['id']}/fork", {"at": "3/speak/a", "guidance": "Think of diffs."}).json()
+    branch = {"at": "3/speak/a", "guidance": "Think of diffs."}
+    fork = house.post(f"/v1/debates/{duel['id']}/fork", branch).raise_for_status().json()
     house.rested(fork["id"], "completed")
     panel = house.made(topic="Build or buy?", format="panel", settings={"perspectives": 3, "max_rounds": 2})
     to_checkpoint(house, panel["id"])
@@ -60,25 +55,32 @@ def test_axe_finds_nothing(house: Served, paths: dict[str, tuple[str, str]], ope
 
 def test_axe_finds_nothing_in_dialogs_and_open_folds(house: Served, paths: dict[str, tuple[str, str]], open_page: Open):
     page = open_page(house.url + paths["duel"][0])
+    expect(page.locator(".verdict")).to_be_visible()  # before that, nobody listens to this page's keys
     page.keyboard.press("t")
+    expect(page.locator("details.thought").first).to_have_attribute("open", "")
     page.get_by_role("button", name="Fork", exact=True).click()
     page.get_by_label("Ask anew from").wait_for()
     check_axe(page)
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("Open or fold all thoughts")
     check_axe(page)
 
 
 def test_a_chosen_theme_stays(house: Served, open_page: Open):
     page = open_page(house.url, theme="light")
-    background = "() => getComputedStyle(document.documentElement).backgroundColor"
-    light = page.evaluate(background)
+    root = page.locator("html")
+    light = root.evaluate("(e) => getComputedStyle(e).backgroundColor")
+    expect(page.get_by_role("heading", name="Debates")).to_be_visible()
     page.keyboard.press("d")
+    expect(root).to_have_attribute("data-theme", "light")
     page.keyboard.press("d")
-    dark = page.evaluate(background)
-    assert light != dark
+    expect(root).to_have_attribute("data-theme", "dark")
+    expect(root).not_to_have_css("background-color", light)
     page.reload()
-    assert page.evaluate(background) == dark
+    expect(root).to_have_attribute("data-theme", "dark")
+    expect(root).not_to_have_css("background-color", light)
 
 
 def test_logging_in_with_a_token(built: None, open_page: Open, tmp_path):

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.server.serving import Served
+from tests.server.serving import Served, served
 from tests.server.test_serve import serving
 from tests.web.conftest import Open
+from tests.web.talking import FIRST, SECOND, Talk
 
 pytestmark = pytest.mark.slow
 
@@ -18,6 +19,10 @@ SLOW = "sim:?tps=160&latency_ms=20&tokens=160"
 
 IN_FLIGHT = """() => Object.fromEntries([...document.querySelectorAll('[data-flight]')].map(
   (each) => [each.dataset.flight, each.textContent]))"""
+SOME_IN_FLIGHT = "[...document.querySelectorAll('[data-flight]')].some((each) => each.textContent)"
+COMPLETED = ".debate-top [data-status=completed]"
+LANE_A = "document.querySelector('[data-lane=a] .blocks')"
+AT_END = f"{LANE_A}.scrollHeight - {LANE_A}.scrollTop - {LANE_A}.clientHeight < 48 && {LANE_A}.scrollTop > 1000"
 SHOWN = """() => [...document.querySelectorAll('.lane [data-key]')].map(
   (each) => [each.dataset.key, each.querySelector('.prose')?.textContent ?? ''])"""
 
@@ -44,18 +49,50 @@ def test_reloading_in_mid_stream_loses_and_doubles_nothing(house: Served, open_p
     debate = house.made(format="duel", settings={"turns": 4, "model_debater": SLOW, "model_judge": SLOW})
     page = open_page(f"{house.url}/debates/{debate['id']}")
     seen: list[dict[str, str]] = []
-    for _ in range(6):
-        page.wait_for_function("() => [...document.querySelectorAll('[data-flight]')].some((e) => e.textContent)")
+    for _ in range(6):  # or fewer, where a reload takes long and the debate does not wait for it
+        page.wait_for_function(f"() => document.querySelector('{COMPLETED}') || {SOME_IN_FLIGHT}")
         seen.append(page.evaluate(IN_FLIGHT))
         page.reload()
-    house.rested(debate["id"], "completed")
-    expect(page.locator(".debate-top [data-status=completed]")).to_be_visible()
+    expect(page.locator(COMPLETED)).to_be_visible()
     turns = stored(house, debate["id"])
     check_whole(page, turns)
-    plain = [(key, text) for flight in seen for key, text in flight.items() if turns[key]["data"] is None]
-    assert plain
-    for key, text in plain:
-        assert turns[key]["content"].startswith(text.strip()), key
+    for key, text in [each for flight in seen for each in flight.items()]:
+        assert turns[key]["data"] is not None or turns[key]["content"].startswith(text.strip()), key
+
+
+def test_what_is_in_flight_is_there_after_each_reload(built: None, open_page: Open, tmp_path):
+    with Talk() as talk, served(tmp_path) as house:
+        debate = house.made(format="classic", settings={"max_rounds": 2, "model_debater": talk.model})
+        page = open_page(f"{house.url}/debates/{debate['id']}")
+        for key in ("1/speak/a", "1/speak/b", "2/speak/a", "2/speak/b"):
+            for _ in range(3):
+                expect(page.locator("[data-flight]")).to_have_text([FIRST.strip()])
+                assert page.evaluate(IN_FLIGHT) == {key: FIRST}
+                speaker = f"Debater {key[-1].upper()}"
+                expect(page.locator(".topology .node.lit text:last-child")).to_have_text([speaker])
+                page.reload()
+            talk.go_on()
+            expect(page.locator(f"[data-key='{key}'] .prose")).to_have_text(FIRST + SECOND)
+        expect(page.locator(COMPLETED)).to_be_visible()
+        check_whole(page, stored(house, debate["id"]))
+
+
+def test_whoever_comes_late_to_a_long_text_is_at_its_end(built: None, open_page: Open, tmp_path):
+    first = "".join(f"This is sentence {number} of many. " for number in range(1, 301))
+    with Talk(first) as talk, served(tmp_path) as house:
+        settings = {"max_rounds": 1, "model_debater": talk.model, "debater_max_tokens": 100_000}
+        debate = house.made(format="classic", settings=settings)
+        for size in ("desktop", "phone"):
+            page = open_page(f"{house.url}/debates/{debate['id']}", size=size)
+            flight = page.locator("[data-flight='1/speak/a']")
+            expect(flight).to_have_text(first.strip())
+            page.wait_for_function(f"() => {AT_END}")
+            page.set_viewport_size({"width": 1100, "height": 620})
+            page.wait_for_function(f"() => {AT_END}")
+            expect(page.locator(".jump")).to_have_count(0)
+        talk.go_on()
+        talk.go_on()
+        expect(page.locator(COMPLETED)).to_be_visible()
 
 
 def test_a_server_that_is_killed_and_comes_back(browser, open_page: Open, built: None, tmp_path):
@@ -64,19 +101,19 @@ def test_a_server_that_is_killed_and_comes_back(browser, open_page: Open, built:
     with serving(tmp_path) as first:
         debate_id = first.client.post("/v1/debates", json=body).json()["id"]
         page = open_page(f"{first.url}/debates/{debate_id}", allowed=lost)
-        page.wait_for_function("() => [...document.querySelectorAll('[data-flight]')].some((e) => e.textContent)")
+        page.wait_for_function(f"() => {SOME_IN_FLIGHT}")
         first.end(9)
         expect(page.get_by_text("Reconnecting")).to_be_visible()
         port = re.search(r":(\d+)$", first.url)[1]
     with serving(tmp_path, "--port", port) as second:
-        expect(page.locator(".debate-top [data-status=completed]")).to_be_visible()
+        expect(page.locator(COMPLETED)).to_be_visible()
         check_whole(page, stored(second.client, debate_id))
 
 
 def test_the_reader_keeps_the_place(house: Served, open_page: Open):
     debate = house.made(
-        format="classic", settings={"max_rounds": 8, "model_debater": SLOW, "max_total_output_tokens": 90_000}
-    )
+        format="classic", settings={"max_rounds": 1000, "model_debater": SLOW, "max_total_output_tokens": 10_000_000}
+    )  # it does not end by itself, however slow the page is
     page = open_page(f"{house.url}/debates/{debate['id']}")
     lane = page.locator("[data-lane=a] .blocks")
     lane.wait_for()

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.server.serving import Served
+from tests.server.serving import Served, served
 from tests.web.conftest import Open, keep, to_checkpoint
 
 pytestmark = pytest.mark.slow
@@ -15,8 +15,7 @@ pytestmark = pytest.mark.slow
 QUESTION = "Should we split the monolith into services?"
 
 
-def status(page: Page) -> str:
-    return page.locator(".debate-top .status").get_attribute("data-status") or ""
+COMPLETED = ".debate-top [data-status=completed]"
 
 
 def past_clarification(page: Page) -> None:
@@ -54,12 +53,14 @@ def test_from_question_to_comparison(house: Served, open_page: Open, size: str):
     page.keyboard.press("g")
     page.get_by_label("Guidance for the next round").fill("Look at the cost of operations.")
     page.get_by_role("button", name="Send guidance").click()
-    gates = page.locator(".gate")
-    expect(gates.or_(page.locator(".debate-top [data-status=completed]"))).to_be_visible()
-    while status(page) != "completed":
-        if gates.count():
-            page.keyboard.press("c")
-        page.wait_for_timeout(50)
+    expect(page.locator(".gate[data-key='1/checkpoint/you']")).to_have_count(0)
+    asked = page.locator(".gate")
+    expect(asked.or_(page.locator(COMPLETED))).to_be_visible()
+    while asked.count():  # it stays until it is answered
+        key = asked.get_attribute("data-key")
+        page.keyboard.press("c")
+        expect(page.locator(f".gate[data-key='{key}']")).to_have_count(0)
+        expect(asked.or_(page.locator(COMPLETED))).to_be_visible()
     assert house.debate(debate_id)["status"] == "completed"
     guided = [g for g in house.get(f"/v1/debates/{debate_id}/gates").json()["items"] if g["kind"] == "checkpoint"]
     assert guided[0]["decision"] == {"choice": "guide", "text": "Look at the cost of operations."}
@@ -69,7 +70,7 @@ def test_from_question_to_comparison(house: Served, open_page: Open, size: str):
     page.get_by_role("link", name="Calls").click()
     expect(page.locator(".timeline svg")).to_be_visible()
     turns = [t for t in house.get(f"/v1/debates/{debate_id}/turns").json()["items"] if t["kind"] == "ask"]
-    assert page.locator(".timeline rect.call").count() == len(turns)
+    expect(page.locator(".timeline rect.call")).to_have_count(len(turns))
     keep(page, f"calls-{size}")
     page.get_by_role("link", name="Argument map").click()
     claims = house.get(f"/v1/debates/{debate_id}/claims").json()["claims"]
@@ -115,7 +116,7 @@ def test_from_question_to_comparison(house: Served, open_page: Open, size: str):
 
 
 def test_the_list_is_live_and_its_filters_are_in_the_address(house: Served, open_page: Open):
-    page = open_page(f"{house.url}/?format=duel&text=bees")
+    page = open_page(f"{house.url}/?format=duel&q=BEES")
     expect(page.locator(".empty")).to_be_visible()
     debate = house.made(topic="Do bees sleep?", format="duel", settings={"turns": 2})
     row = page.locator(f".row[data-id='{debate['id']}']")
@@ -126,7 +127,7 @@ def test_the_list_is_live_and_its_filters_are_in_the_address(house: Served, open
     expect(page.locator(f".row[data-id='{other['id']}']")).to_be_visible()
     page.get_by_label("Text in the question").fill("dance")
     expect(row).to_have_count(0)
-    assert "text=dance" in page.url
+    assert "q=dance" in page.url
     page.reload()
     expect(page.locator(f".row[data-id='{other['id']}']")).to_be_visible()
     expect(row).to_have_count(0)
@@ -135,8 +136,10 @@ def test_the_list_is_live_and_its_filters_are_in_the_address(house: Served, open
 def test_what_is_wrong_is_said_at_its_field(house: Served, open_page: Open):
     page = open_page(f"{house.url}/new?format=duel", allowed=("status of 422",))
     page.get_by_role("button", name="Start the debate").click()
-    expect(page.locator("#topic-error")).to_be_visible()
+    expect(page.locator(".estimate .price")).to_be_visible()  # an estimate needs no question …
+    expect(page.locator("#topic-error")).to_be_visible()  # … a debate does
     page.get_by_label("The question").fill("Tabs or spaces?")
+    expect(page.locator("#topic-error")).to_have_count(0)
     page.get_by_label("Turns", exact=True).fill("1")
     error = page.locator("#field-turns-error")
     expect(error).to_contain_text("greater than or equal to 2")
@@ -164,12 +167,14 @@ def test_whoever_comes_second_is_told_who_was_first(house: Served, open_page: Op
 
 def test_stop_resume_guide_and_cancel(house: Served, open_page: Open):
     slow = "sim:?tps=150&latency_ms=50&tokens=120"
-    debate = house.made(format="classic", settings={"model_debater": slow, "max_rounds": 20})
+    settings = {"model_debater": slow, "max_rounds": 1000, "max_total_output_tokens": 10_000_000}
+    debate = house.made(format="classic", settings=settings)  # it does not end by itself
     page = open_page(f"{house.url}/debates/{debate['id']}")
     page.get_by_role("button", name="Stop").click()
     page.get_by_role("button", name="Guide").click()
     page.get_by_label("Guidance").fill("Think of the night shift.")
     page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     page.get_by_role("button", name="Resume").click()
     expect(page.locator(".debate-top [data-status=running]")).to_be_visible()
     page.get_by_role("button", name="Cancel", exact=True).click()
@@ -181,6 +186,7 @@ def test_stop_resume_guide_and_cancel(house: Served, open_page: Open):
 def test_thoughts_stay_as_they_were_left(house: Served, open_page: Open):
     debate = house.completed(format="duel", settings={"turns": 2})
     page = open_page(f"{house.url}/debates/{debate['id']}")
+    expect(page.locator(".verdict")).to_be_visible()
     first = page.locator("details.thought").first
     expect(first).not_to_have_attribute("open", "")
     page.keyboard.press("t")
@@ -189,6 +195,15 @@ def test_thoughts_stay_as_they_were_left(house: Served, open_page: Open):
     page.reload()
     expect(page.locator("details.thought").nth(1)).to_have_attribute("open", "")
     expect(page.locator("details.thought").first).not_to_have_attribute("open", "")
+
+
+def test_a_link_to_a_turn_opens_its_lane_on_a_phone(house: Served, open_page: Open):
+    debate = house.completed(format="duel", settings={"turns": 2})
+    page = open_page(f"{house.url}/debates/{debate['id']}#2/speak/b", size="phone")
+    expect(page.locator("[id='2/speak/b']")).to_be_in_viewport()
+    page.get_by_role("button", name="Ada").click()
+    expect(page.locator("[data-lane=a]")).to_be_visible()
+    expect(page.locator("[data-lane=b]")).to_be_hidden()
 
 
 def test_shortcuts_are_explained(house: Served, open_page: Open):
@@ -200,3 +215,51 @@ def test_shortcuts_are_explained(house: Served, open_page: Open):
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("n")
     expect(page).to_have_url(re.compile("/new$"))
+
+
+def test_the_list_goes_on_and_its_filters_look_at_every_page(built: None, open_page: Open, tmp_path):
+    with served(tmp_path) as house:
+        needle = house.made(topic="A needle in a haystack?", start=False)
+        for number in range(60):
+            house.made(topic=f"Straw number {number}?", start=False)
+        fork = house.post(f"/v1/debates/{needle['id']}/fork", {"start": False}).raise_for_status().json()
+        page = open_page(house.url)
+        rows = page.locator(".row")
+        expect(rows).to_have_count(50)
+        expect(rows.first).to_have_attribute("data-id", fork["id"])
+        page.get_by_role("button", name="Older debates").click()
+        expect(rows).to_have_count(62)
+        expect(rows.last).to_have_attribute("data-id", needle["id"])
+        expect(page.get_by_role("button", name="Older debates")).to_have_count(0)
+        page.get_by_label("Text in the question").fill("NEEDLE in")
+        expect(rows).to_have_count(2)
+        page.reload()
+        expect(rows).to_have_count(2)
+        page.get_by_label("Text in the question").fill("straw")
+        expect(rows).to_have_count(50)
+        page.get_by_role("button", name="Older debates").click()
+        expect(rows).to_have_count(60)
+        rows.last.click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Straw number 0?")
+        page.go_back()
+        expect(rows).to_have_count(50)
+        expect(page.get_by_label("Text in the question")).to_have_value("straw")
+        page.goto(f"{house.url}/debates/{needle['id']}")
+        page.get_by_role("link", name="1 fork").click()
+        expect(rows).to_have_count(1)
+        expect(rows).to_have_attribute("data-id", fork["id"])
+        expect(page).to_have_url(re.compile(r"\?parent="))
+
+
+def test_a_debate_of_more_turns_than_a_page_has(built: None, open_page: Open, tmp_path):
+    with served(tmp_path) as house:
+        settings = {"max_rounds": 510, "max_total_output_tokens": 10_000_000, "max_runtime_seconds": 100_000}
+        debate = house.completed(settings=settings)
+        assert debate["turns"] > 1000
+        page = open_page(f"{house.url}/debates/{debate['id']}?view=calls")
+        expect(page.locator(".calls-table tbody tr")).to_have_count(debate["turns"])
+        page.get_by_role("button", name="Fork", exact=True).click()
+        expect(page.get_by_label("Ask anew from").locator("option")).to_have_count(debate["turns"])
+        page.keyboard.press("Escape")
+        page.goto(f"{house.url}/debates/{debate['id']}#1/speak/b")
+        expect(page.locator("[id='1/speak/b']")).to_be_in_viewport()

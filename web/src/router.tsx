@@ -14,7 +14,10 @@ export function go(to: string, { replace = false } = {}): void {
   if (path.value !== before) {
     scrollTo(0, 0)
     // A screen reader hears of the new page when what it is about gets the focus.
-    requestAnimationFrame(() => document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true }))
+    requestAnimationFrame(() => {
+      const main = document.querySelector<HTMLElement>('main')
+      if (!main?.contains(document.activeElement)) main?.focus({ preventScroll: true })
+    })
   }
 }
 

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import { call, whenLoginNeeded } from './api/client'
 import type { Me } from './api/generated'
 import { go, path } from './router'
+import { tellError } from './ui/parts'
 
 export const me = signal<Me | undefined>(undefined)
 
@@ -12,9 +13,13 @@ export async function whoAmI(): Promise<void> {
 }
 
 export async function logout(): Promise<void> {
-  await call('logout')
-  me.value = undefined
-  go('/login')
+  try {
+    await call('logout')
+    me.value = undefined
+    go('/login')
+  } catch (error) {
+    tellError(error)
+  }
 }
 
 whenLoginNeeded(() => {

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { connection } from './api/stream'
 import { go, Link, path } from './router'
 import { logout, may, me } from './session'
 import { nextTheme, theme } from './theme/theme'
 import { Icon } from './ui/icons'
 import { Help, helpOpen, useKeys } from './ui/keys'
-import { Announcer, Notice } from './ui/parts'
+import { Announcer, Notice, untell } from './ui/parts'
 
 const PLACES = [
   ['/', 'Debates'],
@@ -16,6 +17,7 @@ const PLACES = [
 const THEMES = { auto: 'auto', light: 'sun', dark: 'moon' } as const
 
 export function Shell({ children }: { children: ComponentChildren }) {
+  useEffect(() => untell, [path.value]) // what was said on another page
   useKeys([
     { key: '?', does: 'Show these shortcuts', act: () => (helpOpen.value = true) },
     { key: 'n', does: 'New debate', act: () => go('/new') },
@@ -65,7 +67,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
             <span class="unseen">Log out</span>
           </button>
         )}
-        {may('run') && (
+        {may('run') && path.value !== '/login' && (
           <Link href="/new" class="button primary new" aria-label="New debate" title="New debate (n)">
             <Icon name="plus" />
             <span>New debate</span>
@@ -85,9 +87,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
 function Lost() {
   if (connection.value !== 'lost') return null
   return (
-    <span class="status warn" role="status">
+    <span class="status warn lost" role="status">
       <Icon name="retry" />
-      Reconnecting
+      <span>Reconnecting</span>
     </span>
   )
 }

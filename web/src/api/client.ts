@@ -18,6 +18,9 @@ interface Asked<N extends Name> {
   signal?: AbortSignal
 }
 
+let logins = 0
+export const loggedIn = (): number => logins++
+
 let onLoginNeeded: () => void = () => {}
 export function whenLoginNeeded(act: () => void): void {
   onLoginNeeded = act
@@ -37,6 +40,7 @@ export async function call<N extends Name>(name: N, asked: Asked<N> = {}): Promi
   const headers: Record<string, string> = { Accept: 'application/json' }
   if (asked.body !== undefined) headers['Content-Type'] = 'application/json'
   if (asked.key) headers['Idempotency-Key'] = asked.key
+  const asWhom = logins
   let response: Response
   try {
     response = await fetch(address(name, asked.params, asked.query), {
@@ -54,7 +58,8 @@ export async function call<N extends Name>(name: N, asked: Asked<N> = {}): Promi
   const told: unknown = await response.json().catch(() => undefined)
   if (response.ok) return told as Operations[N]['gives']
   const problem = told as Problem | undefined
-  if (response.status === 401 && name !== 'login') onLoginNeeded()
+  // What was asked before a login says nothing about it.
+  if (response.status === 401 && name !== 'login' && asWhom === logins) onLoginNeeded()
   throw new Refusal(problem?.detail ? problem : { ...unreachable().problem, status: response.status })
 }
 

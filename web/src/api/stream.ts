@@ -1,7 +1,10 @@
 import { signal } from '@preact/signals'
+import { call } from './client'
 import type { DebateSummary, Delta, End, Event } from './generated'
 
 export interface Listener {
+  /** Connected, for the first time or again: what was asked for beside the stream may be old. */
+  opened?(): unknown
   event?(event: Event): void
   delta?(delta: Delta): void
   debate?(debate: DebateSummary): void
@@ -32,6 +35,7 @@ export class Stream {
 
   /** Begin anew from the place that `query` names: what was in flight is told again from its beginning. */
   reopen(): void {
+    clearTimeout(this.timer)
     this.source?.close()
     this.open()
   }
@@ -50,11 +54,13 @@ export class Stream {
     source.onopen = () => {
       this.wait = FIRST_WAIT
       connection.value = 'live'
+      this.listener.opened?.()
     }
     source.onerror = () => {
       if (this.closed || source !== this.source) return
       connection.value = 'lost'
       if (source.readyState !== EventSource.CLOSED) return
+      void call('getSession').catch(() => undefined) // a session that has ended leads to the login
       this.timer = setTimeout(() => this.open(), this.wait)
       this.wait = Math.min(this.wait * 2, LONGEST_WAIT)
     }

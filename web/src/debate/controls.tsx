@@ -26,7 +26,7 @@ export function Controls({ watched }: { watched: Watched }) {
   const move = async (name: Move) => {
     try {
       const now = await call(MOVES[name][2], { params: { debate_id: debate.id } })
-      watched.debate.value = { ...watched.debate.peek(), ...now, outcome: now.outcome ?? watched.debate.peek().outcome }
+      watched.learn({ ...now, outcome: now.outcome ?? watched.debate.peek().outcome })
     } catch (error) {
       tellError(error)
     }

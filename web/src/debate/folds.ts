@@ -33,8 +33,9 @@ export function foldAt(event: MouseEvent & { currentTarget: HTMLElement }, name:
   const details = event.currentTarget.parentElement as HTMLDetailsElement
   event.preventDefault()
   details.open = !details.open
-  const { [name]: _, ...rest } = folds.peek().open
-  keep({ ...folds.peek(), open: { ...rest, [name]: details.open } })
+  const now = stored() // another window may have changed it
+  const { [name]: _, ...rest } = now.open
+  keep({ ...now, open: { ...rest, [name]: details.open } })
 }
 
 /** All thoughts at once; what was opened or closed one by one is forgotten. */

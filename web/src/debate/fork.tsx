@@ -2,8 +2,8 @@ import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { call, newKey, said } from '../api/client'
 import type { Turn } from '../api/generated'
+import { useTurns } from '../api/turns'
 import { go } from '../router'
-import { useLoad } from '../ui/load'
 import { Dialog, Failed } from '../ui/parts'
 import { phaseName } from './block'
 import type { Watched } from './watched'
@@ -14,14 +14,16 @@ export const forkAt = signal<string | undefined>(undefined)
 const TUNABLE = ['model_debater', 'model_judge', 'max_rounds', 'turns'] as const
 
 export function ForkDialog({ watched }: { watched: Watched }) {
-  const at = forkAt.value
+  return forkAt.value === undefined ? null : <Forking at={forkAt.value} watched={watched} />
+}
+
+function Forking({ at, watched }: { at: string; watched: Watched }) {
   const debate = watched.debate.value
-  const turns = useLoad(() => call('listTurns', { params: { debate_id: debate.id }, query: { limit: 1000 } }), [debate.turns])
+  const turns = useTurns(debate)
   const [key] = useState(newKey)
   const [error, setError] = useState('')
-  if (at === undefined) return null
-  const steps = (turns.value?.items ?? []).filter((turn) => turn.kind === 'ask')
-  const chosen = at || (debate.status === 'completed' ? (steps.findLast((turn) => turn.role === 'debater')?.key ?? '') : '')
+  const steps = (turns.value ?? []).filter((turn) => turn.kind === 'ask')
+  const chosen = at || (debate.status === 'completed' ? (steps.findLast((turn) => turn.role === 'debater' && !turn.phase.startsWith('claims'))?.key ?? '') : '')
   const submit = async (form: FormData) => {
     const settings: Record<string, unknown> = {}
     for (const name of TUNABLE) {

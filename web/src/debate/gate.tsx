@@ -1,10 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { call, Refusal, said } from '../api/client'
 import type { Gate } from '../api/generated'
 import { may, me } from '../session'
 import { Icon } from '../ui/icons'
 import { useKeys } from '../ui/keys'
-import { announce, Failed, tell } from '../ui/parts'
+import { announce, Failed, tell, tellError } from '../ui/parts'
 import { atTime, capital } from '../ui/words'
 import type { Watched } from './watched'
 
@@ -36,10 +36,21 @@ function Open({ gate, watched }: { gate: Gate; watched: Watched }) {
   const sent = useRef(false) // at once, where `busy` is only known when it is drawn: a key can be pressed twice
   const words = useRef<HTMLTextAreaElement>(null)
   const allowed = may('decide')
-  useEffect(() => announce(TITLES[gate.kind]), [gate.key])
   useEffect(() => {
-    if (guiding) words.current?.focus()
+    watched.asked.add(gate.key)
+    announce(TITLES[gate.kind])
+  }, [gate.key])
+  const written = useRef('')
+  written.current = text
+  useLayoutEffect(() => {
+    if (guiding) words.current?.focus() // at once: what is typed next are words and no shortcuts
   }, [guiding])
+  useEffect(
+    () => () => {
+      if (written.current.trim() && !watched.answered.has(gate.key)) watched.unsent.value = written.current.trim()
+    },
+    [],
+  )
 
   const answer = async (choice: string | undefined) => {
     if (choice && WITH_WORDS.has(choice) && !text.trim()) {
@@ -48,19 +59,22 @@ function Open({ gate, watched }: { gate: Gate; watched: Watched }) {
     }
     if (sent.current) return
     sent.current = true
+    watched.answered.add(gate.key) // before the stream can tell of it
     setBusy(true)
     try {
       const told = await call('answerGate', {
         params: { debate_id: gate.debate },
         body: { key: gate.key, choice: choice ?? null, text },
       })
-      watched.debate.value = { ...watched.debate.peek(), ...told.debate }
-      await watched.loadGates()
+      watched.learn(told.debate)
+      watched.seeGates()
     } catch (problem) {
       setBusy((sent.current = false))
+      watched.answered.delete(gate.key)
       if (problem instanceof Refusal && problem.slug === 'already-answered') {
         tell(`${String(problem.problem.answered_by ?? 'Someone else')} was faster and has answered already.`, true)
-        await watched.loadGates()
+        watched.unsent.value = text.trim()
+        watched.seeGates()
       } else setError(said(problem))
     }
   }
@@ -68,12 +82,12 @@ function Open({ gate, watched }: { gate: Gate; watched: Watched }) {
     allowed
       ? gate.choices.map((choice) => ({ key: choice.charAt(0), does: WORDS[choice] ?? capital(choice), act: () => void answer(choice) }))
       : [],
-    [gate.key, text],
+    [gate.key, text, allowed],
   )
   const free = !gate.choices.length
   const wordsNeeded = free || guiding || gate.kind === 'approval'
   return (
-    <section class="gate" aria-label={TITLES[gate.kind]} data-gate={gate.kind}>
+    <section class="gate" aria-label={TITLES[gate.kind]} data-gate={gate.kind} data-key={gate.key}>
       <header>
         <Icon name="hand" />
         <h2>{TITLES[gate.kind]}</h2>
@@ -83,7 +97,7 @@ function Open({ gate, watched }: { gate: Gate; watched: Watched }) {
       <div class="question">{gate.question.split(/\n{2,}/).map((each) => <p key={each}>{each}</p>)}</div>
       {wordsNeeded && (
         <label class="words">
-          <span>{free ? 'Your answer' : guiding ? 'Guidance for the next round' : 'Reason (optional)'}</span>
+          <span>{gate.kind === 'statement' ? 'What you say' : free ? 'Your answer' : guiding ? 'Guidance for the next round' : 'Reason (optional)'}</span>
           <textarea
             ref={words}
             rows={3}
@@ -99,7 +113,9 @@ function Open({ gate, watched }: { gate: Gate; watched: Watched }) {
       {allowed ? (
         <div class="gate-actions">
           {free && (
-            <button class="primary" disabled={busy || !text.trim()} onClick={() => void answer(undefined)}>Answer</button>
+            <button class="primary" disabled={busy || (gate.kind !== 'clarification' && !text.trim())} onClick={() => void answer(undefined)}>
+              {gate.kind === 'statement' ? 'Say it' : text.trim() || gate.kind !== 'clarification' ? 'Answer' : 'Nothing to add'}
+            </button>
           )}
           {gate.choices.map((choice, at) => (
             <button
@@ -134,15 +150,40 @@ function Facts({ artifacts }: { artifacts: Record<string, unknown> }) {
   )
 }
 
-/** Who answered last, when it was someone else. */
+/** Who answered last, when it was not from here. */
 function Answered({ watched }: { watched: Watched }) {
   const last = watched.gates.value.filter((gate) => gate.status === 'decided' && gate.kind !== 'guidance').at(-1)
-  if (!last || watched.openGate.value || !last.reviewer || last.reviewer === me.value?.name) return null
+  const unsent = watched.unsent.value
+  const others = last && (last.reviewer !== me.value?.name || watched.asked.has(last.key))
+  if (!last || !others || watched.answered.has(last.key) || (watched.openGate.value && !unsent)) return null
   const choice = String(last.decision?.choice ?? 'answered')
   return (
-    <p class="answered">
-      <Icon name="check" /> {last.reviewer}: {WORDS[choice] ?? choice}
-      {last.decided_at ? `, ${atTime(last.decided_at)}` : ''}
-    </p>
+    <div class="answered">
+      <p>
+        <Icon name="check" /> {last.reviewer ?? 'Nobody'}: {WORDS[choice] ?? choice}
+        {last.decided_at ? `, ${atTime(last.decided_at)}` : ''}
+      </p>
+      {unsent && <Unsent text={unsent} watched={watched} />}
+    </div>
+  )
+}
+
+/** Nothing that was written is lost because someone else was faster. */
+function Unsent({ text, watched }: { text: string; watched: Watched }) {
+  const send = async () => {
+    try {
+      await call('guideDebate', { params: { debate_id: watched.debate.peek().id }, body: { text } })
+      watched.unsent.value = ''
+      tell('Whoever is asked next hears it.')
+    } catch (error) {
+      tellError(error)
+    }
+  }
+  return (
+    <div class="unsent">
+      <p>You had written: <q>{text}</q></p>
+      {watched.debate.value.actions.includes('guide') && <button class="small" onClick={() => void send()}>Send it as guidance</button>}
+      <button class="small quiet" onClick={() => (watched.unsent.value = '')}>Discard</button>
+    </div>
   )
 }

@@ -5,8 +5,6 @@ import { BlockView } from './block'
 import { Mark, seatClass, seatIndex, stanceOf } from './seats'
 import { type Lane, TABLE, type Watched } from './watched'
 
-const NEAR = 48 // so close to the end counts as there
-
 export function LaneView({ lane, watched, title, hidden }: { lane: Lane; watched: Watched; title: string; hidden: boolean }) {
   const debate = watched.debate.value
   const table = lane.id === TABLE
@@ -63,11 +61,8 @@ function Blocks({ lane, watched, title }: { lane: Lane; watched: Watched; title:
         role="log"
         aria-live="off"
         aria-label={`What ${title} said`}
-        onScroll={(event) => {
-          const { scrollHeight, scrollTop, clientHeight } = event.currentTarget
-          lane.follow.value = scrollHeight - scrollTop - clientHeight < NEAR
-          if (lane.follow.value) lane.unread.value = false
-        }}
+        onScroll={() => lane.scrolled()}
+        onClick={() => lane.stay()}
       >
         {blocks.map((block) => (
           <BlockView key={block.key} block={block} watched={watched} named={lane.id === TABLE} />

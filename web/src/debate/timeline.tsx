@@ -1,6 +1,5 @@
-import { call } from '../api/client'
 import type { Turn } from '../api/generated'
-import { useLoad } from '../ui/load'
+import { useTurns } from '../api/turns'
 import { Empty, Failed, Loading } from '../ui/parts'
 import { count, modelName, money, plural, seconds } from '../ui/words'
 import { phaseName } from './block'
@@ -62,10 +61,10 @@ function mostAtOnce(calls: Call[]): number {
 
 export function Timeline({ watched }: { watched: Watched }) {
   const debate = watched.debate.value
-  const loaded = useLoad(() => call('listTurns', { params: { debate_id: debate.id }, query: { limit: 1000 } }), [debate.turns])
+  const loaded = useTurns(debate)
   if (loaded.error) return <Failed error={loaded.error} again={loaded.again} />
   if (!loaded.value) return <Loading />
-  const turns = loaded.value.items.filter((turn) => turn.kind === 'ask' && turn.duration_ms > 0)
+  const turns = loaded.value.filter((turn) => turn.kind === 'ask')
   if (!turns.length) return <Empty title="No call has been answered yet." />
   const { calls, pauses, length } = laidOut(turns)
   const { lanes, height } = inLanes(calls)

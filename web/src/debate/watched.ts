@@ -26,6 +26,7 @@ export class Lane {
   readonly follow: Signal<boolean>
   readonly unread = signal(false)
   element: HTMLElement | undefined
+  private left = 0 // where this, or its reader, left it
 
   constructor(
     readonly id: string,
@@ -34,14 +35,39 @@ export class Lane {
     this.follow = signal(follow)
   }
 
+  /** Only while a frame is drawn: whether its reader has scrolled up is told at the beginning of each, and not before. */
   toEnd(): void {
-    if (this.element && this.follow.peek()) this.element.scrollTop = 1e9
-    else if (!this.unread.peek()) this.unread.value = true
+    if (this.element && this.follow.peek()) {
+      this.element.scrollTop = 1e9
+      this.left = this.element.scrollTop
+    } else if (!this.unread.peek()) this.unread.value = true
+  }
+
+  /** It was scrolled: upwards, only its reader can have done it; and the browser, when there is less than before. */
+  scrolled(): void {
+    const { element, left } = this
+    if (!element) return
+    this.left = element.scrollTop
+    if (this.atEnd(element)) this.follow.value = true
+    else if (element.scrollTop < left - 1) this.follow.value = false
+    if (!this.follow.peek()) return
+    this.unread.value = false
+    this.toEnd()
+  }
+
+  /** What was unfolded to be read is not moved away from. */
+  stay(): void {
+    if (this.element) this.follow.value = this.atEnd(this.element)
+  }
+
+  private atEnd({ scrollHeight, scrollTop, clientHeight }: HTMLElement): boolean {
+    return scrollHeight - scrollTop - clientHeight < NEAR
   }
 }
 
 export const TABLE = 'table' // the lane of the judge, the moderator, people, and what the rules say
 const COUNT_MS = 250
+const NEAR = 48 // so close to the end counts as there
 const TOLD_ELSEWHERE = new Set(['HEADER', 'CAST', 'ROUND', 'status', 'gate'])
 
 /** A debate as one page knows it: what was said, what is being said, what it asks. */
@@ -53,6 +79,9 @@ export class Watched {
   readonly gates: Signal<Gate[]> = signal([])
   readonly flying = signal(0) // characters in flight, for the meter
   readonly speaking: Signal<ReadonlySet<string>> = signal(new Set<string>())
+  readonly asked = new Set<string>() // keys of questions that were open on this page
+  readonly answered = new Set<string>() // keys of what was answered from this page
+  readonly unsent = signal('') // words for a question that someone else has answered meanwhile
   readonly openGate = computed(() => this.gates.value.find((gate) => gate.status === 'open' && gate.kind !== 'guidance'))
   private readonly flights = new Map<string, Flight>()
   private readonly dirty = new Set<Flight>()
@@ -60,7 +89,10 @@ export class Watched {
   private seq = 0
   private frame = 0
   private arrived: Event[] = []
+  private begun: Flight[] = []
   private counted = 0
+  private gatesAsked = 0
+  private gatesHeard = 0
 
   constructor(debate: Debate) {
     this.debate = signal(debate)
@@ -69,15 +101,18 @@ export class Watched {
     for (const seat of debate.cast) if (seat.role === 'debater') this.lanes.set(seat.id, new Lane(seat.id, live))
     this.lanes.set(TABLE, new Lane(TABLE, live))
     this.stream = new Stream(() => `debates=${debate.id}:${this.seq}&html=true`, {
+      opened: () => this.seeGates(),
       event: (event) => this.happened(event),
       delta: (delta) => this.heard(delta),
       debate: (summary) => this.changed(summary),
       end: () => {
-        void this.refresh()
-        this.stream.close()
+        this.refresh().then(
+          () => this.stream.close(),
+          () => this.stream.reopen(),
+        )
       },
     })
-    void this.loadGates()
+    this.seeGates()
   }
 
   close(): void {
@@ -94,11 +129,28 @@ export class Watched {
   }
 
   async refresh(): Promise<void> {
-    this.debate.value = await call('getDebate', { params: { debate_id: this.debate.peek().id }, query: { html: true } })
+    const { outcome, ...told } = await call('getDebate', { params: { debate_id: this.debate.peek().id }, query: { html: true } })
+    this.learn(told)
+    this.debate.value = { ...this.debate.peek(), outcome: outcome ?? this.debate.peek().outcome }
   }
 
-  async loadGates(): Promise<void> {
-    this.gates.value = (await call('listGates', { params: { debate_id: this.debate.peek().id } })).items
+  /** How it stands. Answers overtake each other: what is older than what is known is not taken. */
+  learn(told: Partial<Debate> & DebateSummary): void {
+    const known = this.debate.peek()
+    if (!isOlder(told, known)) this.debate.value = { ...known, ...told }
+  }
+
+  private async loadGates(): Promise<void> {
+    const asked = ++this.gatesAsked
+    const { items } = await call('listGates', { params: { debate_id: this.debate.peek().id } })
+    if (asked < this.gatesHeard) return
+    this.gatesHeard = asked
+    this.gates.value = items
+  }
+
+  /** Where the server can't be reached they are asked for again with the next connection. */
+  seeGates(): void {
+    this.loadGates().catch(() => undefined)
   }
 
   /** Events are taken together, once a frame: a late joiner gets hundreds at once. */
@@ -114,7 +166,7 @@ export class Watched {
     if (!flight) {
       flight = new Flight(delta)
       this.flights.set(delta.key, flight)
-      if (delta.shows) this.put(this.laneOf(delta.seat), inFlight(flight))
+      if (delta.shows) this.begun.push(flight)
       this.tellSpeaking()
     }
     if (!flight.hear(delta)) {
@@ -129,11 +181,11 @@ export class Watched {
 
   private changed(summary: DebateSummary): void {
     const before = this.debate.peek()
-    this.debate.value = { ...before, ...summary }
-    if (summary.status === before.status) return
-    announce(`${statusWord(summary)}. ${summary.headline ?? ''}`)
-    void this.loadGates()
-    if (summary.status === 'completed') void this.refresh()
+    this.learn(summary)
+    const now = this.debate.peek()
+    if (now.status === before.status) return
+    announce(`${statusWord(now)}. ${now.headline ?? ''}`)
+    this.seeGates()
   }
 
   private soon(): void {
@@ -143,6 +195,7 @@ export class Watched {
   private draw(): void {
     this.frame = 0
     if (this.arrived.length) this.take(this.arrived.splice(0))
+    for (const flight of this.begun.splice(0)) if (this.flights.get(flight.key) === flight) this.put(this.laneOf(flight.seat), inFlight(flight))
     const moved = new Set<Lane>()
     for (const flight of this.dirty) {
       flight.flush()
@@ -166,10 +219,11 @@ export class Watched {
   private take(events: Event[]): void {
     batch(() => {
       const lanes = new Map<Lane, Block[]>()
+      let asked = false
       for (const event of events) {
         if (event.key) this.flights.delete(event.key)
         if (event.type === 'CAST') this.names.value = { ...this.names.peek(), ...(event.data.names as Record<string, string>) }
-        if (event.type === 'gate' || event.turn?.kind === 'gate') void this.loadGates()
+        if (event.type === 'gate' || event.turn?.kind === 'gate') asked = true
         if (TOLD_ELSEWHERE.has(event.type) || (!event.turn && event.type === event.type.toLowerCase())) continue
         const lane = this.laneOf(event.turn?.seat ?? '')
         lanes.set(lane, placed(lanes.get(lane) ?? lane.blocks.peek(), fromEvent(event)))
@@ -177,6 +231,7 @@ export class Watched {
       for (const [lane, blocks] of lanes) lane.blocks.value = blocks
       this.events.value = [...this.events.peek(), ...events]
       this.tellSpeaking()
+      if (asked) this.seeGates()
     })
   }
 
@@ -191,6 +246,10 @@ export class Watched {
   private tellSpeaking(): void {
     this.speaking.value = new Set([...this.flights.values()].filter((each) => !each.done).map((each) => each.seat))
   }
+}
+
+export function isOlder(one: DebateSummary, other: DebateSummary): boolean {
+  return one.last_seq < other.last_seq || (one.last_seq === other.last_seq && one.updated_at < other.updated_at)
 }
 
 function inFlight(flight: Flight): Block {

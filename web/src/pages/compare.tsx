@@ -29,6 +29,7 @@ function Pick({ one, two }: { one: string; two: string }) {
       <span class="field-name">{name === 'one' ? 'First' : 'Second'}</span>
       <select name={name} required key={`${debates.length}/${chosen}`}>
         <option value="">Choose a debate</option>
+        {chosen && !debates.some((each) => each.id === known(chosen)) && <option value={chosen} selected>{short(chosen)}</option>}
         {debates.map((each) => (
           <option key={each.id} value={each.id} selected={Boolean(chosen) && each.id === known(chosen)}>{`${short(each.id)} · ${cut(each.topic, 60)}${each.parent ? ' (fork)' : ''}`}</option>
         ))}
@@ -86,7 +87,7 @@ function Outcome({ side, name }: { side: Side; name: string }) {
   return (
     <article class="card side">
       <p class="dim">{name} · <Link href={`/debates/${side.id}`}>{short(side.id)}</Link>{side.forked_at && <> · forked at <code>{side.forked_at}</code></>}</p>
-      <h3>{side.topic}</h3>
+      <h3 dir="auto">{side.topic}</h3>
       <p class="headline">{side.headline || `No outcome: ${side.status}`}</p>
       {side.ended_by && <p class="dim">Ended because {ending(side.ended_by)}.</p>}
       <dl class="facts">

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { call, said } from '../api/client'
 import { Controls } from '../debate/controls'
 import { toggleThoughts } from '../debate/folds'
@@ -9,13 +9,15 @@ import { ArgumentMap } from '../debate/map'
 import { Meter } from '../debate/meter'
 import { chartOf, Scores } from '../debate/scores'
 import { Timeline } from '../debate/timeline'
+import { Topology } from '../debate/topology'
 import { TABLE, Watched } from '../debate/watched'
 import { ask, hash, Link, query } from '../router'
 import { Icon } from '../ui/icons'
 import { useKeys } from '../ui/keys'
+import { useLoad } from '../ui/load'
 import { Failed, Loading } from '../ui/parts'
 import { Demonstration, Status } from '../ui/status'
-import { ago, exactly, short } from '../ui/words'
+import { ago, exactly, LONG, plural, short } from '../ui/words'
 
 const VIEWS = [
   ['', 'Debate'],
@@ -35,14 +37,14 @@ export function DebatePage({ id }: { id: string }) {
         made = new Watched(debate)
         setWatched(made)
       },
-      (problem: unknown) => setError(said(problem)),
+      (problem: unknown) => gone || setError(said(problem)),
     )
     return () => {
       gone = true
       made?.close()
     }
   }, [id])
-  if (error) return <div class="page"><div class="page-head"><h1>This debate can’t be shown</h1></div><Failed error={error} /></div>
+  if (error) return <div class="page"><div class="page-head"><h1>This debate can’t be shown</h1></div><Failed error={error} /><p class="after"><Link class="button" href="/">All debates</Link></p></div>
   if (!watched) return <div class="page"><Loading /></div>
   return <Live watched={watched} />
 }
@@ -89,8 +91,9 @@ function Top({ watched, view }: { watched: Watched; view: string }) {
               <Link class="compare-link" href={`/compare/${debate.parent}/${debate.id}`}>Compare</Link>
             </span>
           )}
+          <Forks id={debate.id} />
         </div>
-        <h1>{debate.topic}</h1>
+        <h1 dir="auto" {...(debate.topic.length > LONG && { class: 'long', tabIndex: 0 })}>{debate.topic}</h1>
         {debate.headline && <p class="headline">{debate.headline}</p>}
         {debate.error && debate.status === 'failed' && <p class="problem"><Icon name="warn" /> {debate.error.message}</p>}
       </div>
@@ -108,10 +111,18 @@ function Top({ watched, view }: { watched: Watched; view: string }) {
   )
 }
 
+const MOST_FORKS = 20
+
+function Forks({ id }: { id: string }) {
+  const found = useLoad(() => call('listDebates', { query: { parent: id, limit: MOST_FORKS } }), [id]).value
+  if (!found?.items.length) return null
+  return <Link class="dim" href={`/?parent=${id}`}><Icon name="fork" /> {found.next ? `more than ${MOST_FORKS} forks` : plural(found.items.length, 'fork')}</Link>
+}
+
 function Columns({ watched }: { watched: Watched }) {
   const debaters = watched.debaters
   const [chosen, choose] = useState<string>(debaters[0] ?? TABLE)
-  useHash(watched)
+  useHash(watched, chosen, choose)
   const table = tableName(watched.debate.value.format)
   const tabs = [...debaters, TABLE]
   return (
@@ -138,7 +149,7 @@ function Columns({ watched }: { watched: Watched }) {
 
 function ScoreCard({ watched }: { watched: Watched }) {
   const chart = chartOf(watched.debate.value, watched.events.value, watched.names.value)
-  return chart ? <Scores chart={chart} /> : null
+  return chart ? <Scores chart={chart} /> : <Topology watched={watched} />
 }
 
 function MapView({ watched }: { watched: Watched }) {
@@ -146,19 +157,25 @@ function MapView({ watched }: { watched: Watched }) {
   return <div class="page inner"><ArgumentMap debate={watched.debate.value} version={version} /></div>
 }
 
-/** A deep link to a turn: shown once its turn is there. */
-function useHash(watched: Watched): void {
+/** A deep link to a turn: shown once its turn is there; where one lane is shown at a time, in its lane. */
+function useHash(watched: Watched, chosen: string, choose: (lane: string) => void): void {
   const wanted = hash.value
   const there = watched.events.value.some((event) => event.key === wanted)
+  const shown = useRef('')
   useEffect(() => {
-    if (!wanted || !there) return
-    const target = document.getElementById(wanted)
-    if (!target) return
-    for (const lane of watched.lanes.values()) if (lane.element?.contains(target)) lane.follow.value = false
+    const target = wanted && there && shown.current !== wanted ? document.getElementById(wanted) : null
+    const lane = [...watched.lanes.values()].find((each) => each.element?.contains(target))
+    if (!target || !lane) return
+    if (chosen !== lane.id) return choose(lane.id)
+    shown.current = wanted
+    lane.follow.value = false
     if (target instanceof HTMLDetailsElement) target.open = true
     target.scrollIntoView({ block: 'start' })
-    target.classList.add('pointed')
-    return () => target.classList.remove('pointed')
+  }, [wanted, there, chosen])
+  useEffect(() => {
+    const target = wanted && there ? document.getElementById(wanted) : null
+    target?.classList.add('pointed')
+    return () => target?.classList.remove('pointed')
   }, [wanted, there])
 }
 

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
-import { call } from '../api/client'
+import { call, said } from '../api/client'
 import type { DebateSummary, Search } from '../api/generated'
 import { ask, Link, query } from '../router'
 import { useLoad } from '../ui/load'
-import { Empty, Failed, Loading, tellError } from '../ui/parts'
+import { Empty, Failed, Loading } from '../ui/parts'
 import { Demonstration } from '../ui/status'
 import { ago, exactly, plural } from '../ui/words'
 import { Row } from './list'
@@ -40,7 +40,7 @@ function Found({ asked }: { asked: string }) {
   return (
     <>
       <p class="dim found-line" role="status">
-        {plural(items.length, 'decision')} for “{found.value.query}”, by {by}. {note} {more && <button class="small" onClick={found.again}>Not all were looked at yet: search on</button>}
+        {plural(items.length, 'decision')} for “{found.value.query}”, by {by === 'bm25' ? 'words' : `words and meaning (${by})`}. {note} {more && <button class="small" onClick={found.again}>Not all were looked at yet: search on</button>}
       </p>
       {items.length ? (
         <ul class="debates">{items.map((hit) => <li key={hit.id}><HitRow hit={hit} /></li>)}</ul>
@@ -58,7 +58,7 @@ function HitRow({ hit }: { hit: Search['items'][number] }) {
         <span class="hit-score" aria-hidden="true"><span style={{ width: `${Math.round(hit.score * 100)}%` }} /></span>{' '}
         <span class="dim num">{Math.round(hit.score * 100)}% fit</span>
       </span>
-      <span class="row-main"><span class="row-topic">{hit.topic}</span><span class="row-under">{hit.headline}</span></span>
+      <span class="row-main"><span class="row-topic" dir="auto">{hit.topic}</span><span class="row-under">{hit.headline}</span></span>
       <span class="row-tags"><span class="tag format">{hit.format}</span>{hit.demonstration && <Demonstration />}</span>
       <span class="row-facts">{hit.completed_at && <span title={exactly(hit.completed_at)}>{ago(hit.completed_at)}</span>}</span>
     </Link>
@@ -68,22 +68,24 @@ function HitRow({ hit }: { hit: Search['items'][number] }) {
 function Past() {
   const [items, setItems] = useState<DebateSummary[]>([])
   const [next, setNext] = useState<string | null>()
+  const [error, setError] = useState('')
   const more = async (cursor: string | null) => {
     try {
       const page = await call('listDebates', { query: { status: 'completed', cursor, limit: 50 } })
       setItems((old) => (cursor ? [...old, ...page.items] : page.items))
       setNext(page.next)
-    } catch (error) {
-      tellError(error)
+      setError('')
+    } catch (problem) {
+      setError(said(problem))
     }
   }
   useEffect(() => void more(null), [])
-  if (next === undefined) return <Loading />
-  if (!items.length) return <Empty title="Nothing has been decided yet." />
+  if (next === undefined) return error ? <Failed error={error} again={() => void more(null)} /> : <Loading />
+  if (!items.length) return <Empty title="Nothing has been decided yet."><p>Every debate that comes to its end is kept here, with its record.</p></Empty>
   return (
     <>
       <ul class="debates">{items.map((debate) => <li key={debate.id}><Row debate={debate} to={`/debates/${debate.id}/record`} /></li>)}</ul>
-      {next && <button class="more" onClick={() => void more(next)}>Older decisions</button>}
+      {error ? <Failed error={error} again={() => void more(next)} /> : next && <button class="more" onClick={() => void more(next)}>Older decisions</button>}
     </>
   )
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { call, said } from '../api/client'
+import { call, loggedIn, said } from '../api/client'
 import { go, query } from '../router'
 import { me } from '../session'
 import { Failed } from '../ui/parts'
@@ -10,6 +10,7 @@ export function LoginPage() {
   const login = async () => {
     try {
       me.value = await call('login', { body: { token: token.trim() } })
+      loggedIn()
       const next = query.peek().get('next') ?? '/'
       go(next.startsWith('/') && !next.startsWith('//') ? next : '/', { replace: true })
     } catch (problem) {

@@ -44,14 +44,16 @@ function Editor({ formats, providers }: { formats: Format[]; providers: Provider
   }
   const body = { topic: topic.trim() || 'A question', format: format.name, settings: changes(settings, format.defaults), start: true }
   const asked = JSON.stringify(body)
+  // An estimate is made without a question; that it is missing stays said.
+  const show = (found: Record<string, string>) => setErrors((old) => (old.topic && !topic.trim() ? { topic: old.topic, ...found } : found))
   useEffect(() => {
     key.current = newKey()
     setStale(true)
     const abort = new AbortController()
     const timer = setTimeout(() => {
       call('estimateDebate', { body, signal: abort.signal }).then(
-        (told) => (setEstimate(told), setErrors({}), setStale(false)),
-        (error: unknown) => abort.signal.aborted || setErrors(atFields(error)),
+        (told) => (setEstimate(told), show({}), setStale(false)),
+        (error: unknown) => abort.signal.aborted || show(atFields(error)),
       )
     }, QUIET_MS)
     return () => (clearTimeout(timer), abort.abort())

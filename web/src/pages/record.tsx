@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { address, call } from '../api/client'
-import type { Debate, Turn } from '../api/generated'
+import type { Debate } from '../api/generated'
+import { turnsAfter } from '../api/turns'
 import { phaseName } from '../debate/block'
 import { Mark, seatClass, seatIndex } from '../debate/seats'
 import { Document, type Told } from '../record/document'
@@ -10,7 +11,7 @@ import { Icon } from '../ui/icons'
 import { useLoad } from '../ui/load'
 import { Failed, Loading, Prose, tell, tellError } from '../ui/parts'
 import { Demonstration, Status } from '../ui/status'
-import { short } from '../ui/words'
+import { LONG, short } from '../ui/words'
 
 export function RecordPage({ id }: { id: string }) {
   const loaded = useLoad(() => load(id), [id])
@@ -21,14 +22,12 @@ export function RecordPage({ id }: { id: string }) {
 
 async function load(id: string): Promise<Told> {
   const params = { debate_id: id }
-  const [debate, record] = await Promise.all([call('getDebate', { params, query: { html: true } }), call('getRecord', { params, query: { format: 'json' } })])
-  const turns = new Map<string, Turn>()
-  for (let after: number | null = 0; after !== null; ) {
-    const page: { items: Turn[]; next: number | null } = await call('listTurns', { params, query: { after, html: true, limit: 500 } })
-    for (const turn of page.items) turns.set(turn.key, turn)
-    after = page.next
-  }
-  return { debate, record, turns }
+  const [debate, record, turns] = await Promise.all([
+    call('getDebate', { params, query: { html: true } }),
+    call('getRecord', { params, query: { format: 'json' } }),
+    turnsAfter(id, 0, { html: true }),
+  ])
+  return { debate, record, turns: new Map(turns.map((turn) => [turn.key, turn])) }
 }
 
 function View({ told }: { told: Told }) {
@@ -45,7 +44,7 @@ function View({ told }: { told: Told }) {
           {record.demonstration && <Demonstration />}
           <span class="dim">{record.date} · {short(debate.id)} · begun by {record.initiated_by}</span>
         </div>
-        <h1>{record.question}</h1>
+        <h1 dir="auto" class={record.question.length > LONG ? 'long' : ''}>{record.question}</h1>
         <p class="headline">{record.decided.headline}</p>
         {record.demonstration && <p class="lead">A demonstration model took part: read this as an example of a record, not as a decision.</p>}
         <div class="record-tools">

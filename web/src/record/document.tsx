@@ -15,7 +15,7 @@ export function Document({ told }: { told: Told }) {
   return (
     <>
       <Part title="Recommendation">
-        <div class="recommendation"><Prose html={undefined} text={record.recommendation || record.decided.headline} /></div>
+        <div class="recommendation"><Written text={record.recommendation || record.decided.headline} told={told} /></div>
         {record.statement && record.statement !== record.recommendation && <div class="body statement"><Prose html={debate.outcome?.html} text={record.statement} /></div>}
       </Part>
       <Part title="Confidence">
@@ -30,12 +30,19 @@ export function Document({ told }: { told: Told }) {
       <Decided told={told} />
       {record.people.length > 0 && (
         <Part title="What people said">
-          {record.people.map((quote) => <blockquote key={quote.key} class="quote"><Prose html={undefined} text={quote.text} /><footer><a href={`#${encodeURIComponent(quote.key)}`}>{quote.key}</a></footer></blockquote>)}
+          {record.people.map((quote) => <blockquote key={quote.key} class="quote"><Prose html={told.turns.get(quote.key)?.html} text={quote.text} /><footer><a href={`#${encodeURIComponent(quote.key)}`}>{quote.key}</a></footer></blockquote>)}
         </Part>
       )}
       <Cast told={told} />
     </>
   )
+}
+
+/** Where the same words are a turn or the outcome, the server has made HTML of them. */
+function Written({ text, told }: { text: string; told: Told }) {
+  const outcome = told.debate.outcome
+  const html = outcome?.statement === text ? outcome.html : [...told.turns.values()].find((turn) => turn.content === text)?.html
+  return <Prose html={html} text={text} />
 }
 
 function Part(props: { title: string; children: ComponentChildren }) {

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { Dialog } from './parts'
 
 interface Shortcut {
@@ -11,9 +11,9 @@ interface Shortcut {
 const shortcuts = signal<Shortcut[]>([])
 export const helpOpen = signal(false)
 
-/** Shortcuts last as long as what they act on is shown; the newest wins. */
+/** Shortcuts last as long as what they act on is shown, from its first frame on; the newest wins. */
 export function useKeys(keys: Shortcut[], on: unknown[] = []): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     shortcuts.value = [...shortcuts.peek(), ...keys]
     return () => {
       shortcuts.value = shortcuts.peek().filter((each) => !keys.includes(each))

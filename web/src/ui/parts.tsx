@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { said } from '../api/client'
 import { Icon } from './icons'
 
@@ -24,6 +24,7 @@ export function tell(text: string, bad = false): void {
   clearTimeout(fading)
   if (!bad) fading = setTimeout(() => (notice.value = undefined), 5000)
 }
+export const untell = (): void => void (notice.value = undefined)
 export const tellError = (error: unknown): void => tell(said(error), true)
 
 export function Notice() {
@@ -45,7 +46,7 @@ export function Notice() {
 
 export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren; wide?: boolean }) {
   const ref = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     ref.current?.showModal()
   }, [])
   return (
@@ -72,8 +73,8 @@ export function Empty(props: { title: string; children?: ComponentChildren }) {
 
 /** HTML that the server has rendered and sanitised. */
 export function Prose({ html, text }: { html: string | null | undefined; text: string }) {
-  if (html) return <div class="prose" dangerouslySetInnerHTML={{ __html: html }} />
-  return <div class="prose as-text">{text}</div>
+  if (html) return <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />
+  return <div class="prose as-text" dir="auto">{text}</div>
 }
 
 export function Loading({ what = 'Loading' }: { what?: string }) {

@@ -37,6 +37,7 @@ export function ago(time: number, now = Date.now() / 1000): string {
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 export const spaced = (name: string): string => capital(name.replaceAll('_', ' '))
+export const LONG = 160 // characters of a question that need smaller type
 export const short = (id: string): string => id.slice(0, 8)
 
 export function cut(text: string, most: number): string {
