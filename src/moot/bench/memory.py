@@ -52,7 +52,7 @@ async def _resident(folder: Path, debates: int, late: bool) -> dict[str, int]:
         warm = await app.create(plan(app, sim()))
         await start_all(app, [warm])
         await finish_all(app, [warm], steps=DUEL_STEPS)
-        idle = _rss()
+        idle = resident()
         slow = sim(latency_ms=_SLOW_MS)
         # A seed of its own for each: the same words in all of them would be kept only once.
         specs = [sim(seed=1000 + number) if late else slow for number in range(debates)]
@@ -60,7 +60,7 @@ async def _resident(folder: Path, debates: int, late: bool) -> dict[str, int]:
         await start_all(app, waiting)
         turns = 14 if late else 0  # plans, thoughts and statements, but no score
         await _reached(app, waiting, turns)
-        busy = _rss()
+        busy = resident()
     return {"idle": idle, "busy": busy, "turns_each": turns}
 
 
@@ -77,8 +77,10 @@ async def _reached(app: App, debates: list[Debate], turns: int) -> None:
             await asyncio.sleep(0.02)
 
 
-def _rss() -> int:
-    gc.collect()
+def resident(*, collected: bool = True) -> int:
+    """Bytes of memory that this process holds, what is no longer used let go of before."""
+    if collected:
+        gc.collect()
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
