@@ -25,17 +25,43 @@ BUDGETS = {"classic": 700, "duel": 2400}  # each a little too small
 LONG = "Reasons and evidence, at some length. " * 12
 
 
-class Gate:
-    """Lets so many steps of a model through; the others wait until there are more."""
+class Passes:
+    """So many steps may go through; the others wait until there are more."""
 
-    def __init__(self, model, passes: asyncio.Semaphore, paid: dict[str, list[str]]):
+    def __init__(self) -> None:
+        self.left = 0
+        self.held: dict[tuple[str, str], asyncio.Future[None]] = {}  # by debate and step, in the order they came
+
+    async def acquire(self, debate: str, key: str) -> None:
+        if self.left:
+            self.left -= 1
+            return
+        held = self.held[debate, key] = asyncio.get_running_loop().create_future()
+        try:
+            await held
+        finally:
+            if self.held.get((debate, key)) is held:
+                del self.held[debate, key]
+
+    def release(self) -> None:
+        if self.held:
+            self.held.pop(next(iter(self.held))).set_result(None)
+        else:
+            self.left += 1
+
+
+class Gate:
+    """A model that only answers when it may."""
+
+    def __init__(self, model, passes: Passes, paid: dict[str, list[str]]):
         self.model, self.passes, self.paid = model, passes, paid
 
     async def __call__(self, call, hear):
         hear("Some words that a stop would cut off.")
-        await self.passes.acquire()
+        debate = asyncio.current_task().get_name().partition("/")[0]
+        await self.passes.acquire(debate, call.key)
         hear(None)
-        self.paid.setdefault(asyncio.current_task().get_name().partition("/")[0], []).append(call.key)
+        self.paid.setdefault(debate, []).append(call.key)
         return await self.model(call, hear)
 
 
@@ -64,7 +90,7 @@ class Lifecycle(RuleBasedStateMachine):
     def open(self) -> App:
         """A process: its own app on the shared database, with a model that only answers when it may."""
         app = App(Settings(database_url=str(self.path / "moot.db"), pulse_seconds=30, lease_seconds=3600), environ={})
-        self.passes = asyncio.Semaphore(0)
+        self.passes = Passes()
         self.paid: dict[str, list[str]] = {}
         original = app.models.open
         app.models.open = lambda spec: Gate(original(spec), self.passes, self.paid)  # type: ignore[method-assign]
@@ -90,18 +116,19 @@ class Lifecycle(RuleBasedStateMachine):
         self.settle()
 
     def settle(self):
-        """Let everything that can run, run: until a write that waits behind all others finds nothing new."""
+        """Let everything that can run, run: until every step in flight waits for a pass, and its drive for the step."""
 
         async def quiet():
-            store, seen, calm = self.app.runtime.store, None, 0
-            while calm < 3:
-                for _ in range(20):
-                    await asyncio.sleep(0)
-                await store.pulse("nobody", {"nothing": 0}, 1)
-                now = [(each.id, each.last_seq, each.status) for each in (await store.page()).debates]
-                calm, seen = (calm + 1 if now == seen else 0), now
+            async with asyncio.timeout(60):
+                while not all(map(self.rests, self.app.runtime._drives.values())):
+                    await asyncio.sleep(0.0005)
 
         self.run(quiet())
+
+    def rests(self, drive: Drive) -> bool:
+        held = {key for debate, key in self.passes.held if debate == drive.debate.short}
+        waits = bool(drive._wake._waiters) and not drive._wake.is_set()
+        return waits and not drive._ended and held == set(drive._flying)
 
     @rule(target=debates, format_=st.sampled_from(["classic", "duel"]), started=st.booleans())
     def create(self, format_, started):

@@ -315,6 +315,12 @@ class Audit:
             known,
             f"{process.name} asks {key} in epoch {epoch}, but it was stored in epoch {stored}",
         )
+        # Nobody begins anything past its lease. With clocks that jump, others may think that it is over too early.
+        self.check(
+            "clock" in self.world.plan.faults,
+            known,
+            f"{process.name} asks {key}, which was stored in epoch {stored}: it does not know that it has lost",
+        )
         self.world.count("call by a process that does not know yet that it has lost")
 
     def paid(self, name: str, usage: Usage) -> None:

@@ -222,10 +222,10 @@ class SimulatedStore(SqliteStore):
         return await super().create(debate, turns, events)
 
     async def claim(
-        self, debate_id: str, owner: str, seconds: float, *, expect: Collection[Status], dead: str | None = None
+        self, debate_id: str, owner: str, seconds: float, *, expect: Collection[Status], **more: Any
     ) -> Debate | None:
-        self._asked = _Asked("claim", debate_id, dead)
-        claimed = await super().claim(debate_id, owner, seconds, expect=expect, dead=dead)
+        self._asked = _Asked("claim", debate_id, more.get("dead"))
+        claimed = await super().claim(debate_id, owner, seconds, expect=expect, **more)
         if claimed is not None:
             CLAIMED.set({**(CLAIMED.get() or {}), debate_id: claimed.epoch})
         return claimed
@@ -237,11 +237,9 @@ class SimulatedStore(SqliteStore):
             self.world.audit.told_lost(commit.debate_id, commit.epoch)
         return committed
 
-    async def move(
-        self, debate_id: str, to: Status, *, expect: Collection[Status], events: Sequence[Shown] = ()
-    ) -> Debate | None:
+    async def move(self, debate_id: str, to: Status, *, expect: Collection[Status], **more: Any) -> Debate | None:
         self._asked = _Asked("move", debate_id, to)
-        return await super().move(debate_id, to, expect=expect, events=events)
+        return await super().move(debate_id, to, expect=expect, **more)
 
     async def pulse(self, owner: str, epochs: Mapping[str, int], seconds: float | None) -> Pulse:
         self._asked = _Asked("renew") if seconds is not None else _Asked()
@@ -250,13 +248,13 @@ class SimulatedStore(SqliteStore):
             self.world.audit.told_lost(debate_id, epochs[debate_id])
         return pulse
 
-    async def decide(self, debate_id: str, key: str, decision: Json, *, by: str) -> Gate | None:
+    async def decide(self, debate_id: str, key: str, decision: Json, **more: Any) -> Gate | None:
         self._asked = _Asked("decide", debate_id, key)
-        return await super().decide(debate_id, key, decision, by=by)
+        return await super().decide(debate_id, key, decision, **more)
 
-    async def guide(self, debate_id: str, text: str, *, by: str) -> Gate | None:
+    async def guide(self, debate_id: str, text: str, **more: Any) -> Gate | None:
         self._asked = _Asked("guide", debate_id)
-        return await super().guide(debate_id, text, by=by)
+        return await super().guide(debate_id, text, **more)
 
     async def change(self, verb: str, debate_id: str | None, work: Callable[[sqlite3.Connection], Any]) -> Any:
         """A write of something that is no part of the store."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from moot.errors import MootError
 from moot.store.queue import Advance, Depth, Stuck, Swept
-from moot.store.rows import debate_of, dumps
+from moot.store.rows import debate_of, dumps, seen_values
 from moot.types import Debate, Status
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ TABLE = """create table simulated_jobs (
 _QUEUE_UP = """update debate_sessions set
   status = 'running', updated_at = :now, owner = null, lease_until = null, error = null
 where id = :id and status in (select value from json_each(:expect)) and (owner is null or lease_until <= :now)
+  and (:seen_epoch is null
+    or (epoch, last_seq, status, updated_at) = (:seen_epoch, :seen_seq, :seen_status, :seen_at))
 returning *"""
 _ANSWERED = """update debate_sessions as s set status = 'running', updated_at = :now, owner = null, lease_until = null
 where s.status = 'waiting' and (:id is null or s.id = :id) and exists (
@@ -50,15 +52,28 @@ where due <= :now and (taken_by is null or beat <= :now - :patience) limit 1"""
 _DUE = """update simulated_jobs set taken_by = :owner, beat = :now
 where due <= :now and (taken_by is null or beat <= :now - :patience) returning key, debate_id"""
 
+_DEPTH = """select
+  count(*) filter (where taken_by is null and key not like 'expire/%') as waiting,
+  count(*) filter (where taken_by is not null and key not like 'expire/%') as taken,
+  count(*) filter (where taken_by is null and due > :now) as later,
+  coalesce(:now - min(due) filter (where taken_by is null and key not like 'expire/%' and due <= :now), 0)
+    as oldest_seconds
+from simulated_jobs"""
+_DRIVERS = """select owner, count(*) as debates from debate_sessions
+where status in ('running', 'stopping') and owner is not null and lease_until > :now group by owner order by owner"""
+
 
 class SimulatedQueue:
     def __init__(self, world: World, process: Process) -> None:
         self._world, self._process = world, process
         self._beaten = 0.0
 
-    async def put(self, debate_id: str, *, expect: Collection[Status]) -> Debate | None:
+    async def open(self) -> None:
+        pass
+
+    async def put(self, debate_id: str, *, expect: Collection[Status], seen: Debate | None = None) -> Debate | None:
         def work(connection: sqlite3.Connection) -> sqlite3.Row | None:
-            values = {"id": debate_id, "expect": dumps(list(expect)), "now": self._now()}
+            values = {"id": debate_id, "expect": dumps(list(expect)), "now": self._now(), **seen_values(seen)}
             row = connection.execute(_QUEUE_UP, values).fetchone()
             if row is not None:
                 self._enqueue(connection, row)
@@ -88,7 +103,7 @@ class SimulatedQueue:
         return Swept(orphans=orphans, answered=answered, stopped=len(await self._write("sweep", None, work)))
 
     async def stuck(self, seconds: float) -> Sequence[Stuck]:
-        return ()
+        return ()  # the audit sees for itself
 
     async def run(
         self, advance: Advance, expire: Callable[[], Awaitable[None]], *, at_once: int, stop: asyncio.Event
@@ -109,10 +124,14 @@ class SimulatedQueue:
                 task.cancel()
 
     async def depth(self) -> Depth:
-        return Depth()
+        (row,) = await self._process.store.look(_DEPTH, {"now": self._now()})
+        return Depth(
+            waiting=row["waiting"], taken=row["taken"], later=row["later"], oldest_seconds=row["oldest_seconds"]
+        )
 
     async def workers(self) -> Mapping[str, int]:
-        return {}
+        rows = await self._process.store.look(_DRIVERS, {"now": self._now()})
+        return {row["owner"]: row["debates"] for row in rows}
 
     async def _take(self, running: list[str]) -> list[tuple[str, str]]:
         any_due = await self._process.store.look(_ANY, {"now": self._now(), "patience": HEARTBEAT_SECONDS})

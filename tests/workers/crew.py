@@ -60,7 +60,7 @@ async def new(app: App, model: str = "sim:", format: str = "classic", **settings
     return await app.create(app.plan(Request(topic="Redis or PostgreSQL?", format=format, settings=settings)), by="")
 
 
-async def status(app: App, debate_id: str, *wanted: Status, seconds: float = 30) -> Debate:
+async def status(app: App, debate_id: str, *wanted: Status, seconds: float = 90) -> Debate:
     """Wait until the debate has one of the statuses."""
     async with asyncio.timeout(seconds):
         while (debate := await app.runtime.store.get(debate_id)).status not in wanted:
@@ -68,7 +68,7 @@ async def status(app: App, debate_id: str, *wanted: Status, seconds: float = 30)
     return debate
 
 
-async def turns(app: App, debate_id: str, at_least: int, seconds: float = 30) -> Debate:
+async def turns(app: App, debate_id: str, at_least: int, seconds: float = 90) -> Debate:
     """Wait until so many steps are done."""
     async with asyncio.timeout(seconds):
         while (debate := await app.runtime.store.get(debate_id)).turn_count < at_least:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import shutil
 import statistics
 import sys
 import tempfile
@@ -22,17 +21,19 @@ from itertools import pairwise
 from pathlib import Path
 
 from moot.app import App
+from moot.bench.cluster import a_cluster
 from moot.settings import Settings
-from tests.postgres import GIVEN, Cluster, execute, other
-from tests.postgres import _hold as hold
-from tests.postgres import _wait_until_gone as wait_until_gone
+from tests.postgres import GIVEN, execute, other
 from tests.workers.crew import Crew, Process, new, on, rows, status
 
 GRACE_SECONDS = 3 * Settings().worker_sweep_seconds
 SEEDS = 10  # few, so that what the simulated model keeps of its texts is soon all there
 FORMATS = ("classic", "duel", "council", "crucible")
 KINDS = 20  # of waiting debates; the rest are copies of these
+EXPIRING = 20  # one in so many of those that wait is not answered in time
 UNLIMITED = {"max_total_output_tokens": 10_000_000, "max_runtime_seconds": 600_000}
+NOBODY = "neither driven nor queued"
+FLAT = 0.05  # of its memory that a worker may seem to gain in the second half: it comes and goes in pieces of 1 MB
 
 
 @dataclass(kw_only=True)
@@ -51,6 +52,7 @@ class Sample:
     at: float
     rss_kb: list[int]
     completed: int
+    steps: int
     driven: int
     queued: int
     waiting: int
@@ -62,6 +64,7 @@ class Report:
     plan: Plan
     samples: list[Sample] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
+    found: list[str] = field(default_factory=list)  # what the detector says of a debate that is stuck on purpose
     looks: dict[str, list[float]] = field(default_factory=dict)  # what it takes to look at everything
     log_lines: list[str] = field(default_factory=list)  # of the workers, that tell of trouble
 
@@ -73,6 +76,21 @@ class Report:
     def slope_kb_per_minute(self, worker: int) -> float:
         times = [sample.at / 60 for sample in self.settled]
         return statistics.linear_regression(times, [sample.rss_kb[worker] for sample in self.settled]).slope
+
+    def gained(self, worker: int) -> float:
+        """By how much of its memory it has grown in the second half."""
+        minutes = (self.settled[-1].at - self.settled[0].at) / 60
+        return self.slope_kb_per_minute(worker) * minutes / self.settled[0].rss_kb[worker]
+
+    def complaints(self) -> list[str]:
+        """What is not as it should be."""
+        wrong = [f"worker {n} grew by {self.gained(n):.1%}" for n in range(self.plan.workers) if self.gained(n) > FLAT]
+        wrong += [f"the detector says: {alarm}" for alarm in self.alarms]
+        wrong += [] if self.found == [NOBODY] else [f"the detector says of a debate that nobody drives: {self.found}"]
+        wrong += [f"a worker says: {line}" for line in self.log_lines]
+        low = [sample.at for sample in self.samples if sample.queued < self.plan.queued * 0.9]
+        wrong += [f"too few were queued after {at:.0f} s" for at in low]
+        return wrong
 
     def rates(self) -> list[float]:
         """Debates completed per second, in ten equal parts of the settled time."""
@@ -87,12 +105,19 @@ class Report:
                 f"{sample.at:>5.0f} {memory:>16} {sample.completed:>10} {sample.driven:>7} {sample.queued:>7} "
                 f"{sample.waiting:>8} {sample.stopped:>8}"
             )
-        slopes = ", ".join(f"{self.slope_kb_per_minute(n):+.0f}" for n in range(self.plan.workers))
-        rates = self.rates()
+        first, middle, last = self.samples[0], self.settled[0], self.samples[-1]
+        for n in range(self.plan.workers):
+            megabytes = [f"{sample.rss_kb[n] / 1024:.1f}" for sample in (first, middle, last)]
+            lines.append(
+                f"memory of worker {n}: {', '.join(megabytes)} MB at the start, in the middle and at the end; "
+                f"{self.slope_kb_per_minute(n):+.0f} kB a minute ({self.gained(n):+.2%}) in the second half"
+            )
+        rates, seconds = self.rates(), last.at - first.at
         lines += [
-            f"memory: {slopes} kB a minute in the second half",
+            f"steps: {(last.steps - first.steps) / seconds:.0f} a second, {last.steps - first.steps} in all",
             f"throughput: {statistics.mean(rates):.2f} debates a second, from {min(rates):.2f} to {max(rates):.2f}",
-            f"deadlock detector: {len(self.samples)} looks, {len(self.alarms)} alarms",
+            f"deadlock detector: {len(self.samples)} looks, {len(self.alarms)} alarms; "
+            f"of a debate that is stuck on purpose it says {self.found}",
             *(f"{name}: {statistics.median(took) * 1000:.0f} ms (median)" for name, took in self.looks.items()),
             f"trouble in the logs: {len(self.log_lines)} lines {self.log_lines[:3]}",
         ]
@@ -146,7 +171,7 @@ async def prepare(app: App, plan: Plan) -> None:
         "update debate_gates set expires_at = $1 where id in"
         " (select id from debate_gates where status = 'open' and expires_at is not null limit $2) returning session_id",
         soon,
-        plan.waiting // 20,
+        plan.waiting // EXPIRING,
     )
     for row in expiring:
         await app.workers_queue().put_later(row["session_id"], soon - time.time())
@@ -176,6 +201,7 @@ class Soak:
     async def look(self, began: float) -> None:
         counted = await rows(self.app, "select status, count(*) as count from debate_sessions group by status")
         counts = {row["status"]: row["count"] for row in counted}
+        (done,) = await rows(self.app, "select sum(turn_count)::bigint as steps from debate_sessions")
         depth = await self._timed("depth", self.app.workers_queue().depth())
         driven = await self._timed("workers", self.app.workers_queue().workers())
         stuck = await self._timed("deadlock detector", self.app.workers_queue().stuck(GRACE_SECONDS))
@@ -187,6 +213,7 @@ class Soak:
                 at=time.monotonic() - began,
                 rss_kb=[worker.rss_kb for worker in self.workers],
                 completed=counts.get("completed", 0),
+                steps=done["steps"],
                 driven=sum(driven.values()),
                 queued=depth.waiting,
                 waiting=counts.get("waiting", 0),
@@ -216,6 +243,9 @@ class Soak:
                 assert all(worker.popen.poll() is None for worker in self.workers), "a worker ended"
                 await self.look(began)
                 await asyncio.sleep(max(0.0, self.plan.look_seconds - (time.monotonic() - began - elapsed)))
+            async with asyncio.timeout(60):
+                while self.report.samples[-1].stopped < self.plan.waiting // EXPIRING:
+                    await self.look(began)
         finally:
             feeding.cancel()
             await asyncio.gather(feeding, return_exceptions=True)
@@ -223,7 +253,20 @@ class Soak:
             self.report.log_lines += [
                 line for line in worker.said.splitlines() if " WARNING " in line or " ERROR " in line
             ]
+            worker.kill()
+        await self.get_stuck()
         return self.report
+
+    async def get_stuck(self) -> None:
+        """A detector that was silent all the time must be able to speak: with nobody left who would sweep, the job of
+        a debate is lost."""
+        debate = await new(self.app)
+        await self.app.hand_over(debate)
+        await rows(self.app, "delete from moot_jobs where dedupe_key like $1", f"{debate.id}/%")
+        long_ago = "update debate_sessions set updated_at = updated_at - $2::float8 where id = $1"
+        await rows(self.app, long_ago, debate.id, 2 * GRACE_SECONDS)
+        stuck = await self.app.workers_queue().stuck(GRACE_SECONDS)
+        self.report.found = [each.why for each in stuck if each.debate_id == debate.id]
 
 
 def soak(url: str, folder: Path, plan: Plan) -> Report:
@@ -248,14 +291,8 @@ def a_database() -> Iterator[str]:
         yield other(given, name)
         execute(given, f"drop database {name} with (force)")
         return
-    folder = Path(tempfile.mkdtemp(prefix="moot-soak-"))
-    alive = hold(folder / "alive")
-    try:
-        yield Cluster.started(folder, folder / "alive").url()
-    finally:
-        alive.close()
-        wait_until_gone(folder, "pg-*")
-        shutil.rmtree(folder, ignore_errors=True)
+    with a_cluster() as cluster:
+        yield cluster.url()
 
 
 def main(argv: Sequence[str]) -> int:
@@ -276,7 +313,9 @@ def main(argv: Sequence[str]) -> int:
     with a_database() as url, tempfile.TemporaryDirectory() as folder:
         report = soak(url, Path(folder), plan)
     print(report)
-    return 1 if report.alarms else 0
+    complaints = report.complaints()
+    print("\n".join(complaints) or "Nothing to complain about.")
+    return 1 if complaints else 0
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ import socket
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -149,10 +150,10 @@ class TestDrain:
             await driven_by(app, first, made)
             for debate in made:
                 await turns(app, debate.id, 4)
-            second = crew.worker(MOOT_WORKER_SWEEP_SECONDS="600").ready()
             first.send(signal.SIGTERM)
             assert await asyncio.to_thread(first.ended) == 0, first.said
             assert "Ended: what was in progress is finished or handed back." in first.said
+            second = crew.worker(MOOT_WORKER_SWEEP_SECONDS="600").ready()
             for debate in made:
                 done = await status(app, debate.id, "completed")
                 assert done.epoch == 2
@@ -182,9 +183,12 @@ class TestDrain:
 
 
 class TestPause:
+    # Only the lease of the one that is paused is soon over: the other is not thought dead when it is only slow.
+    SHORT: ClassVar = {"MOOT_LEASE_SECONDS": "2", "MOOT_WORKER_SWEEP_SECONDS": "0.5"}
+    LONG: ClassVar = {"MOOT_LEASE_SECONDS": "300", "MOOT_WORKER_SWEEP_SECONDS": "0.5"}
+
     def test_a_worker_that_wakes_up_past_its_lease_can_not_commit_and_works_on(self, crew: Crew):
-        short = {"MOOT_LEASE_SECONDS": "2", "MOOT_WORKER_SWEEP_SECONDS": "0.5"}
-        paused = crew.worker(**short).ready()
+        paused = crew.worker(**self.SHORT).ready()
 
         async def check(app: App) -> None:
             made = [await new(app, f"sim:?seed={n}&latency_ms=400", "duel") for n in range(6)]
@@ -194,7 +198,7 @@ class TestPause:
             for debate in made:
                 await turns(app, debate.id, 3)
             paused.send(signal.SIGSTOP)
-            second = crew.worker(**short).ready()
+            second = crew.worker(**self.LONG).ready()
             for debate in await driven_by(app, second, made):
                 assert debate.epoch == 2
             before = {debate.id: (await app.runtime.store.get(debate.id)).turn_count for debate in made}
@@ -221,8 +225,7 @@ class TestPause:
 
     def test_it_deletes_the_new_owner_s_job_and_the_sweep_makes_up_for_it(self, crew: Crew):
         # The lease is over before the job is given to another: the new owner has the very same job.
-        short = {"MOOT_LEASE_SECONDS": "2", "MOOT_WORKER_SWEEP_SECONDS": "1"}
-        paused = crew.worker(**short).ready()
+        paused = crew.worker(**self.SHORT).ready()
 
         async def check(app: App) -> None:
             made = [await new(app, f"sim:?seed={n}&latency_ms=700", "duel") for n in range(4)]
@@ -231,14 +234,16 @@ class TestPause:
             await driven_by(app, paused, made)
             jobs = {row["id"] for row in await rows(app, "select id from moot_jobs where status = 'picked'")}
             paused.send(signal.SIGSTOP)
-            second = crew.worker(**short).ready()
+            second = crew.worker(**self.LONG).ready()
             await driven_by(app, second, made)
             assert {row["id"] for row in await rows(app, "select id from moot_jobs")} == jobs
             paused.send(signal.SIGCONT)
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 while await rows(app, "select id from moot_jobs"):  # the new owner's jobs are gone
                     await asyncio.sleep(0.01)
             second.kill()
+            over = "update debate_sessions set lease_until = lease_until - 3600 where owner like $1"
+            await rows(app, over, f"%/{second.pid}/%")
             for debate in made:
                 done = await status(app, debate.id, "completed", seconds=60)
                 assert done.epoch == 3
@@ -277,6 +282,40 @@ class TestBadInput:
             assert "does not answer" in done.stderr
             assert "check host and port" in done.stderr
             assert "secret" not in done.stderr
+
+    def test_a_database_that_can_only_be_read(self, crew: Crew):
+        name = urlsplit(crew.url).path[1:]
+        execute(crew.url, f"alter database {name} set default_transaction_read_only = on")
+        for command in ("worker", "debate"):
+            args = ("Redis or PostgreSQL?", "--model", "sim:", "--detach") if command == "debate" else ()
+            done = crew.run(command, *args)
+            assert done.returncode in (1, 2)
+            assert done.stderr.count("\n") == 1, done.stderr
+            assert "is read-only" in done.stderr
+            assert "Give the address of the primary server" in done.stderr
+
+    def test_a_user_who_may_only_read(self, cluster: Cluster, tmp_path):
+        execute(cluster.url(), "drop role if exists reader", "create role reader login", "create database library")
+        with Crew(cluster.url("library", user="reader"), tmp_path) as crew:
+            owner = cluster.url("library")
+            execute(owner, "revoke all on schema public from public")
+            refused = crew.run("worker")
+            assert refused.returncode == 2
+            assert refused.stderr.count("\n") == 1
+            assert "There is no schema" in refused.stderr
+            assert "Let its owner grant" in refused.stderr
+            migrated = crew.run("db", "migrate", MOOT_DATABASE_URL=owner)
+            assert migrated.returncode == 0, migrated.stderr
+            execute(
+                owner,
+                "grant usage on schema public to reader",
+                "grant select on all tables in schema public to reader",
+            )
+            done = crew.run("worker")
+            assert done.returncode in (1, 2)
+            assert done.stderr.count("\n") == 1, done.stderr
+            assert "A privilege is missing" in done.stderr
+            assert crew.run("list").returncode == 0
 
 
 def test_a_user_who_may_only_use_what_the_owner_made(cluster: Cluster, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import statistics
 import time
@@ -20,6 +21,7 @@ from tests.workers.crew import SELDOM, Crew, Process, agree, jobs, new, on, stat
 pytestmark = pytest.mark.slow
 
 TRIES = 20
+COMMANDS = int(os.environ.get("MOOT_REACH_TRIES", "2"))
 # The lease decides how often a driver looks when it is told of things, the pulse how often when it is not.
 ONLY_TOLD = {"MOOT_PULSE_SECONDS": "60", "MOOT_LEASE_SECONDS": "3600", "MOOT_WORKER_SWEEP_SECONDS": str(SELDOM)}
 HERE = {"pulse_seconds": 60, "lease_seconds": 3600}
@@ -124,6 +126,93 @@ def test_guidance(database_url, tmp_path):
         return took
 
     measured(database_url, tmp_path, "guidance, in a call", "sim:?latency_ms=100000", "classic", one)
+
+
+class TestCommands:
+    """The same by the real commands, each a process of its own beside the worker's."""
+
+    @pytest.fixture
+    def crew(self, database_url, tmp_path):
+        with Crew(database_url, tmp_path, **ONLY_TOLD) as crew:
+            crew.worker().ready()
+            yield crew
+
+    def say(self, crew: Crew, format: str, model: str, one: Callable[[App, Debate], Awaitable[float]], **settings: Any):
+        """Prints how long it takes from what the command has written to what the worker does."""
+
+        async def main() -> list[float]:
+            async with on(crew.url, crew.folder, **HERE) as app:
+                took: list[float] = []
+                for _ in range(COMMANDS):
+                    debate = await new(app, model, format, **settings)
+                    await app.hand_over(debate)
+                    took.append(await one(app, debate))
+                return took
+
+        took = asyncio.run(main())
+        print(f"\n{statistics.median(took) * 1000:.0f} ms (median), {max(took) * 1000:.0f} ms at most of {len(took)}")
+        return took
+
+    async def run(self, crew: Crew, *args: str) -> str:
+        done = await asyncio.to_thread(crew.run, *args)
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
+    def test_stop(self, crew: Crew):
+        async def one(app: App, debate: Debate) -> float:
+            await turns(app, debate.id, 2)
+            told = asyncio.create_task(self.run(crew, "stop", debate.id[:8]))
+            await when(lambda: is_one_of(app, debate, "stopping", "stopped"))
+            took = await when(lambda: is_one_of(app, debate, "stopped"))
+            await told
+            left = await app.runtime.store.get(debate.id)
+            assert (left.status, left.owner) == ("stopped", None)
+            return took
+
+        assert len(self.say(crew, "classic", "sim:?latency_ms=50", one, max_rounds=500)) == COMMANDS
+
+    def test_cancel(self, crew: Crew):
+        async def one(app: App, debate: Debate) -> float:
+            async def begun() -> bool:
+                return bool((await app.runtime.store.get(debate.id)).cursor.open)
+
+            async def let_go() -> bool:
+                return not await jobs(app)
+
+            await when(begun)
+            told = asyncio.create_task(self.run(crew, "cancel", debate.id[:8]))
+            await when(lambda: is_one_of(app, debate, "canceled"))
+            took = await when(let_go)
+            await told
+            assert (await app.runtime.store.get(debate.id)).turn_count == 0
+            return took
+
+        assert len(self.say(crew, "classic", "sim:?latency_ms=100000", one)) == COMMANDS
+
+    def test_answer(self, crew: Crew):
+        async def one(app: App, debate: Debate) -> float:
+            waits = await status(app, debate.id, "waiting")
+            gate = await app.runtime.open_gate(debate.id)
+
+            async def decided() -> bool:
+                return any(g.status == "decided" for g in await app.runtime.store.gates(debate.id) if g.key == gate.key)
+
+            async def driven() -> bool:
+                return (await app.runtime.store.get(debate.id)).epoch > waits.epoch
+
+            said = gate.choices[0] if gate.choices else "Whatever is usual."
+            told = asyncio.create_task(self.run(crew, "answer", debate.id[:8], said, "--no-run"))
+            await when(decided)
+            took = await when(driven)
+            assert f"Answered {gate.key}." in await told
+            assert (await turns(app, debate.id, waits.turn_count + 1)).epoch > waits.epoch
+            return took
+
+        assert len(self.say(crew, "panel", "sim:", one, max_rounds=1)) == COMMANDS
+
+
+async def is_one_of(app: App, debate: Debate, *statuses: str) -> bool:
+    return (await app.runtime.store.get(debate.id)).status in statuses
 
 
 class Watcher:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from collections import Counter
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from moot.errors import InputError
+from moot.runtime.drive import Drive
 from moot.store.queue import Swept
 from tests.running import answers_file, until
 from tests.workers.crew import jobs, new, on, rows, status, turns, working
@@ -268,5 +270,30 @@ def test_the_woken_worker_deletes_the_new_owner_s_job_and_a_sweep_repairs_it(dat
                     await until(lambda: other.runtime._drives or its.runtime._drives)
                     assert await app.workers_queue().stuck(10) == []
                 await app.runtime.cancel(debate.id)
+
+    asyncio.run(main())
+
+
+def test_nothing_is_left_in_memory_of_debates_that_ended(database_url, tmp_path):
+    async def main() -> None:
+        async with working(database_url, tmp_path) as (app, worker):
+            made = [await new(app, f"sim:?seed={n}", name) for n, name in enumerate(("classic", "duel", "council") * 2)]
+            made.append(await new(app, format="asking"))  # this one only waits
+            for debate in made:
+                await app.hand_over(debate)
+            for debate in made:
+                await status(app, debate.id, "completed", "waiting")
+            runtime = app.runtime
+            await until(lambda: not worker._driving and not runtime._drives)
+            assert not runtime._tasks
+            assert not runtime._broken
+            assert not runtime.hub._flights
+            assert not runtime.hub._listeners
+
+            def kept() -> list[object]:
+                gc.collect()
+                return [each for each in gc.get_objects() if isinstance(each, Drive) and each.store is runtime.store]
+
+            await until(lambda: len(kept()) <= 1)  # whoever keeps leases still has the last in its hands
 
     asyncio.run(main())

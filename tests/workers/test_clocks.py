@@ -1,0 +1,153 @@
+"""Machines whose clocks are wrong by minutes, or are set while they work."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from moot.app import App
+from moot.types import Debate
+from tests.workers.crew import Crew, Process, new, on, rows, status, turns, wait_until
+
+pytestmark = pytest.mark.slow
+
+# Read by Python before anything else is: what `time.time` says is off by what a file says.
+WRONG = """
+import os, time
+right = time.time
+def wrong():
+    with open(os.environ["WRONG_BY"]) as file:
+        return right() + float(file.read() or 0)
+time.time = wrong
+"""
+
+
+class Machine:
+    """A place for processes whose clock can be set."""
+
+    def __init__(self, crew: Crew, folder: Path, by: float = 0) -> None:
+        folder.mkdir()
+        (folder / "sitecustomize.py").write_text(WRONG)
+        self._by, self._crew = folder / "wrong_by", crew
+        self.environ = {"PYTHONPATH": str(folder), "WRONG_BY": str(self._by)}
+        self.set(by)
+
+    def set(self, by: float) -> None:
+        new = self._by.with_suffix(".new")
+        new.write_text(str(by))
+        new.replace(self._by)
+
+    def worker(self) -> Process:
+        return self._crew.worker(MOOT_WORKER_SWEEP_SECONDS="0.2", MOOT_LEASE_SECONDS="120", **self.environ).ready()
+
+
+@pytest.fixture
+def crew(database_url: str, tmp_path: Path):
+    with Crew(database_url, tmp_path) as crew:
+        yield crew
+
+
+async def driven(app: App, made: list[Debate], process: Process) -> None:
+    async with asyncio.timeout(60):
+        while True:
+            now = [await app.runtime.store.get(debate.id) for debate in made]
+            if all(debate.owner and f"/{process.pid}/" in debate.owner for debate in now):
+                return
+            await asyncio.sleep(0.02)
+
+
+async def sweeps(app: App, worker: Process) -> None:
+    """Until it has swept once more: it finds what is put in its way, and would find whatever looks abandoned to it."""
+    before = worker.said.count("orphans queued")
+    async with asyncio.timeout(90):
+        while worker.said.count("orphans queued") == before:  # another may have found it first
+            lost = await new(app, max_rounds=1)
+            await app.workers_queue().put(lost.id, expect=("pending",))
+            await rows(app, "delete from moot_jobs where dedupe_key like $1", f"{lost.id}/%")
+            await status(app, lost.id, "completed")
+
+
+@pytest.mark.parametrize("by", [-600, 600], ids=["late", "early"])
+def test_nobody_takes_what_another_drives(crew: Crew, tmp_path, by):
+    async def main() -> None:
+        async with on(crew.url, tmp_path) as app:
+            right, astray = Machine(crew, tmp_path / "right"), Machine(crew, tmp_path / "astray", by)
+            for first, second in [(right, astray), (astray, right)]:
+                one = first.worker()
+                made = [await new(app, "sim:?latency_ms=600000") for _ in range(4)]
+                for debate in made:
+                    await app.hand_over(debate)
+                await driven(app, made, one)
+                two = second.worker()
+                for worker in (one, two):
+                    await sweeps(app, worker)
+                await driven(app, made, one)
+                for debate in made:
+                    assert (await app.runtime.store.get(debate.id)).epoch == 1
+                    await app.runtime.cancel(debate.id)
+                for worker in (one, two):
+                    assert not any(word in worker.said for word in ("WARNING", "ERROR")), worker.said
+                    worker.kill()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("by", [-600, 600], ids=["back", "forward"])
+def test_a_clock_that_is_set_in_the_middle(crew: Crew, tmp_path, by):
+    async def main() -> None:
+        async with on(crew.url, tmp_path) as app:
+            machine = Machine(crew, tmp_path / "machine")
+            one = machine.worker()
+            endless = {"max_rounds": 1000, "max_total_output_tokens": 10_000_000, "max_runtime_seconds": 600_000}
+            made = [await new(app, f"sim:?seed={n}&latency_ms=100", **endless) for n in range(3)]
+            for debate in made:
+                await app.hand_over(debate)
+            await driven(app, made, one)
+            other = Machine(crew, tmp_path / "other").worker()
+            machine.set(by)
+            for worker in (one, other):
+                await sweeps(app, worker)
+            for debate in made:
+                now = await app.runtime.store.get(debate.id)
+                await turns(app, debate.id, now.turn_count + 2)
+            await driven(app, made, one)
+            for debate in made:
+                assert (await app.runtime.store.get(debate.id)).epoch == 1
+                said = await app.runtime.store.turns(debate.id)
+                # Whenever it was said: by the server's clock.
+                assert max(turn.created_at for turn in said) - min(turn.started_at for turn in said) < 300
+                await app.runtime.cancel(debate.id)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("by", [-600, 600], ids=["late", "early"])
+def test_a_question_waits_as_long_as_it_should(crew: Crew, tmp_path, by):
+    async def main() -> None:
+        async with on(crew.url, tmp_path) as app:
+            machine = Machine(crew, tmp_path / "astray", by)
+            machine.worker()
+            model, more = "sim:", {"max_total_output_tokens": 10_000_000}
+            asks = await new(app, model, "panel", checkpoint_timeout_seconds=300, **more)
+            await app.hand_over(asks)
+            await status(app, asks.id, "waiting")
+            (left,) = await rows(
+                app,
+                "select expires_at - extract(epoch from clock_timestamp())::float8 as seconds"
+                " from debate_gates where session_id = $1 and status = 'open'",
+                asks.id,
+            )
+            assert 0 < left["seconds"] <= 300
+
+    asyncio.run(main())
+
+
+def test_a_process_with_a_wrong_clock_does_have_one(crew: Crew, tmp_path):
+    """Else all of the above would prove nothing."""
+    worker = Machine(crew, tmp_path / "astray", 86_400 * 400).worker()
+    wait_until(lambda: "Driving up to" in worker.said)
+    year = int(worker.said.lstrip()[:4])
+    assert year > datetime.now(UTC).year
