@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import getpass
+import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -120,14 +121,16 @@ class App:
     def runtime(self) -> Runtime:
         """Opens the database on first use, so that bad input is refused before anything is written."""
         if self._runtime is None:
+            store = self._store()
             self._runtime = Runtime(
-                self._store(),
+                store,
                 self.models,
                 self.formats,
                 lease_seconds=self.settings.lease_seconds,
                 pulse_seconds=self.settings.pulse_seconds,
                 memory=self.memory,
                 witness=self.watch,
+                now=store.now if isinstance(store, PostgresStore) else time.time,
             )
         return self._runtime
 
@@ -374,6 +377,17 @@ class App:
         """The model for a role, and why."""
         configured = self.config.model(role, format or self.settings.format)
         return choose(role, explicit, self.environ, self._find_ollama, configured)
+
+    def warm_up(self) -> None:
+        """Import, beside everything else, what the models need that would be chosen now: the first call would have to
+        wait for it."""
+
+        def work() -> None:
+            with suppress(Exception):  # whoever uses them is told
+                for role in ("debater", "judge"):
+                    self.models.prepare(self.choose(role).spec)
+
+        threading.Thread(target=work, name="moot-warm-up", daemon=True).start()
 
     async def close(self) -> None:
         if self._runtime is not None:

@@ -24,8 +24,22 @@ def test_list_is_newest_first_with_progress_and_pages(moot):
     assert page.err == f"There are more: moot list --after {mark}\n"
     assert moot("list", "--after", mark).out.splitlines()[1].split()[0] == moot.ids[0][:8]
     assert len(moot("list", "--format", "duel").out.splitlines()) == 2
+    assert [line.split()[0] for line in moot("list", "--contains", "IT 1").out.splitlines()[1:]] == [moot.ids[1][:8]]
+    page = moot("list", "--contains", "is it", "--status", "completed", "--limit", "2")
+    assert page.err.startswith("There are more: moot list --status completed --contains 'is it' --after ")
     nothing = moot("list", "--status", "failed")
     assert (nothing.code, nothing.out) == (0, "")
+    assert nothing.err == "No debates here are such.\n"
+
+
+@pytest.mark.slow
+def test_list_of_forks(moot):
+    assert moot("Is it so?", "--rounds", "1", "--model", "sim:").code == 0
+    parent, last = moot.ids[0], moot.turns()[-1]
+    assert moot("list", "--parent", parent[:8]).out == ""
+    assert moot("fork", parent, "--at", last).code == 0
+    assert [line.split()[0] for line in moot("list", "--parent", parent[:8]).out.splitlines()[1:]] == [moot.ids[-1][:8]]
+    assert moot("list", "--parent", "ffffffff").code == 2
 
 
 def test_list_as_json(finished):

@@ -268,6 +268,38 @@ def test_errors_say_what_to_do(tmp_path):
     asyncio.run(main())
 
 
+def test_a_call_that_is_made_again_with_its_key_starts_one_debate(tmp_path):
+    async def main() -> None:
+        call = {"question": QUESTION, "format": "classic", "settings": {"max_rounds": 1}}
+        async with inside(tmp_path) as client:
+            key = "any words"
+            several = [called(client, "start_debate", **call, idempotency_key=key) for _ in range(5)]
+            made = await asyncio.gather(*several)
+            assert len({each["id"] for each in made}) == 1
+            await awaited(client, made[0]["id"])
+            again = await called(client, "start_debate", **call, idempotency_key=key)
+            assert (again["id"], again["status"]) == (made[0]["id"], "completed")  # where it stands now
+            other = {**call, "question": "Something else?"}
+            assert "another request" in await refused(client, "start_debate", **other, idempotency_key=key)
+            assert (await called(client, "start_debate", **call))["id"] != made[0]["id"]
+            assert await refused(client, "start_debate", **call, idempotency_key="")
+            assert len((await called(client, "list_debates", contains="redis"))["debates"]) == 2
+            assert (await called(client, "list_debates", contains="nothing"))["debates"] == []
+        async with inside(tmp_path) as client:  # it is remembered
+            assert (await called(client, "start_debate", **call, idempotency_key=key))["id"] == made[0]["id"]
+
+    asyncio.run(main())
+
+
+def test_a_key_of_a_call_that_was_refused_can_be_used(tmp_path):
+    async def main() -> None:
+        async with inside(tmp_path) as client:
+            assert await refused(client, "start_debate", question=QUESTION, format="duell", idempotency_key="k")
+            assert (await called(client, "start_debate", question=QUESTION, idempotency_key="k"))["id"]
+
+    asyncio.run(main())
+
+
 def test_presets_and_templates(tmp_path):
     async def main() -> None:
         presets = {"quick": {"format": "duel", "settings": {"turns": 2}}}

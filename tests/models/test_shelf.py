@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -151,3 +153,24 @@ def test_the_doctor_says_what_to_do() -> None:
         found = on_shelf(f"openai:m@{wire.openai}", lambda model: probe(model, "m"))
     assert [f.ok for f in found] == [True, False]
     assert "stronger model" in found[1].fix
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "imported"),
+    [("sim:", False), ("openai:x@http://127.0.0.1:9", True), ("sim: | openai:x@http://127.0.0.1:9", True)],
+)
+def test_what_a_model_needs_is_imported_beforehand_beside_everything_else(model: str, imported: bool) -> None:
+    program = f"""
+import sys, threading
+from moot.app import App
+from moot.settings import Settings
+
+App(Settings(model={model!r}), {{}}).warm_up()
+for thread in threading.enumerate():
+    if thread.name == "moot-warm-up":
+        thread.join()
+print("pydantic_ai.models.openai" in sys.modules, "openai.resources.chat" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(imported)] * 2

@@ -491,6 +491,24 @@ def test_one_speaker_at_a_time_and_each_word_once():
     assert telling.rest() == ""
 
 
+def test_who_is_heard_before_the_one_who_spoke_first_waits():
+    """Text in flight comes at once, events when they are looked up."""
+    telling, a, b = Telling(a_debate()), flight("1/a", "First."), flight("1/b", "Sec", "b")
+    b.after = 1
+    assert telling.hear([heard(b)]) == ""
+    text = telling.hear([event(1, "1/a", "First.")])
+    assert text == "### A, round 1\n\nFirst.\n\n### B, round 1\n\nSec"
+    assert telling.hear([heard(a)]) == ""
+    assert telling.hear([event(2, "1/b", "Second.", "b")]) == "ond.\n\n"
+
+
+def test_who_is_heard_too_early_and_has_ended_is_told_once():
+    telling, b = Telling(a_debate()), flight("1/b", "Second.", "b")
+    b.after = 1
+    text = telling.hear([heard(b), event(1, "1/a", "First."), event(2, "1/b", "Second.", "b")])
+    assert text + telling.rest() == "### A, round 1\n\nFirst.\n\n### B, round 1\n\nSecond.\n\n"
+
+
 def test_a_new_try_is_told_as_such():
     telling, a = Telling(a_debate()), flight("1/a", "Wrong begin")
     text = telling.hear([heard(a)])

@@ -258,6 +258,15 @@ class TestList:
         assert topics(status="canceled") == ["Question 6?"]
         assert topics(format="duel") == ["Question 5?", "Question 3?", "Question 1?"]
         assert topics(status="canceled", format="duel") == []
+        assert topics(q="question 3") == topics(q="N 3?", format="duel", status="pending") == ["Question 3?"]
+        assert topics(q="Question _") == topics(q="%") == []
+
+    def test_filtered_pages_go_on(self, full: Served):
+        first = full.get("/v1/debates", params={"q": "QUESTION", "format": "classic", "limit": 2}).json()
+        assert [item["topic"] for item in first["items"]] == ["Question 6?", "Question 4?"]
+        rest = {"q": "QUESTION", "format": "classic", "limit": 2, "cursor": first["next"]}
+        page = full.get("/v1/debates", params=rest).json()
+        assert ([item["topic"] for item in page["items"]], page["next"]) == (["Question 2?", "Question 0?"], None)
 
     @pytest.mark.parametrize(
         ("params", "slug", "said"),
@@ -268,10 +277,23 @@ class TestList:
             ({"limit": 201}, "invalid", "limit"),
             ({"cursor": "nonsense!"}, "invalid", "is no cursor"),
             ({"cursor": "bm9uZQ"}, "invalid", "page mark"),
+            ({"q": ""}, "invalid", "query.q"),
+            ({"q": "x" * 201}, "invalid", "query.q"),
         ],
     )
     def test_what_it_does_not_know(self, full: Served, params, slug, said):
         assert said in problem(full.get("/v1/debates", params=params), 422, slug)["detail"]
+
+    def test_forks_of_a_debate(self, server: Served):
+        parent, other = (server.completed(settings={"max_rounds": 1})["id"] for _ in range(2))
+        wanted = {"at": "1/speak/a", "start": False}
+        forks = [server.post(f"/v1/debates/{parent}/fork", wanted).json()["id"] for _ in range(3)]
+        server.post(f"/v1/debates/{other}/fork", wanted).raise_for_status()
+        found = server.get("/v1/debates", params={"parent": parent[:13]}).json()
+        assert [item["id"] for item in found["items"]] == forks[::-1]
+        assert {item["parent"] for item in found["items"]} == {parent}
+        assert server.get("/v1/debates", params={"parent": forks[0]}).json() == {"items": [], "next": None}
+        problem(server.get("/v1/debates", params={"parent": "ffffffff"}), 404, "unknown-debate")
 
 
 class TestVersions:

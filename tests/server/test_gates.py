@@ -105,6 +105,17 @@ def test_nothing_to_answer(server: Served):
     assert keys(server, debate_id) == {"1/checkpoint/you": "open"}
 
 
+@pytest.mark.parametrize("verb", ["approve", "reject", "answer"])
+def test_a_question_without_choices_takes_words(server: Served, verb):
+    debate_id = waiting(server)
+    server.post(f"/v1/debates/{debate_id}/answer", {"choice": "continue"}).raise_for_status()
+    server.until(debate_id, "waiting")
+    body = {"choice": "end"} if verb == "answer" else None
+    told = problem(server.post(f"/v1/debates/{debate_id}/{verb}", body), 422, "invalid")
+    assert told["detail"] == "2/clarify/you asks for words and has no choices: answer it with text."
+    assert keys(server, debate_id)["2/clarify/you"] == "open"
+
+
 def test_a_watcher_stays_through_a_question_and_is_told_of_it(server: Served):
     debate_id = waiting(server)
     with watching(server, f"/v1/debates/{debate_id}/events") as events:

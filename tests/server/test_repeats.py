@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from moot.server import repeats
+from moot.runtime import once
 from tests.server.serving import Served, served
 from tests.server.test_debates import problem
 
@@ -57,6 +58,32 @@ def test_many_at_once_create_one(server: Served):
     assert count(server) == before + 1
 
 
+def test_two_servers_that_get_the_same_request_create_and_start_one(tmp_path, monkeypatch):
+    """The other one is faster whenever it can be: before the debate is made, and before it is started."""
+    key = {"Idempotency-Key": "k-7"}
+    for late in ("create", "claim"):
+        url = str(tmp_path / f"{late}.db")
+        folders = [tmp_path / f"{late}-{n}" for n in range(2)]
+        for folder in folders:
+            folder.mkdir()
+        with served(folders[0], database_url=url) as fast, served(folders[1], database_url=url) as slow:
+            models = {"model_debater": fast.model, "model_judge": fast.model, "max_rounds": 1}
+            store, happened = slow.app.runtime.store, []
+            real = getattr(store, late)
+
+            async def second(*args, fast=fast, models=models, real=real, happened=happened, **more):
+                if not happened:
+                    happened.append(await asyncio.to_thread(fast.ask, headers=key, settings=models))
+                return await real(*args, **more)
+
+            monkeypatch.setattr(store, late, second)
+            lost = slow.ask(headers=key, settings=models)
+            assert (lost.status_code, happened[0].status_code) == (201, 201)
+            assert lost.json()["id"] == happened[0].json()["id"]
+            assert count(fast) == 1
+            assert fast.rested(lost.json()["id"])["status"] == "completed"
+
+
 def test_forks_are_created_once(server: Served):
     parent = server.completed(settings={"max_rounds": 1})
     path, body, key = f"/v1/debates/{parent['id']}/fork", {"at": "1/speak/b"}, {"Idempotency-Key": "k-5"}
@@ -66,19 +93,19 @@ def test_forks_are_created_once(server: Served):
 
 @pytest.mark.parametrize("made", [False, True], ids=["before it was made", "after it was made"])
 def test_a_server_that_died_over_a_request_takes_it_up_again(tmp_path, monkeypatch, made):
-    real = repeats._make
+    real = once._make
 
-    async def dying(house, debate_id, make):
+    async def dying(store, debate_id, make):
         if made:
-            await real(house, debate_id, make)
+            await real(store, debate_id, make)
         raise RuntimeError("as if the process had died here")
 
     key = {"Idempotency-Key": "k-6"}
     with served(tmp_path) as server:
-        monkeypatch.setattr(repeats, "_make", dying)
+        monkeypatch.setattr(once, "_make", dying)
         problem(server.ask(headers=key, settings={"max_rounds": 1}), 500, "internal")
         assert count(server) == made
-    monkeypatch.setattr(repeats, "_make", real)
+    monkeypatch.setattr(once, "_make", real)
     with served(tmp_path) as server:
         again = server.ask(headers=key, settings={"max_rounds": 1})
         assert again.status_code == 201

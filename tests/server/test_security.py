@@ -39,8 +39,18 @@ def path_of(route, debate_id: str) -> str:
     return (
         re.sub(r"\{(debate_id|other_id)\}", debate_id, route.path)
         .replace("{name}", "duel")
+        .replace("{name:path}", "moot/duel")
         .replace("{template_id}", "premortem")
     )
+
+
+def detail_of(response, route, status: int, slug: str) -> str:
+    """What a refusal says, in the shape that clients of the route know."""
+    if route.tags != ["chat"]:
+        return problem(response, status, slug)["detail"]
+    told = response.json()["error"]
+    assert (response.status_code, told["code"]) == (status, slug.replace("-", "_"))
+    return told["message"]
 
 
 class TestTokens:
@@ -48,8 +58,7 @@ class TestTokens:
     def test_every_route_demands_one(self, public: Served, route):
         [method] = route.methods
         response = public.client.request(method, path_of(route, "0" * 36), json={} if method == "POST" else None)
-        told = problem(response, 401, "token-needed")
-        assert "moot token create" in told["detail"]
+        assert "moot token create" in detail_of(response, route, 401, "token-needed")
         assert response.headers["www-authenticate"].startswith("Bearer")
 
     @pytest.mark.parametrize("route", [r for r in ROUTES if r.operation_id not in OPEN], ids=lambda r: r.operation_id)
@@ -65,7 +74,7 @@ class TestTokens:
         headers |= {"Content-Type": "application/json"} if body else {}
         path = path_of(route, "0" * 36)
         response = public.client.request(method, path, content=body, params={"q": "x"}, headers=headers)
-        assert needed in problem(response, 403, "scope-missing")["detail"]
+        assert needed in detail_of(response, route, 403, "scope-missing")
 
     def test_a_wrong_one_is_no_one(self, public: Served):
         for given in ("Bearer wrong", "Bearer", "Basic abc", "nonsense"):
@@ -113,6 +122,7 @@ BODIES = {
     "estimateDebate": {"topic": "Why?"},
     "rateDebate": {"rating": 3},
     "guideDebate": {"text": "Now."},
+    "createChatCompletion": {"model": "moot/classic", "messages": [{"role": "user", "content": "Why?"}]},
 }
 
 
@@ -299,6 +309,10 @@ class TestSecrets:
                 with watching(server, f"/v1/debates/{debate_id}/events?until=rest") as events:
                     seen[f"events {debate_id}"] = " ".join(str(each) for each in events)
                 seen[f"markdown {debate_id}"] = server.get(f"/v1/debates/{debate_id}/record?format=markdown").text
+            chat = {**BODIES["createChatCompletion"], "stream": True}
+            seen["chat"] = server.post("/v1/chat/completions", chat).text
+            assert "model_failed" in seen["chat"]
+            assert "502" in str(server.post("/v1/chat/completions", BODIES["createChatCompletion"]))
         assert len(seen) > 70
         logged = "".join(each.getMessage() for each in caplog.records if each.name.startswith(("moot", "uvicorn")))
         for canary in (self.KEY, self.PASSWORD, self.HOOK, secret, made.hash, cookie):

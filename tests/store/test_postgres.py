@@ -12,7 +12,7 @@ import pytest
 
 from moot.errors import InputError, NoSuchDebate, NotWritable, StoreError, WrongSchema
 from moot.store import Commit, Memorized
-from moot.store.postgres import PostgresStore, condition, schema
+from moot.store.postgres import PostgresStore, _page, condition, schema
 from moot.store.postgres.address import read_address
 from moot.store.postgres.link import connect, sql
 from moot.store.sqlite import SqliteStore
@@ -134,6 +134,39 @@ class TestWriting:
         scans = [line.strip() for line in plan.splitlines() if "Scan" in line and "debate_sessions" in line]
         assert len(scans) == 1, plan
         assert "Index Scan using debate_sessions_pkey" in scans[0], plan
+
+    @pytest.mark.parametrize(
+        ("filters", "index"),
+        [
+            ("", "debate_sessions_newest"),
+            ("status = 'failed'", "debate_sessions_by_status"),
+            ("format = 'duel'", "debate_sessions_by_format"),
+            ("parent_id = 'p'", "debate_sessions_by_parent"),
+            ("position(lower('p') in lower(topic)) > 0", "debate_sessions_newest"),
+        ],
+    )
+    def test_pages_walk_an_index_and_sort_nothing(self, database_url, filters, index):
+        execute(
+            database_url,
+            """
+            insert into debate_sessions (id, topic, format, format_version, status, parent_id, created_at, updated_at)
+            select n::text, 'Tea?', case when n % 20 = 0 then 'duel' else 'classic' end, 1,
+              case when n % 20 = 0 then 'failed' else 'completed' end, case when n % 20 = 0 then 'p' end, n / 1000, n
+            from generate_series(1, 5000) as n
+            """,
+            "analyze debate_sessions",
+        )
+
+        async def main() -> str:
+            link = await connect(read_address(database_url))
+            parts = [f" and {each}" for each in (filters, "(created_at, id) < (5.0, 'x')") if each]
+            plan = await link.fetch("explain " + _page("".join(parts)).text.replace("$1::bigint", "20"))
+            await link.close()
+            return "\n".join(row[0] for row in plan)
+
+        plan = asyncio.run(main())
+        assert f"Index Scan using {index} " in plan
+        assert "Sort" not in plan
 
     def test_two_commits_of_one_debate_at_once_are_both_made(self, database_url):
         async def check(store: PostgresStore) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from moot.errors import StoreError
 from moot.store import AccessToken, Commit, Memorized, Reservation
 from moot.store.postgres import PostgresStore
+from moot.store.postgres.clock import ServerClock
 from moot.types import Cursor, Debate, Failure, Gate, Shown, Usage
 from tests.postgres import Cluster, other
 from tests.store.contract import debate, turn
@@ -71,6 +73,40 @@ async def guide(store: PostgresStore, debate_id: str) -> Any:
     return kept and kept.key
 
 
+@contextmanager
+def later(store: PostgresStore, debate_id: str) -> Iterator[Debate]:
+    """Gives the debate as `running` has left it, without asking the server; it is a second later now."""
+    clock, store.now = store.now, ServerClock(lambda: clock() + 1)
+    try:
+        yield debate(int(debate_id[:8], 16), status="running", epoch=1, updated_at=clock())
+    finally:
+        store.now = clock
+
+
+async def claim_seen(store: PostgresStore, debate_id: str) -> Any:
+    with later(store, debate_id) as seen:
+        taken = await store.claim(debate_id, "you", 10, expect=["running"], dead="me", seen=seen)
+    return taken and (taken.epoch, taken.owner)
+
+
+async def move_seen(store: PostgresStore, debate_id: str) -> Any:
+    with later(store, debate_id) as seen:
+        moved = await store.move(debate_id, "stopping", expect=["running", "stopping"], events=NOTE, seen=seen)
+    return moved and moved.status
+
+
+async def decide_seen(store: PostgresStore, debate_id: str) -> Any:
+    with later(store, debate_id) as seen:
+        decided = await store.decide(debate_id, GATE, {"choice": "end"}, by="ann", seen=seen)
+    return decided and decided.decision
+
+
+async def guide_seen(store: PostgresStore, debate_id: str) -> Any:
+    with later(store, debate_id) as seen:
+        kept = await store.guide(debate_id, "Look.", by="ann", seen=seen)
+    return kept and kept.key
+
+
 async def create(store: PostgresStore, debate_id: str) -> Any:
     return (await store.create(debate(int(debate_id[:8], 16) + 100), turns=[turn()], events=NOTE)).topic
 
@@ -99,12 +135,19 @@ WRITES = [
     move,
     decide,
     guide,
+    claim_seen,
+    move_seen,
+    decide_seen,
+    guide_seen,
     create,
     pulse,
     remember,
     add_token,
     reserve,
 ]
+
+
+SEEN = [claim_seen, move_seen, decide_seen, guide_seen]
 
 
 async def running(store: PostgresStore, n: int) -> str:
@@ -146,6 +189,7 @@ class TestLostConnections:
                     found.append((result, await everything(store, debate_id)))
                     await store.close()
                 assert found[0] == found[1]
+                assert write not in SEEN or found[0][0] is not None
 
         asyncio.run(main())
 

@@ -171,3 +171,46 @@ def test_ids_sort_by_the_time_they_were_made():
     assert ids == sorted(ids)
     assert len({new_id(5) for _ in range(1000)}) == 1000
     assert ids[0][14] == "7"
+
+
+@pytest.mark.parametrize(
+    ("filters", "index"),
+    [
+        ({}, "debate_sessions_newest"),
+        ({"status": "failed"}, "debate_sessions_by_status"),
+        ({"format": "duel"}, "debate_sessions_by_format"),
+        ({"parent": "p"}, "debate_sessions_by_parent"),
+        ({"contains": "p"}, "debate_sessions_newest"),
+    ],
+)
+def test_pages_walk_an_index_and_sort_nothing(tmp_path, filters, index):
+    """Also further down: where a page begins is looked up, not counted off."""
+
+    async def main() -> list[str]:
+        store = SqliteStore(tmp_path / "moot.db")
+        asked: list[str] = []
+
+        async def plan(query):
+            def read(connection: sqlite3.Connection):
+                connection.set_trace_callback(asked.append)
+                try:
+                    return query(connection)
+                finally:
+                    connection.set_trace_callback(None)
+
+            return await reading(read)
+
+        reading, store._read = store._read, plan
+        try:
+            for after in (None, "5.0/x"):
+                await store.page(**filters, after=after)
+        finally:
+            await store.close()
+        with closing(sqlite3.connect(tmp_path / "moot.db")) as connection:
+            connection.create_function("lowered", 1, str.lower, deterministic=True)
+            return [connection.execute(f"explain query plan {each}").fetchall()[0][3] for each in asked]
+
+    first, later = asyncio.run(main())
+    assert f"USING INDEX {index}" in first
+    assert f"USING INDEX {index}" in later
+    assert "created_at" in later

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from argparse import Namespace
 from collections.abc import AsyncIterator, Sequence
@@ -43,7 +44,7 @@ async def list(args: Namespace) -> int:
         if args.json:
             print_json(_page_json(app, page, dead), indent=2)
         else:
-            _print_page(paper_of(args), page, dead)
+            _print_page(paper_of(args), page, dead, _filters(args))
     return DONE
 
 
@@ -104,7 +105,15 @@ async def _page(app: App, args: Namespace) -> tuple[Page, frozenset[str]]:
     if not app.database.exists():
         return Page(debates=()), frozenset()
     store = (await database(app)).store
-    page = await store.page(status=args.status, format=args.format, limit=args.limit, after=args.after)
+    parent = None if args.parent is None else (await find(app, args.parent)).id
+    page = await store.page(
+        status=args.status,
+        format=args.format,
+        contains=args.contains or None,
+        parent=parent,
+        limit=args.limit,
+        after=args.after,
+    )
     return page, await _dead(app)
 
 
@@ -130,7 +139,16 @@ def _page_json(app: App, page: Page, dead: frozenset[str]) -> Json:
     return {"debates": debates, "next": page.next}
 
 
-def _print_page(paper: Paper, page: Page, dead: frozenset[str]) -> None:
+def _filters(args: Namespace) -> str:
+    """As they were given, for the command that shows the next page."""
+    given = [(name, getattr(args, name)) for name in ("status", "format", "contains", "parent")]
+    return "".join(f" --{name} {shlex.quote(value)}" for name, value in given if value)
+
+
+def _print_page(paper: Paper, page: Page, dead: frozenset[str], filters: str) -> None:
+    if not page.debates and filters:
+        note("No debates here are such.")
+        return
     if not page.debates:
         note('No debates here. Begin one: moot "Should we use Redis or PostgreSQL for caching?"')
         return
@@ -138,7 +156,7 @@ def _print_page(paper: Paper, page: Page, dead: frozenset[str]) -> None:
     head = ("ID", "STATUS", "PROGRESS", "FORMAT", "AGE", "QUESTION")
     table(paper, head, [_row(debate, dead, now) for debate in page.debates], cut=True)
     if page.next:
-        paper.note(f"There are more: moot list --after {page.next}")
+        paper.note(f"There are more: moot list{filters} --after {page.next}")
     gone = [debate for debate in page.debates if debate.id in dead]
     if len(gone) == 1:
         paper.note(f"{gone[0].short}: {next_step(gone[0], interrupted=True)}")

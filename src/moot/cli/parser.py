@@ -94,6 +94,8 @@ def _detach(parser: Parser) -> None:
 def _list(parser: Parser) -> None:
     parser.add_argument("--status", metavar="STATUS", help="only debates with this status")
     parser.add_argument("--format", metavar="NAME", help="only debates of this format")
+    parser.add_argument("--contains", metavar="TEXT", help="only questions with this text, in upper or lower case")
+    parser.add_argument("--parent", metavar="ID", help="only forks of this debate")
     parser.add_argument("--limit", metavar="N", type=int, default=20, help="how many (default: 20)")
     parser.add_argument("--after", metavar="MARK", help="go on where the page before ended")
     parser.add_argument("--json", action="store_true", help="one JSON document")

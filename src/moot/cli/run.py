@@ -37,7 +37,8 @@ async def debate(args: Namespace) -> int:
     if args.list:
         from moot.cli import look  # it needs this module
 
-        return await look.list(Namespace(db=args.db, json=args.json, status=None, format=None, limit=20, after=None))
+        filters = dict.fromkeys(("status", "format", "contains", "parent", "after"))
+        return await look.list(Namespace(db=args.db, json=args.json, limit=20, **filters))
     if args.resume:
         return await resume(Namespace(**{**vars(args), "id": args.resume, "all": False}))
     download = Download()

@@ -13,6 +13,8 @@ from moot.cli.paper import note
 from moot.errors import InputError
 from moot.settings import Settings, read
 
+WARM_UP_SECONDS = 0.5  # first come first served: the server itself begins before
+
 
 async def serve(args: Namespace) -> int:
     from moot.server.app import create_app, demands_token
@@ -35,6 +37,8 @@ async def serve(args: Namespace) -> int:
         server = Server(create_app(app, host=settings.serve_host), behind_proxy=bool(settings.serve_hosts))
         print(f"moot listens on {url}", flush=True)
         note("Ctrl-C ends it: steps in flight finish, and debates go on when it is started again.")
+        if app.queue is None:  # debates run here
+            asyncio.get_running_loop().call_later(WARM_UP_SECONDS, app.warm_up)
         if args.open:
             _open_soon(url)
         await server.run_on(bound)

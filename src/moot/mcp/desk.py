@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from typing import Literal, Protocol
@@ -27,6 +28,7 @@ from moot.records import transcript
 from moot.records.markdown import render
 from moot.records.transcript import Voices
 from moot.request import Request, merged
+from moot.runtime import once
 from moot.runtime.runtime import LIVE, Update
 from moot.settings import read
 from moot.types import Debate, Event, Json, Status
@@ -50,6 +52,11 @@ class Asker(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def identity(self) -> str:
+        """Whose idempotency keys are meant."""
+        ...
+
     def may(self, scope: Scope, /) -> bool: ...
 
 
@@ -57,7 +64,7 @@ class Here:
     """Whoever sits at this machine."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name, self.identity = name, ""
 
     def may(self, scope: Scope, /) -> bool:
         return True
@@ -69,7 +76,10 @@ class Desk:
         self.app, self.runs, self.closing = app, runs, closing
         self.store = app.runtime.store
 
-    async def start(self, asker: Asker, question: str, format: str | None, settings: Json) -> Standing:
+    async def start(
+        self, asker: Asker, question: str, format: str | None, settings: Json, key: str | None = None
+    ) -> Standing:
+        """With a `key`, a repetition creates nothing: it gives where the debate stands that the first one made."""
         _need(asker, "run")
         found = None if asker.may("admin") else reaching(settings)
         if found is not None:
@@ -77,12 +87,26 @@ class Desk:
                 f"The setting {found[0]} names the model {masked(found[1])[:80]!r}, which has an address or reads "
                 "files; that takes a token with the scope 'admin'. Choose a model of a known provider."
             )
+        asked = ["start_debate", question, format, settings]
         preset = self.app.settings.presets.get(format or "")
         if preset is not None:
             format, settings = preset.format, merged(preset.settings, settings)
         plan = self.app.plan(Request(topic=question, format=format, settings=settings))
-        made = await self.app.create(plan, by=asker.name)
-        return await self._standing(await self.runs.go_on(made.id, "start"))
+
+        async def make(debate_id: str) -> Debate:
+            return await self.app.create(plan, by=asker.name, debate_id=debate_id)
+
+        if key is None:
+            made = await make(str(uuid.uuid4()))
+        else:
+            held = await once.reserve(self.store, once.key_name(asker.identity, key), asked)
+            made = await once.made(self.store, held, make)
+        if made.status == "pending":
+            try:
+                made = await self.runs.go_on(made.id, "start")
+            except WrongStatus:  # the same call came twice at once
+                made = await self.store.get(made.id)
+        return await self._standing(made)
 
     async def status(self, debate_id: str) -> Standing:
         return await self._standing(await self.find(debate_id))
@@ -127,10 +151,12 @@ class Desk:
         verbs: dict[Status, Verb] = {"failed": "retry", "pending": "start"}
         return await self._standing(await self.runs.go_on(debate.id, verbs.get(debate.status, "resume")))
 
-    async def page(self, status: Status | None, format: str | None, limit: int, after: str | None) -> Listing:
+    async def page(
+        self, status: Status | None, format: str | None, contains: str | None, limit: int, after: str | None
+    ) -> Listing:
         if format is not None:
             formats.get(format)
-        page = await self.store.page(status=status, format=format, limit=limit, after=after)
+        page = await self.store.page(status=status, format=format, contains=contains or None, limit=limit, after=after)
         return Listing(debates=[_item(debate) for debate in page.debates], more=page.next)
 
     async def search(self, query: str, limit: int) -> Decisions:

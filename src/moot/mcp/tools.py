@@ -68,11 +68,21 @@ def _add_running(server: MCPServer[Any], desk: Desk, who: Who) -> None:
             str | None, Field(max_length=100, description="the rules, or a preset: see list_formats")
         ] = None,
         settings: Annotated[Json | None, Field(description="settings of the format: see list_formats")] = None,
+        idempotency_key: Annotated[
+            str | None,
+            Field(
+                min_length=1,
+                max_length=200,
+                description="any text of your own: the same call with the same key starts one debate, however often it "
+                "is made",
+            ),
+        ] = None,
     ) -> Standing:
         """Start a debate between models. Returns at once with its id; the debate runs on by itself and calls models
-        that may cost money. Then call wait_for_debate."""
+        that may cost money. Then call wait_for_debate. A call that may have to be repeated needs an
+        idempotency_key, or it starts another debate."""
         async with _told():
-            return await desk.start(who(ctx), question, format, settings or {})
+            return await desk.start(who(ctx), question, format, settings or {}, idempotency_key)
 
     @server.tool(title="Wait for a debate", annotations=_LOOKS)
     async def wait_for_debate(  # pyright: ignore[reportUnusedFunction]
@@ -148,12 +158,15 @@ def _add_looking(server: MCPServer[Any], desk: Desk) -> None:
     async def list_debates(  # pyright: ignore[reportUnusedFunction]
         status: Annotated[Status | None, Field(description="only with this status")] = None,
         format: Annotated[str | None, Field(description="only of this format")] = None,
+        contains: Annotated[
+            str | None, Field(max_length=200, description="only questions with this text, in upper or lower case")
+        ] = None,
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
         after: Annotated[str | None, Field(max_length=200, description="`more` of the list before")] = None,
     ) -> Listing:
         """List debates, newest first."""
         async with _told():
-            return await desk.page(status, format, limit, after)
+            return await desk.page(status, format, contains, limit, after)
 
     @server.tool(title="Search past decisions", annotations=_LOOKS)
     async def search_decisions(  # pyright: ignore[reportUnusedFunction]

@@ -6,6 +6,7 @@ import json
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from moot.errors import InputError
 from moot.models.spec import ollama_url, parse
@@ -67,6 +68,7 @@ def installed_in_ollama(environ: Mapping[str, str], timeout: float = 0.3) -> str
         return None
 
 
+@lru_cache(maxsize=256)  # a list asks for each debate's every seat
 def is_demonstration(spec: str) -> bool:
     """Whether the answers mean nothing, so that verdicts from them must be labelled."""
     return any(member.provider in ("local", "sim") for member in parse(spec))

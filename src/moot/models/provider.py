@@ -76,13 +76,15 @@ class Remote:
         loop = asyncio.get_running_loop()
         opened = self._open.get(loop)
         if opened is None:
-            # Others keep running while the library is imported.
-            await asyncio.to_thread(_import, self.endpoint.provider)
+            # Others keep running while the library is imported, and certificates are read.
+            await asyncio.to_thread(prepare, self.endpoint.provider)
             try:
-                opened = self._open.get(loop) or connect(self.endpoint)
+                made = await asyncio.to_thread(connect, self.endpoint)
             except Exception as error:
                 raise translate(error, self.endpoint, used=None) from None
-            self._open[loop] = opened
+            opened = self._open.setdefault(loop, made)
+            if opened is not made:  # two calls at once: the other was faster
+                await made[1].aclose()
         return opened[0]
 
     async def _ask(self, wire: Wire, call: Call, hear: Hear, *, native: bool) -> Reply:
@@ -330,7 +332,11 @@ def _reply(call: Call, endpoint: Endpoint, stream: StreamedResponse, said: _Said
     )
 
 
-def _import(provider: str) -> None:
+def prepare(provider: str) -> None:
+    """Import what a call needs, which takes seconds."""
+    library = "anthropic" if provider == "anthropic" else "openai"
     with suppress(ImportError):  # raised again, and explained, where it is used
         importlib.import_module("pydantic_ai.direct")
-        importlib.import_module(f"pydantic_ai.models.{'anthropic' if provider == 'anthropic' else 'openai'}")
+        importlib.import_module(f"pydantic_ai.models.{library}")
+        importlib.import_module(f"pydantic_ai.providers.{library}")
+        importlib.import_module(f"{library}.resources.{'messages' if library == 'anthropic' else 'chat'}")

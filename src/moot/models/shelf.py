@@ -9,7 +9,7 @@ from typing import Protocol
 
 from moot.errors import InputError
 from moot.folders import data_dir
-from moot.models import prices, scripted, sim
+from moot.models import prices, provider, scripted, sim
 from moot.models import spec as specs
 from moot.models.embedding import (
     NONE,
@@ -97,6 +97,12 @@ class Shelf:
                     raise InputError("Recorded debates can't be replayed here.")
                 case _:
                     specs.base_url(member, self._environ)
+
+    def prepare(self, spec: str) -> None:
+        """Import what the model needs, which can take seconds; for a thread of its own."""
+        for member in specs.parse(spec):
+            if member.provider not in ("human", "replay", "scripted", "sim"):
+                provider.prepare(member.provider)
 
     def embedder(self) -> Embedder | None:
         """The one that the settings choose; None: there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -76,7 +77,9 @@ class Drive:
         memory: Memory | None = None,
         witness: Witness | None = None,
         now: Callable[[], float] = time.time,
+        leased_until: float = math.inf,
     ) -> None:
+        """`leased_until`: by the loop's clock, see `renewed`."""
         self.debate, self.format, self._now, self.witness = debate, format_, now, witness
         self.store, self.models, self.hub, self.memory = store, models, hub, memory
         self.signal: Signal = "go"
@@ -91,6 +94,7 @@ class Drive:
         self._partial: dict[str, str] = {}  # what failed steps had written, by key
         self._guided = debate.guided
         self._hand_back = False
+        self._leased_until = leased_until
 
     def tell(self, signal: Signal, *, hand_back: bool = False) -> None:
         """Ask it to stop; with `hand_back` it lets go of the debate without stopping it, for another process to go on.
@@ -107,18 +111,34 @@ class Drive:
             self._guided = times
             self._wake.set()
 
+    def renewed(self, until: float) -> None:
+        """Until then nobody else can have taken the debate. Past that nothing is begun before this is said again: who
+        stood still, and does not know it, would pay for what another has done meanwhile."""
+        self._leased_until = until
+        self._wake.set()
+
+    @property
+    def _goes(self) -> bool:
+        return self.signal == "go" and self._failure is None
+
+    @property
+    def _leased(self) -> bool:
+        return asyncio.get_running_loop().time() < self._leased_until
+
     async def run(self) -> None:
         """Until the debate is terminal, stopped, failed, or someone else's."""
         try:
             script = self._script = await self._load()
             while script.open and self.signal in ("go", "finish"):
-                if self.signal == "go" and self._failure is None:
+                if self._goes and self._leased:
                     if self._guided > len(script.guided):
                         await self._hear(script)
                     self._start_open_steps(script)
                 if self._flying:
                     await self._settle(script, await self._next())
-                elif self.signal != "go" or self._failure is not None or not await self._answered(script):
+                elif self._goes and not self._leased:
+                    await self._next()
+                elif not self._goes or not await self._answered(script):
                     break
             if self.signal == "now":
                 await self._settle(script, self._take_ended())  # what is finished is not asked again

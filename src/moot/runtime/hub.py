@@ -32,6 +32,7 @@ class Flight:
     longest: str = ""  # of the tries that came to nothing
     attempt: int = 1  # raised when a new try begins: what was heard is to be forgotten
     shown: bool = False  # its event has been published
+    after: int = 0  # the newest event that had been published when it began; others may hear the two in another order
 
     @property
     def text(self) -> str:
@@ -42,7 +43,9 @@ class Flight:
     @property
     def about(self) -> Json:
         """What other processes need to know of it."""
-        return {"seat": self.seat, "round": self.round, "phase": self.phase, "shows": self.shows}
+        return {
+            "seat": self.seat, "round": self.round, "phase": self.phase, "shows": self.shows, "after": self.after
+        }  # fmt: skip
 
     def hear(self, text: str) -> None:
         self.said.append(text)
@@ -98,6 +101,7 @@ class Hub:
         self._flights: dict[str, dict[str, Flight]] = {}
         self._landed: dict[str, dict[str, Flight]] = {}
         self._listeners: dict[str, set[Listener]] = {}
+        self._newest: dict[str, int] = {}  # event of each debate that is driven here
 
     def listen(self, debate_id: str) -> Listener:
         listener = Listener()
@@ -119,6 +123,7 @@ class Hub:
         return self._landed.get(debate_id, {})
 
     def begin(self, debate_id: str, flight: Flight) -> None:
+        flight.after = self._newest.get(debate_id, 0)
         self._flights.setdefault(debate_id, {})[flight.key] = flight
         self.wake(debate_id)
 
@@ -174,8 +179,10 @@ class Hub:
     def leave_stage(self, debate_id: str) -> None:
         """Nobody drives the debate here any more."""
         self._landed.pop(debate_id, None)
+        self._newest.pop(debate_id, None)
 
     def publish(self, debate_id: str, event: Event) -> None:
+        self._newest[debate_id] = event.seq
         flight = self._flights.get(debate_id, {}).get(event.key)
         if flight is not None:
             flight.shown = True

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Protocol
 
-from moot.errors import StoreError
+from moot.errors import NotWritable, StoreError
 from moot.store.overview import Presence
 
 log = logging.getLogger("moot.worker")
@@ -24,16 +24,26 @@ class Crew(Protocol):
 
 @asynccontextmanager
 async def present(crew: Crew, now: Callable[[], Presence], seconds: float) -> AsyncGenerator[None]:
-    """Checks in every so many seconds, and out at the end."""
+    """Checks in every so many seconds, and out at the end. Raises NotWritable when that can't be done at the beginning:
+    whoever can't even say that it is there could not drive anything."""
+
+    def unheard(error: StoreError) -> None:
+        log.warning("Could not say that this worker is there: %s", error)
 
     async def go_on() -> None:
         while True:
+            await asyncio.sleep(seconds)
             try:
                 await crew.check_in(now())
             except StoreError as error:
-                log.warning("Could not say that this worker is there: %s", error)
-            await asyncio.sleep(seconds)
+                unheard(error)
 
+    try:
+        await crew.check_in(now())
+    except NotWritable:
+        raise
+    except StoreError as error:
+        unheard(error)
     task = asyncio.create_task(go_on(), name="moot-presence")
     try:
         yield

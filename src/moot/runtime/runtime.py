@@ -37,6 +37,8 @@ class Update:
 
 
 class Runtime:
+    """Where a change takes `seen`, it is refused when the debate is no longer what it was then."""
+
     def __init__(
         self,
         store: Store,
@@ -107,35 +109,35 @@ class Runtime:
             raise AmbiguousId(prefix, matches)
         return matches[0]
 
-    async def start(self, debate_id: str) -> Debate:
+    async def start(self, debate_id: str, *, seen: Debate | None = None) -> Debate:
         """Begin a pending debate in the background of this process."""
-        return await self._take(debate_id, "start", expect=("pending",))
+        return await self._take(debate_id, "start", expect=("pending",), seen=seen)
 
-    async def resume(self, debate_id: str) -> Debate:
+    async def resume(self, debate_id: str, *, seen: Debate | None = None) -> Debate:
         """Go on with a debate that was stopped, or whose process died."""
-        return await self._take(debate_id, "resume", expect=("stopped", "waiting", *LIVE))
+        return await self._take(debate_id, "resume", expect=("stopped", "waiting", *LIVE), seen=seen)
 
     async def advance(self, debate_id: str) -> Debate:
         """Go on with a debate that is meant to run and that nobody drives."""
         return await self._take(debate_id, "go on", expect=("running",))
 
-    async def retry(self, debate_id: str) -> Debate:
+    async def retry(self, debate_id: str, *, seen: Debate | None = None) -> Debate:
         """Run the open steps of a failed debate again; nothing that is persisted is run again."""
-        return await self._take(debate_id, "retry", expect=("failed",))
+        return await self._take(debate_id, "retry", expect=("failed",), seen=seen)
 
-    async def stop(self, debate_id: str, *, now: bool = False) -> Debate:
+    async def stop(self, debate_id: str, *, now: bool = False, seen: Debate | None = None) -> Debate:
         """Let the steps in flight finish (or not, with `now`), start nothing more."""
         drive = self._drives.get(debate_id)
         debate = await self.store.get(debate_id)
         if debate.status not in ("running", "stopping", "waiting"):
             raise self.refusal(debate, "stop")
-        if debate.status == "stopping" and drive is not None:
+        if debate.status == "stopping" and drive is not None and (seen is None or seen.updated_at == debate.updated_at):
             drive.tell("now" if now else "finish")
             return debate
         driven = debate.status != "waiting" and debate not in await self.store.abandoned(is_dead)
         to: Status = "stopping" if driven else "stopped"
         moved = await self.store.move(
-            debate_id, to, expect=("running", "stopping", "waiting"), events=[_status(to, by="stop")]
+            debate_id, to, expect=("running", "stopping", "waiting"), events=[_status(to, by="stop")], seen=seen
         )
         if moved is None:
             raise self.refusal(await self.store.get(debate_id), "stop")
@@ -143,10 +145,11 @@ class Runtime:
             drive.tell("now" if now else "finish")
         return moved
 
-    async def cancel(self, debate_id: str) -> Debate:
+    async def cancel(self, debate_id: str, *, seen: Debate | None = None) -> Debate:
         """End it for good, without a verdict."""
         expect: Collection[Status] = ("pending", "running", "waiting", "stopping", "stopped", "failed")
-        moved = await self.store.move(debate_id, "canceled", expect=expect, events=[_status("canceled", by="cancel")])
+        events = [_status("canceled", by="cancel")]
+        moved = await self.store.move(debate_id, "canceled", expect=expect, events=events, seen=seen)
         if moved is None:
             raise self.refusal(await self.store.get(debate_id), "cancel")
         drive = self._drives.get(debate_id)
@@ -197,10 +200,10 @@ class Runtime:
         note = Shown(type="status", data={"status": "pending", "parent": parent.id, "at": at})
         return await self.store.create(fork, turns=copied, events=[note])
 
-    async def guide(self, debate_id: str, text: str, *, by: str) -> Gate:
+    async def guide(self, debate_id: str, text: str, *, by: str, seen: Debate | None = None) -> Gate:
         """Say something between steps. Whoever is asked next hears it; a debate that waits or rests hears it when it
         goes on."""
-        gate = await self.store.guide(debate_id, read_guidance(text), by=by)
+        gate = await self.store.guide(debate_id, read_guidance(text), by=by, seen=seen)
         if gate is None:
             raise self.refusal(await self.store.get(debate_id), "be guided")
         drive = self._drives.get(debate_id)
@@ -221,23 +224,25 @@ class Runtime:
             raise InputError(f"Several questions are open: {keys}. Say which with --key.")
         return still[0]
 
-    async def answer(self, debate_id: str, given: Json, *, by: str, key: str | None = None) -> Gate:
+    async def answer(
+        self, debate_id: str, given: Json, *, by: str, key: str | None = None, seen: Debate | None = None
+    ) -> Gate:
         """Answer an open gate, at most once; the debate does not go on by itself, see `resume`."""
         gate = await self.open_gate(debate_id, key)
         debate = await self.store.get(debate_id)
         step = (await self._open_steps(debate)).get(gate.key)
         decided = None
         if step is not None:
-            decided = await self.store.decide(debate_id, step.key, read_decision(step, given), by=by)
+            decided = await self.store.decide(debate_id, step.key, read_decision(step, given), by=by, seen=seen)
         if decided is None:
             raise self._nothing_to_answer(debate, await self.store.gates(debate_id))
         return decided
 
-    async def rate(self, debate_id: str, rating: int) -> Debate:
+    async def rate(self, debate_id: str, rating: int, *, seen: Debate | None = None) -> Debate:
         """Keep what people think of a completed debate. They may change their mind."""
         if rating not in RATINGS:
             raise InputError(f"A rating is a whole number from 1 (poor) to 5 (very good), not {rating}.")
-        rated = await self.store.rate(debate_id, rating)
+        rated = await self.store.rate(debate_id, rating, seen=seen)
         if rated is None:
             debate = await self.store.get(debate_id)
             why = f"Debate {debate.short} is {debate.status}; only a completed debate can be rated."
@@ -379,11 +384,16 @@ class Runtime:
             )
         return WrongStatus(f"Debate {debate.short} is {debate.status} and asks nothing. {_advice(debate)}")
 
-    async def _take(self, debate_id: str, verb: str, *, expect: Collection[Status]) -> Debate:
+    async def _take(
+        self, debate_id: str, verb: str, *, expect: Collection[Status], seen: Debate | None = None
+    ) -> Debate:
         debate = await self.store.get(debate_id)
         format_ = self._format(debate)
         dead = debate.owner if debate.owner and is_dead(debate.owner) else None
-        claimed = await self.store.claim(debate_id, self.owner, self._lease_seconds, expect=expect, dead=dead)
+        asked = asyncio.get_running_loop().time()
+        claimed = await self.store.claim(
+            debate_id, self.owner, self._lease_seconds, expect=expect, dead=dead, seen=seen
+        )
         if claimed is None:
             raise self.refusal(await self.store.get(debate_id), verb)
         if debate.owner is not None and self.witness is not None:
@@ -401,6 +411,7 @@ class Runtime:
             memory=self.memory,
             witness=self.witness,
             now=self.now,
+            leased_until=asked + self._lease_seconds,
         )
         if self._leaving is not None:
             drive.tell(self._leaving, hand_back=True)
@@ -458,6 +469,7 @@ class Runtime:
             due = self._lease_seconds / 3
             renew = any(abs(clock() - then) > due for clock, then in zip(clocks, renewed, strict=True))
             epochs = {debate_id: drive.debate.epoch for debate_id, drive in self._drives.items()}
+            asked = asyncio.get_running_loop().time()
             try:
                 pulse = await self.store.pulse(self.owner, epochs, self._lease_seconds if renew else None)
             except StoreError:
@@ -469,6 +481,8 @@ class Runtime:
                 if debate_id in pulse.lost:
                     drive.tell("lost")
                     continue
+                if renew:
+                    drive.renewed(asked + self._lease_seconds)
                 drive.guided(pulse.guided.get(debate_id, 0))
                 if pulse.statuses.get(debate_id) == "stopping":
                     drive.tell("finish")

@@ -79,7 +79,10 @@ def choices_of(step: Step) -> tuple[str, ...]:
 
 def read_decision(step: Step, given: Json) -> Json:
     """A person's answer, in the shape the step asks for. Raises InputError."""
-    return read(step.returns or Clarification, given, "answer").model_dump(mode="json")
+    shape = step.returns or Clarification
+    if "choice" in given and "choice" not in shape.model_fields:
+        raise InputError(f"{step.key} asks for words and has no choices: answer it with text.")
+    return read(shape, given, "answer").model_dump(mode="json")
 
 
 def turn_of_decision(step: Step, gate: Gate, seq: int) -> Turn:

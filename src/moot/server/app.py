@@ -29,7 +29,7 @@ from moot.server.routes import (
     transcript,
 )
 
-# More ways in (the dashboard, debates as models, MCP) add their routers here, or mount themselves in `create_app`.
+# What the description of the API has; other ways in (the dashboard, MCP) mount themselves in `create_app`.
 ROUTERS = [
     debates.router,
     lifecycle.router,
@@ -41,6 +41,7 @@ ROUTERS = [
     catalog.router,
     session.router,
     health.router,
+    chat.router,
 ]
 
 
@@ -69,7 +70,6 @@ def create_app(app: App, *, host: str | None = None, runs: Runs | None = None) -
     api = FastAPI(title="moot", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     for router in ROUTERS:
         api.include_router(router)
-    api.include_router(chat.router)
     api.router.routes.extend(agents.routes())
     api.router.routes.extend(dashboard.routes())
     problems.handle(api, openapi.routes(ROUTERS))

@@ -22,7 +22,11 @@ _dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Dialect(Protocol):
-    """Each gives the bytes to send, or none. `place` goes into the event's id, for a client that comes back."""
+    """Each gives the bytes to send, or none. `place` goes into the event's id, for a client that comes back. Two of the
+    same `kind` give the same bytes."""
+
+    @property
+    def kind(self) -> str: ...
 
     async def event(self, debate: Debate, event: Event, place: str) -> bytes: ...
 
@@ -38,6 +42,7 @@ class Moot:
 
     def __init__(self, app: App, *, with_html: bool) -> None:
         self._app, self._with_html = app, with_html
+        self.kind = "moot with html" if with_html else "moot"
 
     async def event(self, debate: Debate, event: Event, place: str) -> bytes:
         view = views.event(debate.id, event, with_html=self._with_html)
@@ -80,6 +85,8 @@ class _Foreign:
 
 
 class Crucible(_Foreign):
+    kind = "crucible"
+
     def __init__(self, app: App) -> None:
         self._app = app
 
@@ -93,6 +100,8 @@ class Crucible(_Foreign):
 
 
 class Duel(_Foreign):
+    kind = "duel"
+
     async def event(self, debate: Debate, event: Event, place: str) -> bytes:
         return _named(duel.spoken(event, debate), place)
 

@@ -19,6 +19,12 @@ def same(header: str | None, tag: str) -> bool:
     return "*" in given or tag in given
 
 
+def seen(if_match: str | None, debate: Debate) -> Debate | None:
+    """The debate as whoever changes it has seen it, if they say so. Raises Refused when it has changed since."""
+    check(if_match, debate)
+    return None if if_match is None or if_match.strip() == "*" else debate
+
+
 def check(if_match: str | None, debate: Debate) -> None:
     if if_match is not None and not same(if_match, etag(debate)):
         raise Refused(

@@ -24,8 +24,8 @@ Verb = Literal["start", "resume", "retry"]
 
 
 class Runs(Protocol):
-    async def go_on(self, debate_id: str, verb: Verb) -> Debate:
-        """Raises WrongStatus when the debate is in no state for it."""
+    async def go_on(self, debate_id: str, verb: Verb, *, seen: Debate | None = None) -> Debate:
+        """Raises WrongStatus when the debate is in no state for it, or no longer what was `seen`."""
         ...
 
     async def open(self) -> None:
@@ -44,9 +44,9 @@ class Embedded:
         self._runtime = runtime
         self._sweeper: asyncio.Task[None] | None = None
 
-    async def go_on(self, debate_id: str, verb: Verb) -> Debate:
+    async def go_on(self, debate_id: str, verb: Verb, *, seen: Debate | None = None) -> Debate:
         verbs = {"start": self._runtime.start, "resume": self._runtime.resume, "retry": self._runtime.retry}
-        return await verbs[verb](debate_id)
+        return await verbs[verb](debate_id, seen=seen)
 
     async def open(self) -> None:
         await self._sweep()
@@ -91,8 +91,8 @@ class Queued:
     def __init__(self, runtime: Runtime, queue: Queue) -> None:
         self._runtime, self._queue = runtime, queue
 
-    async def go_on(self, debate_id: str, verb: Verb) -> Debate:
-        debate = await self._queue.put(debate_id, expect=self.EXPECT[verb])
+    async def go_on(self, debate_id: str, verb: Verb, *, seen: Debate | None = None) -> Debate:
+        debate = await self._queue.put(debate_id, expect=self.EXPECT[verb], seen=seen)
         if debate is None:
             raise self._runtime.refusal(await self._runtime.store.get(debate_id), verb)
         return debate

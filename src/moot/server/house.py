@@ -41,6 +41,15 @@ class House:
         except NoSuchDebate:
             raise Refused("unknown-debate", f"There is no debate {debate_id!r}. GET /v1/debates lists them.") from None
 
+    async def started(self, debate: Debate) -> Debate:
+        """One that was just made. Whoever sent the same request to another process may have been faster."""
+        if debate.status != "pending":
+            return debate
+        try:
+            return await self.runs.go_on(debate.id, "start")
+        except WrongStatus:
+            return await self.store.get(debate.id)
+
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncGenerator[None]:
         """One at a time for each name, in this process."""
@@ -53,7 +62,7 @@ class House:
         return Refused("wrong-status", str(error), actions=views.actions(self.app, debate))
 
 
-def house_of(request: Request) -> House:
+async def house_of(request: Request) -> House:  # not a plain function: each request would wait for a thread to call it
     return request.app.state.house
 
 

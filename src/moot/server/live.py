@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
@@ -60,6 +60,8 @@ class Channel:
         self.resting = debate.terminal  # nothing happens until someone moves it on
         self.broken: Exception | None = None
         self.readers: set[asyncio.Event] = set()
+        # What has been put into words since the last news: all who are at the same place are sent the same bytes.
+        self.worded: dict[Hashable, tuple[Item, bytes]] = {}
         self._recent: deque[Event] = deque(maxlen=RECENT)
         self._fetched = 0.0
         self._task: asyncio.Task[None] | None = None
@@ -113,16 +115,23 @@ class Channel:
                 if update.events:
                     self._recent.extend(update.events)
                     self.last_seq = update.events[-1].seq
-                await self._refresh(now=bool(update.events))
-                self._wake()
-                if not update.events:
-                    await asyncio.sleep(TICK_SECONDS)
+                    await self._refresh(now=True)
+                    self._wake()
+                else:
+                    again = asyncio.get_running_loop().time() + TICK_SECONDS
+                    self._wake()  # text first: it waits for no look into the store
+                    if await self._refresh(now=False):
+                        self._wake()
+                    await asyncio.sleep(again - asyncio.get_running_loop().time())
         raise AssertionError("watching ends with the debate")
 
-    async def _refresh(self, *, now: bool) -> None:
+    async def _refresh(self, *, now: bool) -> bool:
+        """Whether it has looked."""
         time = asyncio.get_running_loop().time()
-        if now or time - self._fetched > FRESH_SECONDS:
-            self.debate, self._fetched = await self.runtime.store.get(self.id), time
+        if not now and time - self._fetched <= FRESH_SECONDS:
+            return False
+        self.debate, self._fetched = await self.runtime.store.get(self.id), time
+        return True
 
     async def _rest(self, left: Debate) -> None:
         """Until someone moves it on."""
@@ -140,6 +149,7 @@ class Channel:
             self.runtime.hub.leave(self.id, listener)
 
     def _wake(self) -> None:
+        self.worded.clear()
         for reader in self.readers:
             reader.set()
 
@@ -175,7 +185,7 @@ class Reader:
             self.news.set()
             return items
         items += self._flying()
-        if self._told != self.channel.debate:
+        if self._told is not self.channel.debate and self._told != self.channel.debate:
             self._told = self.channel.debate
             items.append(self._told)
         return items

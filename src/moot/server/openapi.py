@@ -13,13 +13,14 @@ from pydantic.json_schema import models_json_schema
 
 from moot import __version__
 from moot.server import schemas
+from moot.server.chat import shapes
 from moot.server.house import Needs
-from moot.server.problems import MEDIA_TYPE, Problem, documented
+from moot.server.problems import Problem, documented
 from moot.types import Json
 
 DESCRIPTION = """\
 Debates as resources, what happens in them as live events. Errors are `application/problem+json` (RFC 9457); their
-`type` is stable. Times are seconds since 1970, UTC.
+`type` is stable. Those of `/v1/models` and `/v1/chat/` have OpenAI's shape. Times are seconds since 1970, UTC.
 """
 _STREAMED = (Problem, schemas.Event, schemas.Delta, schemas.End, schemas.DebateSummary)
 _EVERYWHERE = ("too-many-requests", "misdirected", "internal", "store-unavailable")
@@ -51,7 +52,8 @@ def _described(app: FastAPI, routers: Sequence[APIRouter]) -> Json:
     made = _renamed(made)
     for route in routes(routers):
         for method in route.methods or ():
-            _complete(made["paths"][route.path_format][method.lower()], method, scope_of(route))
+            operation = made["paths"][route.path_format][method.lower()]
+            _complete(operation, method, scope_of(route), in_chat="chat" in route.tags)
     return made
 
 
@@ -64,6 +66,14 @@ def _renamed(made: Json) -> Json:
             own = modules[-1] == "schemas"
             text = text.replace(f'{name}"', f'{"" if own else modules[-1].capitalize()}{last}"')
     return json.loads(text)
+
+
+def _in_chat(*slugs: str) -> dict[int | str, Json]:
+    told = {"application/json": {"schema": {"$ref": "#/components/schemas/ChatError"}}}
+    return {
+        status: {"description": response["description"], "content": told}
+        for status, response in shapes.documented(*slugs).items()
+    }
 
 
 def routes(routers: Sequence[APIRouter]) -> list[APIRoute]:
@@ -80,15 +90,15 @@ def scope_of(route: APIRoute) -> schemas.Scope | None:
     return None
 
 
-def _complete(operation: Json, method: str, scope: schemas.Scope | None) -> None:
-    """What all routes have in common."""
+def _complete(operation: Json, method: str, scope: schemas.Scope | None, *, in_chat: bool) -> None:
+    """What all routes have in common; those of chats have errors in a shape of their own."""
     slugs = [*_EVERYWHERE, *(() if method == "GET" else ("cross-origin", *_CHANGES))]
     slugs += ["token-needed", "scope-missing"] if scope else []
     responses: Json = operation["responses"]
-    if "422" in responses and MEDIA_TYPE not in responses["422"].get("content", {}):
+    if "HTTPValidationError" in str(responses.get("422")):
         del responses["422"]
         slugs.append("invalid")
-    for status, response in documented(*slugs).items():
+    for status, response in (_in_chat if in_chat else documented)(*slugs).items():
         have = responses.get(str(status))
         if have is None:
             responses[str(status)] = response

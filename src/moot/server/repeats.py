@@ -1,28 +1,21 @@
-"""`Idempotency-Key`: a request that creates a debate, sent again, creates none and gets the same response.
-
-The key is written down with the id of the debate to come before that is made. So if the process dies in between, the
-repetition finds either nothing, and makes it under that very id, or the debate, and says so."""
+"""`Idempotency-Key`: a request that creates a debate, sent again, creates none and gets the same response."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import uuid
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Annotated
 
 from fastapi import Header, Response
 from pydantic import BaseModel
 
-from moot.errors import NoSuchDebate, StoreError
+from moot.runtime import once as first
+from moot.runtime.once import KeyReused, Make
 from moot.server.house import House
 from moot.server.problems import Refused
 from moot.server.tokens import Caller
-from moot.store import Reservation
 from moot.types import Debate, Json
-
-KEEP_SECONDS = 7 * 86_400
 
 Key = Annotated[
     str | None,
@@ -34,7 +27,6 @@ Key = Annotated[
     ),
 ]
 
-Make = Callable[[str], Awaitable[Debate]]
 Answer = Callable[[Debate], Awaitable[Response]]
 
 
@@ -44,38 +36,17 @@ async def once(
     """`make` creates the debate under the id it is given; `answer` goes on from there, and may be called again."""
     if key is None:
         return await answer(await make(str(uuid.uuid4())))
-    whose = caller.token.parent or caller.token.id if caller.token else ""
-    name = hashlib.sha256(json.dumps([whose, key]).encode()).hexdigest()
-    wanted = hashlib.sha256(json.dumps([what, asked.model_dump()], sort_keys=True).encode()).hexdigest()
+    name = first.key_name(caller.identity, key)
     async with house.alone(name):
-        mine = Reservation(key=name, hash=wanted, debate_id=str(uuid.uuid4()))
-        held = await house.store.reserve(mine, KEEP_SECONDS)
-        if held.hash != wanted:
-            raise Refused(
-                "key-reused", "This Idempotency-Key belongs to another request. Use a new key for a new request."
-            )
+        try:
+            held = await first.reserve(house.store, name, [what, asked.model_dump()])
+        except KeyReused as error:
+            raise Refused("key-reused", str(error)) from None
         if held.response is not None:
             return _again(json.loads(held.response))
-        debate = await _made(house, held.debate_id) or await _make(house, held.debate_id, make)
-        response = await answer(debate)
+        response = await answer(await first.made(house.store, held, make))
         await house.store.answer_reservation(name, _kept(response))
         return response
-
-
-async def _made(house: House, debate_id: str) -> Debate | None:
-    with suppress(NoSuchDebate):
-        return await house.store.get(debate_id)
-    return None
-
-
-async def _make(house: House, debate_id: str, make: Make) -> Debate:
-    try:
-        return await make(debate_id)
-    except StoreError:
-        made = await _made(house, debate_id)  # another process has got the same request, and was faster
-        if made is None:
-            raise
-        return made
 
 
 def _kept(response: Response) -> str:

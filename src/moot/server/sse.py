@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
@@ -11,13 +11,14 @@ from fastapi.sse import EventSourceResponse
 from starlette.types import Receive, Scope, Send
 
 from moot.server.dialects import Dialect
-from moot.server.live import ListReader, Live, Reader, Said
+from moot.server.live import Item, ListReader, Live, Reader, Said
 from moot.types import Debate, Event
 
 HEARTBEAT_SECONDS = 10.0
 RECONNECT_MS = 1000
 HOPELESS_SECONDS = 30.0  # a client that takes nothing for so long is gone
 MAX_STREAMS = 2000
+MAX_SHARED = 100  # pieces that are kept until something new happens
 
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _BEAT = b": beat\n\n"
@@ -112,12 +113,28 @@ class Stream:
         parts += [self._dialect.debate(debate) for debate in (self._list.take() if self._list else ())]
         return b"".join(parts)
 
-    async def _worded(self, reader: Reader, item: Event | Said | Debate) -> bytes:
+    async def _worded(self, reader: Reader, item: Item) -> bytes:
+        """Many may watch one debate: what they are told alike is put into words once."""
+        channel, place = reader.channel, self._place(reader, item.seq) if isinstance(item, Event) else ""
+        key = self._key(item, place)
+        known = channel.worded.get(key)
+        if known is not None:
+            return known[1]
         if isinstance(item, Event):
-            return await self._dialect.event(reader.channel.debate, item, self._place(reader, item.seq))
+            words = await self._dialect.event(channel.debate, item, place)
+        else:
+            words = self._dialect.said(channel.id, item) if isinstance(item, Said) else self._dialect.debate(item)
+        if len(channel.worded) < MAX_SHARED:
+            channel.worded[key] = item, words
+        return words
+
+    def _key(self, item: Item, place: str) -> Hashable:
+        """An object's id names it as long as the object is kept, beside its words."""
+        if isinstance(item, Event):
+            return self._dialect.kind, item.seq, place
         if isinstance(item, Said):
-            return self._dialect.said(reader.channel.id, item)
-        return self._dialect.debate(item)
+            return self._dialect.kind, id(item.flight), item.attempt, item.offset, len(item.text), item.done
+        return self._dialect.kind, id(item)
 
     def _place(self, reader: Reader, seq: int | None = None) -> str:
         """What a client that comes back gives as `Last-Event-ID`: of one debate a number, of several all of them."""
@@ -136,24 +153,35 @@ class Events(EventSourceResponse):
 
     def __init__(self, stream: Frames) -> None:
         self._stream = stream
+        self._sending_since: float | None = None
         super().__init__(iter(()), headers=HEADERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         telling = asyncio.create_task(self.stream_response(send), name="stream")
         gone = asyncio.create_task(self.listen_for_disconnect(receive), name="stream-gone")
+        done: set[asyncio.Task[None]] = set()
         try:
-            await asyncio.wait({telling, gone}, return_when=asyncio.FIRST_COMPLETED)
+            while not done and not self._hopeless():
+                done, _ = await asyncio.wait(
+                    {telling, gone}, timeout=HOPELESS_SECONDS / 2, return_when=asyncio.FIRST_COMPLETED
+                )
         finally:
             for task in (telling, gone):
                 task.cancel()
             ended, _ = await asyncio.gather(telling, gone, return_exceptions=True)
-        if isinstance(ended, Exception) and not isinstance(ended, TimeoutError | OSError):
+        if isinstance(ended, Exception) and not isinstance(ended, OSError):
             raise ended
 
     async def stream_response(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async with aclosing(self._stream.frames()) as frames:
             async for frame in frames:
-                async with asyncio.timeout(HOPELESS_SECONDS):
-                    await send({"type": "http.response.body", "body": frame, "more_body": True})
+                self._sending_since = asyncio.get_running_loop().time()
+                await send({"type": "http.response.body", "body": frame, "more_body": True})
+                self._sending_since = None
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _hopeless(self) -> bool:
+        """Looked at now and then: a timer for each piece would cost as much as the piece."""
+        since = self._sending_since
+        return since is not None and asyncio.get_running_loop().time() - since >= HOPELESS_SECONDS

@@ -24,6 +24,11 @@ class Caller:
     scopes: frozenset[Scope]
     token: AccessToken | None = None  # None: someone at this machine
 
+    @property
+    def identity(self) -> str:
+        """The same for a token and its sessions."""
+        return "" if self.token is None else self.token.parent or self.token.id
+
     def may(self, scope: Scope) -> bool:
         return "admin" in self.scopes or scope in self.scopes
 

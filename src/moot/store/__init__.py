@@ -160,6 +160,9 @@ class Reservation:
 
 
 class Store(Protocol):
+    """Where a change takes `seen`, it is made only while the debate is still what it was then: of two who have seen the
+    same, one wins, also in two processes."""
+
     shared: ClassVar[bool]  # by processes of several machines, with workers that go on with what others left
 
     async def open(self) -> None:
@@ -177,9 +180,17 @@ class Store(Protocol):
         ...
 
     async def page(
-        self, *, status: Status | None = None, format: str | None = None, limit: int = 20, after: str | None = None
+        self,
+        *,
+        status: Status | None = None,
+        format: str | None = None,
+        contains: str | None = None,
+        parent: str | None = None,
+        limit: int = 20,
+        after: str | None = None,
     ) -> Page:
-        """Newest first."""
+        """Newest first. `contains`: only topics with these very characters, in upper or lower case; `parent`: only
+        forks of that debate."""
         ...
 
     async def turns(self, debate_id: str, after: int = 0) -> Sequence[Turn]: ...
@@ -187,7 +198,14 @@ class Store(Protocol):
     async def events(self, debate_id: str, after: int = 0, limit: int = 1000) -> Sequence[Event]: ...
 
     async def claim(
-        self, debate_id: str, owner: str, seconds: float, *, expect: Collection[Status], dead: str | None = None
+        self,
+        debate_id: str,
+        owner: str,
+        seconds: float,
+        *,
+        expect: Collection[Status],
+        dead: str | None = None,
+        seen: Debate | None = None,
     ) -> Debate | None:
         """Take the debate to drive it: raises its epoch, sets it running. None when its status is not one of
         `expect`, or a live lease is in the way. A lease of the owner `dead` is never in the way."""
@@ -198,7 +216,13 @@ class Store(Protocol):
         ...
 
     async def move(
-        self, debate_id: str, to: Status, *, expect: Collection[Status], events: Sequence[Shown] = ()
+        self,
+        debate_id: str,
+        to: Status,
+        *,
+        expect: Collection[Status],
+        events: Sequence[Shown] = (),
+        seen: Debate | None = None,
     ) -> Debate | None:
         """Change the status from outside. None when it is not one of `expect`."""
         ...
@@ -216,15 +240,17 @@ class Store(Protocol):
         time is over, and those that were answered more than ten seconds ago and whose debate still waits."""
         ...
 
-    async def decide(self, debate_id: str, key: str, decision: Json, *, by: str) -> Gate | None:
+    async def decide(
+        self, debate_id: str, key: str, decision: Json, *, by: str, seen: Debate | None = None
+    ) -> Gate | None:
         """Answer an open gate. None when it is not open: of two who answer at once, one wins."""
         ...
 
-    async def rate(self, debate_id: str, rating: int) -> Debate | None:
+    async def rate(self, debate_id: str, rating: int, *, seen: Debate | None = None) -> Debate | None:
         """What people think of a completed debate, 1 to 5; the last word counts. None when it is not completed."""
         ...
 
-    async def guide(self, debate_id: str, text: str, *, by: str) -> Gate | None:
+    async def guide(self, debate_id: str, text: str, *, by: str, seen: Debate | None = None) -> Gate | None:
         """Keep what someone says between steps, as a decided gate `guidance/N`, until the debate hears it. None when
         the debate is terminal."""
         ...

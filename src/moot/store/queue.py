@@ -45,9 +45,9 @@ class Queue(Protocol):
         """Bring its tables up to date. Whatever is called first does it, too."""
         ...
 
-    async def put(self, debate_id: str, *, expect: Collection[Status]) -> Debate | None:
-        """Set a debate running and queue it, both or neither. None when its status is not one of `expect`, or when
-        someone drives it."""
+    async def put(self, debate_id: str, *, expect: Collection[Status], seen: Debate | None = None) -> Debate | None:
+        """Set a debate running and queue it, both or neither. None when its status is not one of `expect`, when someone
+        drives it, or when it is no longer what was `seen`."""
         ...
 
     async def put_later(self, debate_id: str, seconds: float) -> None:

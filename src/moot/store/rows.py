@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any, Protocol
 
 from moot.errors import InputError
@@ -167,6 +168,16 @@ def session_values(debate: Debate) -> Mapping[str, Any]:
     }
 
 
+def seen_values(seen: Debate | None) -> Mapping[str, Any]:
+    """What changes whenever something happens to a debate."""
+    return {
+        "seen_epoch": None if seen is None else seen.epoch,
+        "seen_seq": None if seen is None else seen.last_seq,
+        "seen_status": None if seen is None else seen.status,
+        "seen_at": None if seen is None else seen.updated_at,
+    }
+
+
 def debate_of(row: Row) -> Debate:
     return Debate(
         id=row["id"],
@@ -175,7 +186,7 @@ def debate_of(row: Row) -> Debate:
         format_version=row["format_version"],
         status=row["status"],
         config=json.loads(row["config"]),
-        cast=tuple(SeatSpec(**seat) for seat in json.loads(row["cast"])),
+        cast=_cast(row["cast"]),
         cursor=Cursor(open=_keys(row["open_keys"]), next_round=row["next_round"], next_actor=row["next_actor"]),
         created_at=row["created_at"],
         updated_at=row["updated_at"],
@@ -201,6 +212,11 @@ def debate_of(row: Row) -> Debate:
         user_rating=row["user_rating"],
         metadata=json.loads(row["metadata"]),
     )
+
+
+@lru_cache(maxsize=256)  # most debates have one of the same few casts
+def _cast(text: str) -> tuple[SeatSpec, ...]:
+    return tuple(SeatSpec(**seat) for seat in json.loads(text))
 
 
 def _seat_json(seat: SeatSpec) -> dict[str, Any]:

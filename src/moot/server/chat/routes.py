@@ -18,6 +18,7 @@ from moot.config import masked
 from moot.errors import WrongStatus
 from moot.runtime.runtime import LIVE
 from moot.server import repeats
+from moot.server.chat import shapes
 from moot.server.chat.asked import PREFIX, Asked, ChatRequest, Message, find_model, models, read_chat
 from moot.server.chat.replies import (
     DEBATE_HEADER,
@@ -40,8 +41,7 @@ from moot.server.tokens import Caller
 from moot.types import Call, Debate, Json, Status
 from moot.types import Message as Told
 
-# Described by OpenAI's own documents; ours describes what is moot's.
-router = APIRouter(tags=["chat"], include_in_schema=False)
+router = APIRouter(tags=["chat"])
 
 CHORE_TOKENS = 300
 CHORE_CHARS = 12_000
@@ -63,21 +63,33 @@ async def client_of(request: Request, house: Here) -> Caller:
         return Caller(name=person(), scopes=frozenset(SCOPES))
 
 
-async def reader_of(caller: Annotated[Caller, Depends(client_of)]) -> Caller:
-    return await Needs("read")(caller)
+class ClientNeeds(Needs):
+    async def __call__(self, caller: Annotated[Caller, Depends(client_of)]) -> Caller:
+        return await super().__call__(caller)
 
 
-async def runner_of(caller: Annotated[Caller, Depends(client_of)]) -> Caller:
-    return await Needs("run")(caller)
+Reader = Annotated[Caller, Depends(ClientNeeds("read"))]
+Runner = Annotated[Caller, Depends(ClientNeeds("run"))]
 
 
-@router.get("/v1/models")
-async def list_models(house: Here, caller: Annotated[Caller, Depends(reader_of)]) -> Json:
+@router.get(
+    "/v1/models",
+    operation_id="listModels",
+    summary="Every format and every preset, as a model",
+    response_model=shapes.ChatModelList,
+)
+async def list_models(house: Here, caller: Reader) -> Json:
     return {"object": "list", "data": [_model(house, name) for name in models(house.app)]}
 
 
-@router.get("/v1/models/{name:path}")
-async def get_model(name: str, house: Here, caller: Annotated[Caller, Depends(reader_of)]) -> Json:
+@router.get(
+    "/v1/models/{name:path}",
+    operation_id="getModel",
+    summary="One of them",
+    response_model=shapes.ChatModel,
+    responses=shapes.documented("not-found"),
+)
+async def get_model(name: str, house: Here, caller: Reader) -> Json:
     find_model(house.app, name)
     return _model(house, name.removeprefix(PREFIX))
 
@@ -94,17 +106,47 @@ def _model(house: House, name: str) -> Json:
     }
 
 
-@router.post("/v1/chat/completions")
+@router.post(
+    "/v1/chat/completions",
+    operation_id="createChatCompletion",
+    summary="Debate the last message of the user",
+    response_model=shapes.ChatCompletion,
+    responses={
+        200: shapes.STREAMED,
+        **shapes.documented(
+            "not-found",
+            "unknown-debate",
+            "ambiguous-id",
+            "wrong-status",
+            "rules-changed",
+            "invalid",
+            "unknown-name",
+            "unknown-model",
+            "key-reused",
+            "model-failed",
+            "too-many-streams",
+        ),
+    },
+)
 async def complete(
     given: ChatRequest,
     request: Request,
     house: Here,
-    caller: Annotated[Caller, Depends(runner_of)],
+    caller: Runner,
     key: repeats.Key = None,
-    settings: Annotated[str | None, Header(alias="X-Moot-Settings", max_length=20_000)] = None,
-    debate: Annotated[str | None, Header(alias=DEBATE_HEADER, max_length=64)] = None,
-    retries: Annotated[str | None, Header(alias="X-Stainless-Retry-Count", max_length=10)] = None,
+    settings: Annotated[
+        str | None,
+        Header(alias="X-Moot-Settings", max_length=20_000, description="settings of the format, a JSON object"),
+    ] = None,
+    debate: Annotated[
+        str | None,
+        Header(alias=DEBATE_HEADER, max_length=64, description="listen to this debate, instead of a new one"),
+    ] = None,
+    retries: Annotated[
+        str | None, Header(alias="X-Stainless-Retry-Count", max_length=10, description="OpenAI's client tries again")
+    ] = None,
 ) -> Response:
+    """A new debate, the one that the same request has begun before, or the one that is named."""
     asked = read_chat(house.app, given, settings, debate)
     distrust(caller, asked.own)
     if asked.chore:
@@ -146,7 +188,7 @@ async def _begun(
         if debate.status == "pending":
             if asked.context and not debate.guided:
                 await house.app.runtime.guide(debate.id, asked.context, by=caller.name)
-            debate = await house.runs.go_on(debate.id, "start")
+            debate = await house.started(debate)
         house.live.poke()
         return created(house, debate)
 

@@ -25,6 +25,8 @@ class Telling:
         self._attempt = 0
         self._told = ""  # of the one who has the floor
         self._waiting: deque[Event] = deque()
+        self._seq = 0  # of the newest event that was heard
+        self._early: Said | None = None  # someone whose turn to speak it is, though we have not heard why
 
     def hear(self, items: Iterable[Item]) -> str:
         """The text to add."""
@@ -37,7 +39,12 @@ class Telling:
 
     def _said(self, item: Item) -> str:
         if isinstance(item, Event):
-            return self._happened(item)
+            self._seq = max(self._seq, item.seq)
+            text, early = self._happened(item), self._early
+            if early is not None and early.flight.after <= self._seq:
+                self._early = None
+                text += self._live(early) if early.flight.key != item.key else ""
+            return text
         return self._live(item) if isinstance(item, Said) else ""
 
     def _happened(self, event: Event) -> str:
@@ -54,6 +61,9 @@ class Telling:
 
     def _live(self, said: Said) -> str:
         flight = said.flight
+        if self._floor is None and flight.after > self._seq:
+            self._early = said  # what was said before comes first
+            return ""
         if self._floor is None and flight.shows in PUBLIC and _is_prose(flight.text):
             self._floor, self._attempt, self._told = flight, flight.attempt, ""
             heading = f"### {self._voices.heading(flight.shows, flight.seat, flight.round)}\n\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 from typing import Annotated
@@ -48,9 +49,11 @@ def distrust(caller: Caller, settings: Json) -> None:
         )
 
 
-def planned(house: House, caller: Caller, new: schemas.NewDebate) -> Plan:
+async def planned(house: House, caller: Caller, new: schemas.NewDebate) -> Plan:
     distrust(caller, new.settings)
-    return house.app.plan(Request(topic=new.topic, format=new.format, settings=new.settings))
+    request = Request(topic=new.topic, format=new.format, settings=new.settings)
+    # Others are served meanwhile: the first look at a price list, or for Ollama, takes a while.
+    return await asyncio.to_thread(house.app.plan, request)
 
 
 @router.post(
@@ -63,7 +66,7 @@ def planned(house: House, caller: Caller, new: schemas.NewDebate) -> Plan:
 )
 async def create(new: schemas.NewDebate, house: Here, caller: Runner, key: repeats.Key = None) -> Response:
     """The settings are checked before anything is written. With `Idempotency-Key`, a repetition creates nothing."""
-    plan = planned(house, caller, new)
+    plan = await planned(house, caller, new)
 
     async def make(debate_id: str) -> Debate:
         try:
@@ -72,8 +75,7 @@ async def create(new: schemas.NewDebate, house: Here, caller: Runner, key: repea
             raise InputError(str(error)) from None
 
     async def answer(debate: Debate) -> Response:
-        if new.start and debate.status == "pending":
-            debate = await house.runs.go_on(debate.id, "start")
+        debate = await house.started(debate) if new.start else debate
         house.live.poke()
         return created(house, debate)
 
@@ -89,7 +91,7 @@ async def create(new: schemas.NewDebate, house: Here, caller: Runner, key: repea
 )
 async def estimate(new: schemas.NewDebate, house: Here, caller: Runner) -> schemas.Estimate:
     """Takes what creating one takes; nothing is stored and no model is asked."""
-    return await estimated(house.app, planned(house, caller, new))
+    return await estimated(house.app, await planned(house, caller, new))
 
 
 @router.get(
@@ -97,20 +99,33 @@ async def estimate(new: schemas.NewDebate, house: Here, caller: Runner) -> schem
     operation_id="listDebates",
     summary="List debates, newest first",
     response_model=schemas.DebatePage,
-    responses=documented("invalid", "unknown-name"),
+    responses=documented("invalid", "unknown-name", "unknown-debate", "ambiguous-id"),
 )
 async def list_debates(
     house: Here,
     caller: Reader,
     status: Annotated[Status | None, Query(description="only these")] = None,
     format: Annotated[str | None, Query(max_length=100, description="only of this format")] = None,
+    q: Annotated[
+        str | None,
+        Query(
+            min_length=1, max_length=200, description="only questions that contain these very characters, in any case"
+        ),
+    ] = None,
+    parent: Annotated[
+        str | None, Query(max_length=64, description="only forks of this debate: its id, or a beginning of it")
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    cursor: Annotated[str | None, Query(max_length=200, description="`next` of the page before")] = None,
+    cursor: Annotated[
+        str | None, Query(max_length=200, description="`next` of the page before, with the same filters")
+    ] = None,
 ) -> Response:
+    """Filters can be combined. `GET /v1/search` finds completed debates by what they are about, best first."""
     if format is not None and format not in formats.installed():
         raise UnknownName("format", format, formats.installed())
     mark = None if cursor is None else _read_cursor(cursor)
-    page = await house.store.page(status=status, format=format, limit=limit, after=mark)
+    forked = None if parent is None else (await house.find(parent)).id
+    page = await house.store.page(status=status, format=format, contains=q, parent=forked, limit=limit, after=mark)
     items = [views.summary(house.app, each) for each in page.debates]
     view = schemas.DebatePage(items=items, next=None if page.next is None else _cursor(page.next))
     return Response(views.json_of(view), media_type="application/json")

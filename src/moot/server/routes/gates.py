@@ -106,10 +106,11 @@ async def _answer(
 ) -> schemas.Answered:
     found = await house.find(debate_id)
     async with house.alone(found.id):
-        etags.check(if_match, await house.store.get(found.id))
+        seen = etags.seen(if_match, await house.store.get(found.id))
         try:
-            decided = await house.app.runtime.answer(found.id, words, by=caller.name, key=key)
+            decided = await house.app.runtime.answer(found.id, words, by=caller.name, key=key, seen=seen)
         except WrongStatus as error:
+            etags.check(if_match, await house.store.get(found.id))
             raise await _too_late(house, error, found.id, key) from None
         with suppress(WrongStatus):  # someone else lets it go on
             await house.runs.go_on(found.id, "resume")

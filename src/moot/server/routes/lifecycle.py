@@ -27,24 +27,26 @@ MOVES = documented("unknown-debate", "ambiguous-id", "wrong-status", "rules-chan
 
 
 @asynccontextmanager
-async def moving(house: House, debate_id: str, if_match: str | None) -> AsyncGenerator[Debate]:
-    """The debate, to be changed by one at a time."""
+async def moving(house: House, debate_id: str, if_match: str | None) -> AsyncGenerator[tuple[Debate, Debate | None]]:
+    """The debate, to be changed by one at a time, and what it must still be then: another process may be faster."""
     found = await house.find(debate_id)
     async with house.alone(found.id):
         debate = await house.store.get(found.id)
-        etags.check(if_match, debate)
+        seen = etags.seen(if_match, debate)
         try:
-            yield debate
+            yield debate, seen
         except WrongStatus as error:
-            raise house.refusal(error, await house.store.get(found.id)) from None
+            now = await house.store.get(found.id)
+            etags.check(if_match, now)
+            raise house.refusal(error, now) from None
     house.live.poke()
 
 
 async def _go_on(house: House, debate_id: str, verb: Verb, if_match: str | None) -> Response:
-    async with moving(house, debate_id, if_match) as debate:
+    async with moving(house, debate_id, if_match) as (debate, seen):
         if not debate.terminal:
             house.app.check(debate)  # refused before anything changes, rather than failed at the first step
-        return given(house, await house.runs.go_on(debate.id, verb))
+        return given(house, await house.runs.go_on(debate.id, verb, seen=seen))
 
 
 @router.post(
@@ -89,8 +91,8 @@ async def retry(debate_id: DebateId, house: Here, caller: Runner, if_match: IfMa
 )
 async def stop(debate_id: DebateId, house: Here, caller: Runner, if_match: IfMatch = None) -> Response:
     """It is `stopping` until the step in progress is done, then `stopped`."""
-    async with moving(house, debate_id, if_match) as debate:
-        return given(house, await house.app.runtime.stop(debate.id))
+    async with moving(house, debate_id, if_match) as (debate, seen):
+        return given(house, await house.app.runtime.stop(debate.id, seen=seen))
 
 
 @router.post(
@@ -101,8 +103,8 @@ async def stop(debate_id: DebateId, house: Here, caller: Runner, if_match: IfMat
     responses=MOVES,
 )
 async def cancel(debate_id: DebateId, house: Here, caller: Runner, if_match: IfMatch = None) -> Response:
-    async with moving(house, debate_id, if_match) as debate:
-        return given(house, await house.app.runtime.cancel(debate.id))
+    async with moving(house, debate_id, if_match) as (debate, seen):
+        return given(house, await house.app.runtime.cancel(debate.id, seen=seen))
 
 
 @router.post(
@@ -141,8 +143,7 @@ async def fork(
         )
 
     async def answer(debate: Debate) -> Response:
-        if wanted.start and debate.status == "pending":
-            debate = await house.runs.go_on(debate.id, "start")
+        debate = await house.started(debate) if wanted.start else debate
         house.live.poke()
         return created(house, debate)
 
@@ -160,8 +161,8 @@ async def rate(
     debate_id: DebateId, wanted: schemas.Rating, house: Here, caller: Decider, if_match: IfMatch = None
 ) -> Response:
     """It can be given again; the last one counts."""
-    async with moving(house, debate_id, if_match) as debate:
-        return given(house, await house.app.runtime.rate(debate.id, wanted.rating))
+    async with moving(house, debate_id, if_match) as (debate, seen):
+        return given(house, await house.app.runtime.rate(debate.id, wanted.rating, seen=seen))
 
 
 @router.post(
@@ -175,7 +176,7 @@ async def guide(
     debate_id: DebateId, said: schemas.Guidance, house: Here, caller: Decider, if_match: IfMatch = None
 ) -> schemas.Guided:
     """Whoever is asked next hears it; a debate that waits or rests hears it when it goes on."""
-    async with moving(house, debate_id, if_match) as debate:
-        gate = await house.app.runtime.guide(debate.id, said.text, by=caller.name)
+    async with moving(house, debate_id, if_match) as (debate, seen):
+        gate = await house.app.runtime.guide(debate.id, said.text, by=caller.name, seen=seen)
         now = await house.store.get(debate.id)
         return schemas.Guided(key=gate.key, debate=views.summary(house.app, now))

@@ -30,6 +30,7 @@ from moot.store import (
 from moot.store.overview import Overview, Presence
 from moot.store.postgres import memories
 from moot.store.postgres.address import read_address
+from moot.store.postgres.clock import ServerClock
 from moot.store.postgres.faults import CLASHED, NOT_YET, UNIQUE, is_lost, readable, state
 from moot.store.postgres.link import Link, Links, Statement, connect, raw_sql, sql
 from moot.store.postgres.overview import overview
@@ -50,6 +51,7 @@ from moot.store.rows import (
     page_mark,
     read_page_mark,
     reservation_of,
+    seen_values,
     session_values,
     step_values,
     sum_of,
@@ -64,17 +66,19 @@ T = TypeVar("T")
 
 PATIENCE_SECONDS = 30.0
 MOST_LINKS = 4  # besides one for commits and one that listens
-SKEW_SECONDS = 0.5  # by which clocks may differ and still be called the same
 
 
 class PostgresStore:
     shared: ClassVar[bool] = True
 
-    def __init__(self, url: str, *, clock: Callable[[], float] = time.time, patience: float = PATIENCE_SECONDS) -> None:
-        """Connects when it is first used. `patience`: seconds that the server may be gone before an error is raised."""
+    def __init__(
+        self, url: str, *, clock: Callable[[], float] | None = None, patience: float = PATIENCE_SECONDS
+    ) -> None:
+        """Connects when it is first used. `patience`: seconds that the server may be gone before an error is raised.
+        `clock`: one that all processes share, instead of the server's."""
         self.address = read_address(url)
-        self._clock, self._patience = clock, patience
-        self._skew, self._retries = 0.0, 0
+        self.now, self._patience = ServerClock(clock), patience
+        self._retries = 0
         self._opened, self._opening = False, asyncio.Lock()
         self._links = Links(self.address, MOST_LINKS)
         self._ear, self._mouth = Ear(self._links), Mouth(self._links)
@@ -92,7 +96,7 @@ class PostgresStore:
                     async with self._links.one() as link:
                         await check_server(link)
                         await migrate(link, self.address)
-                        self._skew = await self._skew_of(link)
+                        await self.now.look(link)
                     self._opened = True
                 except Exception as error:
                     seconds = max(patience, self._patience if state(error) in NOT_YET else 0.0)
@@ -102,6 +106,7 @@ class PostgresStore:
                     wait = min(2 * wait, LONGEST_WAIT)
 
     async def create(self, debate: Debate, turns: Sequence[Turn] = (), events: Sequence[Shown] = ()) -> Debate:
+        await self.open()
         now = self.now()
         values = {
             **session_values(debate),
@@ -135,15 +140,32 @@ class PostgresStore:
         return [row["id"] for row in await self._rows("find_ids", prefix=prefix)]
 
     async def page(
-        self, *, status: Status | None = None, format: str | None = None, limit: int = 20, after: str | None = None
+        self,
+        *,
+        status: Status | None = None,
+        format: str | None = None,
+        contains: str | None = None,
+        parent: str | None = None,
+        limit: int = 20,
+        after: str | None = None,
     ) -> Page:
         created_at, last_id = read_page_mark(after)
         # Only the filters that are used, so that the index made for them is walked.
         filters = " and status = :status" if status is not None else ""
         filters += " and format = :format" if format is not None else ""
+        filters += " and parent_id = :parent" if parent is not None else ""
+        filters += " and position(lower(:contains) in lower(topic)) > 0" if contains is not None else ""
         filters += " and (created_at, id) < (:created_at, :id)" if after is not None else ""
         query = _page(filters)
-        values = {"status": status, "format": format, "created_at": created_at, "id": last_id, "limit": limit + 1}
+        values = {
+            "status": status,
+            "format": format,
+            "contains": contains,
+            "parent": parent,
+            "created_at": created_at,
+            "id": last_id,
+            "limit": limit + 1,
+        }
         rows = await self.linked(lambda link, _: query.on(link, values))
         debates = [debate_of(row) for row in rows[:limit]]
         return Page(debates=debates, next=page_mark(debates[-1]) if len(rows) > limit else None)
@@ -155,9 +177,17 @@ class PostgresStore:
         return [event_of(row) for row in await self._rows("events", id=debate_id, after=after, limit=limit)]
 
     async def claim(
-        self, debate_id: str, owner: str, seconds: float, *, expect: Collection[Status], dead: str | None = None
+        self,
+        debate_id: str,
+        owner: str,
+        seconds: float,
+        *,
+        expect: Collection[Status],
+        dead: str | None = None,
+        seen: Debate | None = None,
     ) -> Debate | None:
         values = {"id": debate_id, "owner": owner, "seconds": seconds, "expect": list(expect), "dead": dead}
+        values |= seen_values(seen)
         row = await self._change("claim", {**values, "write_id": _mark()}, arrived="claimed")
         return None if row is None else debate_of(row)
 
@@ -182,9 +212,15 @@ class PostgresStore:
         )
 
     async def move(
-        self, debate_id: str, to: Status, *, expect: Collection[Status], events: Sequence[Shown] = ()
+        self,
+        debate_id: str,
+        to: Status,
+        *,
+        expect: Collection[Status],
+        events: Sequence[Shown] = (),
+        seen: Debate | None = None,
     ) -> Debate | None:
-        values = {"id": debate_id, "to": to, "expect": list(expect), "count": len(events)}
+        values = {"id": debate_id, "to": to, "expect": list(expect), "count": len(events), **seen_values(seen)}
         values["events"] = _events_json(debate_id, events)
         row = await self._change("move", values, arrived="moved")
         return None if row is None else debate_of(row)
@@ -209,19 +245,22 @@ class PostgresStore:
 
     async def gates(self, debate_id: str | None = None, *, expired: bool = False) -> Sequence[Gate]:
         name = "gates" if debate_id is not None else "expired_gates" if expired else "open_gates"
-        return [gate_of(row) for row in await self._rows(name, id=debate_id, now=self.now())]
+        return [gate_of(row) for row in await self._rows(name, id=debate_id)]
 
-    async def decide(self, debate_id: str, key: str, decision: Json, *, by: str) -> Gate | None:
-        values = {"id": debate_id, "key": key, "decision": dumps(decision), "by": by}
+    async def decide(
+        self, debate_id: str, key: str, decision: Json, *, by: str, seen: Debate | None = None
+    ) -> Gate | None:
+        values = {"id": debate_id, "key": key, "decision": dumps(decision), "by": by, **seen_values(seen)}
         row = await self._change("decide_gate", values, arrived="decided_gate")
         return None if row is None else gate_of(row)
 
-    async def rate(self, debate_id: str, rating: int) -> Debate | None:
-        row = await self._change("rate", {"id": debate_id, "rating": rating})
+    async def rate(self, debate_id: str, rating: int, *, seen: Debate | None = None) -> Debate | None:
+        row = await self._change("rate", {"id": debate_id, "rating": rating, **seen_values(seen)}, arrived="rated")
         return None if row is None else debate_of(row)
 
-    async def guide(self, debate_id: str, text: str, *, by: str) -> Gate | None:
+    async def guide(self, debate_id: str, text: str, *, by: str, seen: Debate | None = None) -> Gate | None:
         values = {"id": debate_id, "gate_id": new_id(self.now()), "decision": dumps({"text": text}), "by": by}
+        values |= seen_values(seen)
         row = await self._change("guide", values, arrived="guided_gate")
         return None if row is None else gate_of(row)
 
@@ -252,17 +291,17 @@ class PostgresStore:
     async def keep_embeddings(self, embedder: str, embeddings: Mapping[str, bytes]) -> None:
         if embeddings:
             hashes, kept = list(embeddings), list(embeddings.values())
-            await self._rows("keep_embeddings", embedder=embedder, hashes=hashes, embeddings=kept, now=self.now())
+            await self._rows("keep_embeddings", embedder=embedder, hashes=hashes, embeddings=kept)
 
     async def add_token(self, token: AccessToken) -> bool:
-        await self._rows("expire_tokens", now=self.now())
+        await self._rows("expire_tokens")
         return await self._change("add_token", token_values(token), arrived="added_token") is not None
 
     async def tokens(self) -> Sequence[AccessToken]:
         return [token_of(row) for row in await self._rows("tokens")]
 
     async def token(self, hash: str) -> AccessToken | None:
-        rows = await self._rows("token", hash=hash, now=self.now())
+        rows = await self._rows("token", hash=hash)
         return token_of(rows[0]) if rows else None
 
     async def drop_token(self, token_id: str) -> bool:
@@ -308,16 +347,13 @@ class PostgresStore:
         if self._ear.wanted(debate_id):
             self._mouth.say(debate_id, key, offset, text, about)
 
-    def now(self) -> float:
-        """By the server's clock."""
-        return self._clock() + self._skew
-
     async def linked(self, work: Callable[[Link, bool], Awaitable[T]]) -> T:
         """Do something on a connection, and wait for a server that is gone. `work` is told whether it is done again,
         and may have been done before."""
 
         async def attempt(again: bool) -> T:
             async with self._links.one() as link:
+                await self.now.look(link)
                 return await work(link, again)
 
         return await self._patiently(attempt)
@@ -329,11 +365,12 @@ class PostgresStore:
         await self._links.close()
 
     async def _rows(self, name: str, **values: Any) -> Sequence[Row]:
-        return await self.linked(lambda link, _: sql(name).on(link, values))
+        return await self.linked(lambda link, _: sql(name).on(link, {"now": self.now(), **values}))
 
     async def _change(self, name: str, values: Mapping[str, Any], *, arrived: str | None = None) -> Row | None:
         """The row that was changed, or None. `arrived` finds what an earlier try has written that lost its
         connection."""
+        await self.open()
         values = {**values, "now": self.now()}
 
         async def work(link: Link, again: bool) -> Row | None:
@@ -363,15 +400,6 @@ class PostgresStore:
                 self._retries += 1
             await asyncio.sleep(wait)
             wait = min(2 * wait, LONGEST_WAIT)
-
-    async def _skew_of(self, link: Link) -> float:
-        """Machines' clocks differ, and leases are compared between machines: the server's clock counts."""
-        if self._clock is not time.time:
-            return 0.0
-        before = time.time()
-        (row,) = await link.fetch("select extract(epoch from clock_timestamp())::double precision as now")
-        skew = row["now"] - (before + time.time()) / 2
-        return skew if abs(skew) > SKEW_SECONDS else 0.0
 
 
 async def condition(url: str) -> Condition:

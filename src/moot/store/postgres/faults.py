@@ -51,6 +51,11 @@ def readable(error: Exception, address: Address, *, opening: bool = False) -> Ex
             f"A privilege is missing in {address} ({text}). Let its owner run `moot db migrate` and grant what "
             "docs/database.md lists, or use a database of your own."
         )
+    if code == "3F000":
+        return NotWritable(
+            f"There is no schema in {address} that {user} may use ({text}). Let its owner grant what docs/database.md "
+            "lists, or name another schema with ?search_path=…"
+        )
     if code == "25006":
         return NotWritable(
             f"The database {address} is read-only ({text}). Give the address of the primary server with --db."

@@ -17,7 +17,7 @@ from moot.store.postgres.faults import readable
 from moot.store.postgres.link import Link, connect, sql
 from moot.store.postgres.overview import depth
 from moot.store.queue import Advance, Depth, Stuck, Swept
-from moot.store.rows import Row, debate_of
+from moot.store.rows import Row, debate_of, seen_values
 from moot.types import Debate, Status
 
 if TYPE_CHECKING:
@@ -41,15 +41,22 @@ class PgQueue:
         self._installed = False
         self._tidied: float | None = None
 
-    async def put(self, debate_id: str, *, expect: Collection[Status]) -> Debate | None:
+    async def put(self, debate_id: str, *, expect: Collection[Status], seen: Debate | None = None) -> Debate | None:
+        tried: set[float] = set()
+
         async def work(link: Link, again: bool) -> Debate | None:
             async with link.transaction():
                 statuses = {*expect, "running"} if again else expect  # it may be queued already, or driven
-                values = {"id": debate_id, "expect": list(statuses), "now": self._store.now()}
+                now = self._store.now()
+                values = {"id": debate_id, "expect": list(statuses), "now": now, **seen_values(seen)}
                 rows = await sql("queue_up").on(link, values)
                 if not rows:
-                    found = await sql("get_session").on(link, values) if again else ()
-                    return debate_of(found[0]) if found and found[0]["status"] not in expect else None
+                    if not again:
+                        return None
+                    found = [debate_of(row) for row in await sql("get_session").on(link, values)]
+                    arrived = [one for one in found if one.status not in expect or one.updated_at in tried]
+                    return arrived[0] if arrived else None
+                tried.add(now)
                 await self._enqueue(link, rows)
                 return debate_of(rows[0])
 
@@ -78,8 +85,8 @@ class PgQueue:
         return Swept(orphans=orphans, answered=answered, stopped=len(stopped))
 
     async def stuck(self, seconds: float) -> Sequence[Stuck]:
-        values = {"now": self._store.now(), "seconds": seconds, "beat": 2 * HEARTBEAT_SECONDS}
-        rows = await self._linked(lambda link, _: sql("stuck").on(link, values))
+        values = {"seconds": seconds, "beat": 2 * HEARTBEAT_SECONDS}
+        rows = await self._linked(lambda link, _: sql("stuck").on(link, {**values, "now": self._store.now()}))
         return [Stuck(debate_id=row["id"], status=row["status"], since=row["since"], why=row["why"]) for row in rows]
 
     async def run(
@@ -112,12 +119,20 @@ class PgQueue:
                 await expire()
 
             watching = asyncio.create_task(_when_either(stop, gone, manager.shutdown))
-            await manager.run(
-                dequeue_timeout=timedelta(seconds=POLL_SECONDS),
-                batch_size=max(1, min(BATCH, at_once // 2)),
-                max_concurrent_tasks=max(2, at_once),
-                heartbeat_timeout=timedelta(seconds=HEARTBEAT_SECONDS),
+            delivering = asyncio.create_task(
+                manager.run(
+                    dequeue_timeout=timedelta(seconds=POLL_SECONDS),
+                    batch_size=max(1, min(BATCH, at_once // 2)),
+                    max_concurrent_tasks=max(2, at_once),
+                    heartbeat_timeout=timedelta(seconds=HEARTBEAT_SECONDS),
+                )
             )
+            try:
+                await asyncio.shield(delivering)
+            except asyncio.CancelledError:
+                link.terminate()  # else it would wait for all that it has delivered
+                await asyncio.gather(delivering, return_exceptions=True)
+                raise
         except Exception as error:
             raise readable(error, self._store.address) from error
         finally:

@@ -41,6 +41,7 @@ from moot.store.rows import (
     numbered,
     page_mark,
     read_page_mark,
+    seen_values,
     session_values,
     step_values,
     sum_of,
@@ -116,13 +117,31 @@ class SqliteStore:
         return [row["id"] for row in rows]
 
     async def page(
-        self, *, status: Status | None = None, format: str | None = None, limit: int = 20, after: str | None = None
+        self,
+        *,
+        status: Status | None = None,
+        format: str | None = None,
+        contains: str | None = None,
+        parent: str | None = None,
+        limit: int = 20,
+        after: str | None = None,
     ) -> Page:
         created_at, last_id = read_page_mark(after)
         # Only the filters that are used, so that SQLite can walk the index made for them.
         filters = " and status = :status" if status is not None else ""
         filters += " and format = :format" if format is not None else ""
-        values = {"status": status, "format": format, "created_at": created_at, "id": last_id, "limit": limit + 1}
+        filters += " and parent_id = :parent" if parent is not None else ""
+        filters += " and instr(lowered(topic), :contains)" if contains is not None else ""
+        filters += " and (created_at, id) < (:created_at, :id)" if after is not None else ""
+        values = {
+            "status": status,
+            "format": format,
+            "contains": None if contains is None else contains.lower(),
+            "parent": parent,
+            "created_at": created_at,
+            "id": last_id,
+            "limit": limit + 1,
+        }
         query = sql("page").replace("/* filters */", filters)
         rows = await self._read(lambda c: c.execute(query, values).fetchall())
         debates = [debate_of(row) for row in rows[:limit]]
@@ -138,9 +157,17 @@ class SqliteStore:
         return await self._read(lambda c: [event_of(row) for row in c.execute(sql("events"), values)])
 
     async def claim(
-        self, debate_id: str, owner: str, seconds: float, *, expect: Collection[Status], dead: str | None = None
+        self,
+        debate_id: str,
+        owner: str,
+        seconds: float,
+        *,
+        expect: Collection[Status],
+        dead: str | None = None,
+        seen: Debate | None = None,
     ) -> Debate | None:
         values = {"id": debate_id, "owner": owner, "seconds": seconds, "expect": dumps(list(expect)), "dead": dead}
+        values |= seen_values(seen)
 
         def work(connection: sqlite3.Connection) -> sqlite3.Row | None:
             taken = connection.execute(sql("claim"), {**values, "now": self._now()}).rowcount
@@ -176,10 +203,17 @@ class SqliteStore:
         return Committed(status=status, events=[numbered(seq, event, now) for seq, event in enumerate(events, first)])
 
     async def move(
-        self, debate_id: str, to: Status, *, expect: Collection[Status], events: Sequence[Shown] = ()
+        self,
+        debate_id: str,
+        to: Status,
+        *,
+        expect: Collection[Status],
+        events: Sequence[Shown] = (),
+        seen: Debate | None = None,
     ) -> Debate | None:
         now = self._now()
         values = {"id": debate_id, "to": to, "expect": dumps(list(expect)), "now": now, "events": len(events)}
+        values |= seen_values(seen)
 
         def work(connection: sqlite3.Connection) -> sqlite3.Row | None:
             moved = connection.execute(sql("move"), values).fetchone()
@@ -223,23 +257,29 @@ class SqliteStore:
         values = {"id": debate_id, "now": self._now()}
         return await self._read(lambda c: [gate_of(row) for row in c.execute(sql(name), values)])
 
-    async def decide(self, debate_id: str, key: str, decision: Json, *, by: str) -> Gate | None:
-        values = {"id": debate_id, "key": key, "decision": dumps(decision), "by": by}
+    async def decide(
+        self, debate_id: str, key: str, decision: Json, *, by: str, seen: Debate | None = None
+    ) -> Gate | None:
+        values = {"id": debate_id, "key": key, "decision": dumps(decision), "by": by, **seen_values(seen)}
 
         def work(connection: sqlite3.Connection) -> sqlite3.Row | None:
-            return connection.execute(sql("decide_gate"), {**values, "now": self._now()}).fetchone()
+            now = self._now()
+            if not connection.execute(sql("touch_asking"), {**values, "now": now}).rowcount:
+                return None
+            return connection.execute(sql("decide_gate"), {**values, "now": now}).fetchone()
 
         row = await self._writer.do(work)
         return None if row is None else gate_of(row)
 
-    async def rate(self, debate_id: str, rating: int) -> Debate | None:
-        values = {"id": debate_id, "rating": rating, "now": self._now()}
+    async def rate(self, debate_id: str, rating: int, *, seen: Debate | None = None) -> Debate | None:
+        values = {"id": debate_id, "rating": rating, "now": self._now(), **seen_values(seen)}
         row = await self._writer.do(lambda connection: connection.execute(sql("rate"), values).fetchone())
         return None if row is None else debate_of(row)
 
-    async def guide(self, debate_id: str, text: str, *, by: str) -> Gate | None:
+    async def guide(self, debate_id: str, text: str, *, by: str, seen: Debate | None = None) -> Gate | None:
         now = self._now()
         values = {"id": debate_id, "gate_id": new_id(now), "decision": dumps({"text": text}), "by": by, "now": now}
+        values |= seen_values(seen)
 
         def work(connection: sqlite3.Connection) -> sqlite3.Row | None:
             count = connection.execute(sql("count_guidance"), values).fetchone()
@@ -431,6 +471,7 @@ def _change(commit: Commit, now: float) -> tuple[str, Mapping[str, object]]:
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     connection.row_factory = sqlite3.Row
+    connection.create_function("lowered", 1, str.lower, deterministic=True)  # SQLite's own knows ASCII only
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = full")
     connection.execute("pragma foreign_keys = on")

@@ -12,4 +12,6 @@ where id = :id
   and status = any(:expect::text[])
   and (owner is null or lease_until <= :now or owner = :dead)
   and last_write is distinct from :write_id
+  and (:seen_epoch::integer is null
+    or (epoch, last_seq, status, updated_at) = (:seen_epoch, :seen_seq, :seen_status, :seen_at))
 returning *, pg_notify('moot', 'changed ' || id || ' ' || status)

@@ -1,4 +1,15 @@
-update debate_gates set status = 'decided', decision = :decision, reviewer = :by, decided_at = :now
-where session_id = :id and key = :key and status = 'open'
-  and exists (select 1 from debate_sessions s where s.id = :id and s.status not in ('completed', 'canceled'))
-returning *, pg_notify('moot', 'changed ' || session_id)
+-- The session comes first, as in every change: whoever waits for it looks again at what it has become.
+with asking as (
+  update debate_sessions set updated_at = :now
+  where id = :id and status not in ('completed', 'canceled')
+    and exists (select 1 from debate_gates where session_id = :id and key = :key and status = 'open')
+    and (:seen_epoch::integer is null
+      or (epoch, last_seq, status, updated_at) = (:seen_epoch, :seen_seq, :seen_status, :seen_at))
+  returning id
+), decided as (
+  update debate_gates g set status = 'decided', decision = :decision, reviewer = :by, decided_at = :now
+  from asking
+  where g.session_id = asking.id and g.key = :key and g.status = 'open'
+  returning g.*
+)
+select *, pg_notify('moot', 'changed ' || session_id) from decided

@@ -8,6 +8,8 @@ with moved as (
     lease_until = case when :to = 'stopping' then lease_until end
   where id = :id and status = any(:expect::text[])
     and not (status = :to and updated_at = :now)  -- this very move, made before the connection was lost
+    and (:seen_epoch::integer is null
+      or (epoch, last_seq, status, updated_at) = (:seen_epoch, :seen_seq, :seen_status, :seen_at))
   returning *
 ), shown as (
   insert into debate_events (session_id, seq, type, key, data, created_at)

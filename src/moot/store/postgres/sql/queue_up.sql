@@ -1,4 +1,6 @@
 -- Meant to run, and driven by nobody: whoever gets the job claims it.
 update debate_sessions set status = 'running', updated_at = :now, owner = null, lease_until = null, error = null
 where id = :id and status = any(:expect::text[]) and (owner is null or lease_until <= :now)
+  and (:seen_epoch::integer is null
+    or (epoch, last_seq, status, updated_at) = (:seen_epoch, :seen_seq, :seen_status, :seen_at))
 returning *, pg_notify('moot', 'changed ' || id || ' running')

@@ -9,3 +9,4 @@ update debate_sessions set
 where id = :id
   and status in (select value from json_each(:expect))
   and (owner is null or lease_until <= :now or owner = :dead)
+  and (:seen_epoch is null or (epoch, last_seq, status, updated_at) = (:seen_epoch, :seen_seq, :seen_status, :seen_at))

@@ -6,4 +6,5 @@ update debate_sessions set
   owner = case when :to = 'stopping' then owner end,
   lease_until = case when :to = 'stopping' then lease_until end
 where id = :id and status in (select value from json_each(:expect))
+  and (:seen_epoch is null or (epoch, last_seq, status, updated_at) = (:seen_epoch, :seen_seq, :seen_status, :seen_at))
 returning last_seq

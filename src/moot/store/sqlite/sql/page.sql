@@ -1,4 +1,4 @@
 select * from debate_sessions
-where (:created_at is null or (created_at, id) < (:created_at, :id)) /* filters */
+where true /* filters */
 order by created_at desc, id desc
 limit :limit
