@@ -79,8 +79,14 @@ def test_only_what_the_previous_call_began_with_counts_as_unchanged() -> None:
     assert prefix.shared(rewritten, answers=False) == (0, 10)
 
 
-def test_the_script_for_langgraph_compiles(tmp_path: Path) -> None:
-    py_compile.compile(str(Path(peer.__file__).with_name("peer_langgraph.py")), str(tmp_path / "x.pyc"), doraise=True)
+@pytest.mark.parametrize("program", sorted(peer.PEERS.glob("*.py")), ids=lambda path: path.stem)
+def test_the_programs_of_other_engines_compile(program: Path, tmp_path: Path) -> None:
+    py_compile.compile(str(program), str(tmp_path / "x.pyc"), doraise=True)
+
+
+def test_other_engines_find_nothing_beside_their_programs() -> None:
+    assert {path.suffix for path in peer.PEERS.iterdir()} - {""} == {".py", ".txt"}
+    assert all(path.stem.startswith("peer_") for path in peer.PEERS.glob("*.py"))
 
 
 def test_a_measurement_that_fails_does_not_stop_the_others(

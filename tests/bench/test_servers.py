@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.bench import asking, crowd, frames, lag, requests, serving, streams, watching
+from moot.bench import answers, asking, crowd, frames, lag, serving, streams, watching
 from moot.bench.many_debates import fill
 from moot.bench.stamping import pieces, stamps
 from moot.bench.table import Row
@@ -45,7 +45,7 @@ def test_debates_at_once_in_a_process_of_their_own(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_requests_with_few_and_many_debates_on_both_databases(tmp_path: Path) -> None:
-    rows = requests.measure(tmp_path, few=120, many=200, repeats=1, seconds=0.2)
+    rows = answers.measure(tmp_path, few=120, many=200, repeats=1, seconds=0.2)
     check(rows, 6)
     assert ["PostgreSQL" in row.name for row in rows] == [False] * 3 + [True] * 3
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from moot.bench import (
+    answers,
     critical_path,
     crowd,
     durable_steps,
@@ -25,7 +26,6 @@ from moot.bench import (
     postgres,
     prefix,
     replay,
-    requests,
     start,
     streams,
 )
@@ -59,7 +59,7 @@ MEASUREMENTS: Mapping[str, Measurement] = {
     "watchers": Measurement(measure=streams.watchers, quick={"count": 100, "chunks": 50}),
     "crowd": Measurement(measure=crowd.measure, quick={"debates": 100, "latency_ms": 50, "per_second": 400}),
     "requests": Measurement(
-        measure=requests.measure, quick={"many": 10_000, "repeats": 2, "seconds": 1.0, "postgres": False}
+        measure=answers.measure, quick={"many": 10_000, "repeats": 2, "seconds": 1.0, "postgres": False}
     ),
     "frames": Measurement(measure=frames.measure, quick={"seconds": 3}),
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-_HERE = Path(__file__).parent
+PEERS = Path(__file__).parent / "peers"  # apart: a program finds what lies beside it before any package
 _INSTALL_SECONDS = 300
 _ANSWER_SECONDS = 120
 _END_SECONDS = 10
@@ -32,12 +32,12 @@ class Peer:
         texts: Sequence[str],
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        python = environment(home / Path(requirements).stem, _HERE / requirements)
+        python = environment(home / Path(requirements).stem, PEERS / requirements)
         self.name = name
         self._complaints = folder / f"{name}.txt"  # a file: a pipe that nobody reads would fill up
         with self._complaints.open("w") as complaints:
             self._process = subprocess.Popen(
-                [python, _HERE / program, argument],
+                [python, PEERS / program, argument],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=complaints,

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Self
 
 from moot.app import App
 from moot.bench.cluster import NoServer, Server, a_redis, a_server
@@ -35,21 +36,22 @@ from moot.store.postgres import PostgresStore
 from moot.store.postgres.link import Link, connect, sql
 from moot.store.postgres.writer import json_rows
 from moot.store.rows import TURN_COLUMNS, ending_values, new_id, step_values, turn_row
-from moot.types import Cursor, Debate, Json
+from moot.types import Cursor, Json
 
 LINKS = 16  # connections of the raw writer; more made it no faster
 SPARE = "spare"
+SECONDS = 120  # for one repetition; one that takes longer hangs
 _SETTINGS = "PostgreSQL on the same machine, fsync=on, synchronous_commit=on"
 
 
 def against_raw(folder: Path, *, repeats: int = 5, debates: int = 100) -> list[Row]:
     played = run(whole_duel())
     rows: list[Row] = []
-    with a_server(folder) as server:
+    with a_server(folder) as server, Ours(server) as moot:
         for count, times in ((1, repeats * 3), (debates, repeats)):
             ours, theirs = alternate(
                 times,
-                lambda count=count: rate(count, run(_seconds(server, count))),
+                lambda count=count: rate(count, moot.seconds_for(count)),
                 lambda count=count: rate(count, run(_raw_seconds(server, played, count))),
             )
             note = f"{_SETTINGS}; raw: one statement for each step, built beforehand, on up to {LINKS} connections"
@@ -119,10 +121,11 @@ def _against(
                 environ=environ,
             )
         )
+        moot = stack.enter_context(Ours(server))
         for count, times in ((1, repeats * 3), (debates, repeats)):
             ours, theirs = alternate(
                 times,
-                lambda count=count: rate(count, run(_seconds(server, count))),
+                lambda count=count: rate(count, moot.seconds_for(count)),
                 lambda count=count: rate(count, peer.seconds_for(count)),
             )
             note = f"{peer.versions}; at least {peer.stored} steps stored for each debate of {DUEL_STEPS}"
@@ -130,17 +133,36 @@ def _against(
     return rows
 
 
-async def _seconds(server: Server, count: int) -> float:
-    async with _app_on(await server.database()) as app:
-        duel = plan(app, sim(), settings={"recall_decisions": False})
-        first, *debates = [await app.create(duel) for _ in range(count + 1)]
+class Ours:
+    """moot on a database of its own, open as long as the peers are. Use as a context."""
 
-        async def finish(debates: Sequence[Debate]) -> None:
-            await start_all(app, debates)
-            await finish_all(app, debates, steps=DUEL_STEPS)
+    def __init__(self, server: Server) -> None:
+        self._server, self._runner, self._stack = server, asyncio.Runner(), AsyncExitStack()
 
-        await finish([first])  # the peers' connections are open when their clock starts: so are ours
-        return await timed(finish(debates))
+    def __enter__(self) -> Self:
+        self._app = self._runner.run(self._open())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._runner.run(self._stack.aclose())
+        self._runner.close()
+
+    def seconds_for(self, debates: int) -> float:
+        return self._runner.run(asyncio.wait_for(self._seconds(debates), SECONDS))
+
+    async def _open(self) -> App:
+        app = await self._stack.enter_async_context(_app_on(await self._server.database()))
+        self._plan = plan(app, sim(), settings={"recall_decisions": False})
+        return app
+
+    async def _seconds(self, count: int) -> float:
+        debates = [await self._app.create(self._plan) for _ in range(count)]
+
+        async def all_of_them() -> None:
+            await start_all(self._app, debates)
+            await finish_all(self._app, debates, steps=DUEL_STEPS)
+
+        return await timed(all_of_them())
 
 
 async def _with_workers(server: Server, workers: int, count: int) -> float:
