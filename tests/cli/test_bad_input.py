@@ -7,6 +7,8 @@ from contextlib import closing
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 CASES = {
     "unknown command": (["lst"], ["no command 'lst'", "moot list"]),
     "unknown command, nothing near": (["frobnicate"], ["no command 'frobnicate'", "debate, list"]),
@@ -136,7 +138,6 @@ def test_a_message_cannot_carry_escapes(moot):
     assert result.err.count("\n") == 1
 
 
-@pytest.mark.slow
 def test_an_ambiguous_prefix(moot):
     assert moot("Is it so?", "--rounds", "1", "--model", "sim:").code == 0
     first = moot.ids[0]

@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.conftest import Moot
 
+pytestmark = pytest.mark.slow
+
 
 def item(text: str, stance: str = "none", target: str = "", **more: Any) -> Any:
     return {"text": text, "stance": stance, "target": target, "quote": "", "evidence": "", "concedes": [], **more}
@@ -103,7 +105,6 @@ def test_unknown_debate_and_flags_that_exclude_each_other(moot):
     assert "not allowed with" in refused.err
 
 
-@pytest.mark.slow
 def test_a_debate_that_failed_shows_what_it_has_and_how_to_go_on(moot):
     failing = moot.script({**LISTED, "2/speak/b": {"fail": "unavailable"}, "2/claims-speak/a": "no list"})
     moot("Redis?", "--rounds", "2", "--model", failing, "--set", "claims=true")
@@ -119,7 +120,6 @@ def test_a_debate_that_failed_shows_what_it_has_and_how_to_go_on(moot):
     )
 
 
-@pytest.mark.slow
 def test_perspectives_are_called_by_their_names_before_the_end(moot):
     answers = {
         "0/analyze/*": {

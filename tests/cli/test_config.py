@@ -9,6 +9,8 @@ import pytest
 
 from moot.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 DOCS = (Path(__file__).parents[2] / "docs" / "config.md").read_text()
 
 

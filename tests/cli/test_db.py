@@ -11,6 +11,8 @@ import pytest
 from tests.cli.conftest import Moot
 from tests.postgres import Databases, execute, other
 
+pytestmark = pytest.mark.slow
+
 
 class TestSqlite:
     def test_status_of_nothing_makes_nothing(self, moot: Moot):
@@ -74,7 +76,6 @@ class TestPostgres:
         moot.env["MOOT_DATABASE_URL"] = database_url
         return moot
 
-    @pytest.mark.slow
     def test_a_debate_is_run_shown_listed_proved_and_forked(self, at: Moot, database_url: str):
         ran = at("debate", "Is it the same?", "--rounds", "1", "--model", at.script(), "--json")
         assert ran.code == 0, ran.err

@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.conftest import RULING
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "I agree.\nSteps\n\x1b[31mOutcome\x1b[0m \u202eend [brackets] words that both of them have said"
 
 
@@ -63,7 +65,6 @@ def test_in_a_terminal_words_are_marked_without_brackets(pair):
     assert "│ a speaks at last." in terminal.text
 
 
-@pytest.mark.slow
 def test_unrelated_debates_and_other_formats(moot):
     assert moot("Is it so?", "--rounds", "1", "--model", moot.script({"*/speak/*": HOSTILE})).code == 0
     assert moot("Is it not?", "--rounds", "1", "--model", moot.script()).code == 0

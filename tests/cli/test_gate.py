@@ -6,6 +6,8 @@ import pytest
 
 from tests.cli.conftest import RULING
 
+pytestmark = pytest.mark.slow
+
 PANEL = {
     "*/analyze/*": {
         "framing": "Redis or PostgreSQL?",
@@ -128,7 +130,6 @@ def test_a_person_can_take_a_seat_in_any_format(moot):
     assert moot("replay", moot.ids[0]).code == 0
 
 
-@pytest.mark.slow
 def test_ctrl_c_at_a_checkpoint_leaves_it_open(moot):
     terminal = moot.terminal(*panel(moot))
     terminal.until("[E]nd")

@@ -12,6 +12,8 @@ import pytest
 from tests.records.making import SECTIONS, headings, split
 from tests.records.test_webhook import SECRET, Receiver
 
+pytestmark = pytest.mark.slow
+
 DUEL = {
     "*/score/*": {"reasoning": "It holds.", "score": 7},
     "*/confirm/*": {"winner": "Ada"},
@@ -114,7 +116,6 @@ def test_unknown_debate(moot):
     assert not moot.db.exists()
 
 
-@pytest.mark.slow
 def test_a_debate_without_a_decision_is_refused_with_what_to_do(moot):
     moot.script()
     debate = run(moot, "Is it over?", "--rounds", "1")
@@ -129,7 +130,6 @@ def test_a_debate_without_a_decision_is_refused_with_what_to_do(moot):
     assert not (moot.folder / "docs").exists()
 
 
-@pytest.mark.slow
 def test_a_place_that_cannot_be_written(moot):
     debate = run(moot, "Is it over?", "--rounds", "1")
     (moot.folder / "docs").write_text("a file")
@@ -138,7 +138,6 @@ def test_a_place_that_cannot_be_written(moot):
     assert "can't be written" in refused.err
 
 
-@pytest.mark.slow
 def test_the_demonstration_model_is_labelled(moot):
     assert moot("Is it real?", "--rounds", "1", "--model", "sim:").code == 0
     printed = moot("record", moot.ids[0], "--print").out
@@ -163,7 +162,6 @@ def test_webhook(moot):
     assert headers["webhook-signature"] == f"v1,{expected}"
 
 
-@pytest.mark.slow
 def test_a_webhook_that_refuses_leaves_the_record_and_says_how_to_go_on(moot):
     debate = run(moot, "Is it delivered?", "--rounds", "1")
     with Receiver(404, 200) as receiver:
@@ -177,7 +175,6 @@ def test_a_webhook_that_refuses_leaves_the_record_and_says_how_to_go_on(moot):
     assert ids[0] == ids[1]
 
 
-@pytest.mark.slow
 def test_a_webhook_that_cannot_be_used_is_refused_before_anything_is_written(moot):
     debate = run(moot, "Is it delivered?", "--rounds", "1")
     refused = moot("record", debate, MOOT_WEBHOOK_URL="http://example.com/x", MOOT_WEBHOOK_SECRET=SECRET)

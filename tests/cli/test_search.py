@@ -10,6 +10,8 @@ import pytest
 
 from tests.memory.test_library import GOOD
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_past_debate_is_found_with_its_outcome(finished):
     moot, _ = finished
@@ -72,7 +74,6 @@ def test_bad_input(moot, args, said):
     assert not moot.db.exists()
 
 
-@pytest.mark.slow
 def test_an_embedder_that_is_not_there_is_told_and_words_are_compared(finished):
     moot, _ = finished
     result = moot("search", "redis", MOOT_EMBEDDER="ollama:nomic-embed-text", OLLAMA_HOST="127.0.0.1:1")
@@ -84,13 +85,11 @@ def test_an_embedder_that_is_not_there_is_told_and_words_are_compared(finished):
     assert "MOOT_EMBEDDER: Setting embedder: 'anthropic' has no embeddings" in wrong.err
 
 
-@pytest.mark.slow
 def test_a_demonstration_is_labelled(moot):
     assert moot("Is it a demonstration?", "--rounds", "1", "--model", "sim:").code == 0
     assert "(a demonstration: it means nothing)" in moot("search", "demonstration").out
 
 
-@pytest.mark.slow
 def test_a_debate_begins_with_what_was_decided_before(moot):
     assert moot("Redis or PostgreSQL for caching?", "--rounds", "1", "--model", moot.script()).code == 0
     first = moot.ids[0][:8]

@@ -14,6 +14,8 @@ from moot.store.overview import Overview
 from tests.postgres import execute
 from tests.workers.crew import Crew, new, on, status, wait_until
 
+pytestmark = pytest.mark.slow
+
 LIMITS = json.dumps({"sim": {"requests_per_minute": 600}, "openai:gpt-5": {"tokens_per_minute": 30_000}})
 
 
@@ -71,7 +73,6 @@ def test_every_field_is_in_the_docs():
         assert f"`{name}`" in section[0], name
 
 
-@pytest.mark.slow
 def test_workers_jobs_and_limits_on_postgresql(database_url, tmp_path):
     with Crew(database_url, tmp_path, MOOT_WORKER_SWEEP_SECONDS="0.5", MOOT_RATE_LIMITS=LIMITS) as crew:
 

@@ -24,6 +24,8 @@ from tests.running import an_app, answers_file
 from tests.server.serving import Served, served
 from tests.server.test_serve import environ
 
+pytestmark = pytest.mark.slow
+
 MOOT = str(Path(sys.executable).with_name("moot"))
 DOCS = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text()
 QUESTION = "Redis or PostgreSQL?"
@@ -132,7 +134,6 @@ def test_the_whole_loop_over_http(tmp_path, mode):
         asyncio.run(main())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_the_whole_loop_over_stdio(tmp_path, mode):
     async def main() -> None:
@@ -161,7 +162,6 @@ def test_a_client_that_leaves_over_http_finds_the_result_when_it_comes_back(tmp_
         asyncio.run(main())
 
 
-@pytest.mark.slow
 def test_a_client_that_leaves_over_stdio_finds_its_debate_going_on_when_it_comes_back(tmp_path):
     async def main() -> None:
         async with over_stdio(tmp_path, SLOW) as client:
@@ -179,7 +179,6 @@ def test_a_client_that_leaves_over_stdio_finds_its_debate_going_on_when_it_comes
     asyncio.run(main())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["terminate", "kill"])
 def test_a_server_that_is_ended_over_stdio_loses_nothing(tmp_path, how):
     async def main() -> None:

@@ -22,6 +22,8 @@ from moot.models import weights
 from moot.models.weights import SMOLLM2, Abandoned, Source, fetch, present
 from moot.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 CONTENT = bytes(range(256)) * 4000
 
 
@@ -261,7 +263,6 @@ def test_the_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     assert data_dir(Settings()) == Path("/somewhere/moot")
 
 
-@pytest.mark.slow
 def test_the_real_package_from_the_real_index(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     file = fetch(tmp_path, SMOLLM2, lambda done, total: seen.append((done, total)))

@@ -8,6 +8,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 import yaml
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -20,6 +21,8 @@ from moot.runtime.owner import this_process
 from moot.settings import Settings
 from moot.types import TERMINAL, Debate
 from tests.running import DUEL_ANSWERS, new_debate
+
+pytestmark = pytest.mark.slow
 
 BUDGETS = {"classic": 700, "duel": 2400}  # each a little too small
 LONG = "Reasons and evidence, at some length. " * 12

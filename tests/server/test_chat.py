@@ -22,6 +22,8 @@ from moot.types import Debate, Event, SeatSpec, Turn
 from tests.server.serving import Served, served, wait_for
 from tests.server.test_serve import run, serving
 
+pytestmark = pytest.mark.slow
+
 DOCS = (Path(__file__).parents[2] / "docs" / "openai.md").read_text()
 QUESTION = "Redis or PostgreSQL?"
 
@@ -546,7 +548,6 @@ def test_every_parameter_that_is_read_is_documented():
         assert f"`{name}`" in DOCS, name
 
 
-@pytest.mark.slow
 def test_a_server_of_its_own_process(tmp_path):
     assert run(tmp_path, "config").returncode == 0
     with serving(tmp_path) as process, client(process) as asking:

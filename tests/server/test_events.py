@@ -12,6 +12,8 @@ from moot.server import sse
 from tests.server.serving import Served, Told, served, told, wait_for, watching
 from tests.server.test_debates import problem
 
+pytestmark = pytest.mark.slow
+
 TALK = {"model_debater": "sim:?tps=600&tokens=120", "model_judge": "sim:?tps=900"}
 
 

@@ -19,6 +19,8 @@ import pytest
 from moot.server.serving import listen
 from tests.server.serving import DEADLINE, told, wait_for
 
+pytestmark = pytest.mark.slow
+
 MOOT = str(Path(sys.executable).with_name("moot"))
 
 
@@ -83,7 +85,6 @@ def serving(folder: Path, *args: str) -> Iterator[Process]:
         process.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_says_where_it_listens_and_ends_when_told(tmp_path, number):
     with serving(tmp_path) as process:
@@ -169,7 +170,6 @@ class TestTokenCommand:
         assert said in refused.stderr
         assert len(refused.stderr.splitlines()) == 1
 
-    @pytest.mark.slow
     def test_it_opens_a_server_that_others_can_reach(self, tmp_path):
         secret = run(tmp_path, "token", "create", "ann").stdout.strip()
         with serving(tmp_path, "--host", "0.0.0.0") as process:
@@ -204,7 +204,6 @@ def all_rest(process: Process, ids: list[str]) -> bool:
     return all(each["status"] == "completed" for each in listed if each["id"] in ids)
 
 
-@pytest.mark.slow
 def test_killed_with_fifty_debates_running_all_finish_and_nothing_is_lost_or_doubled(tmp_path):
     with serving(tmp_path) as process:
         ids = [ask(process, n) for n in range(50)]
@@ -231,7 +230,6 @@ def test_killed_with_fifty_debates_running_all_finish_and_nothing_is_lost_or_dou
         assert set(after[debate_id][0]) == set(clean[undisturbed[n % 3]][0])
 
 
-@pytest.mark.slow
 def test_ended_in_mid_debate_it_goes_on_where_it_was(tmp_path):
     with serving(tmp_path) as process:
         ids = [ask(process, n) for n in range(5)]
@@ -244,7 +242,6 @@ def test_ended_in_mid_debate_it_goes_on_where_it_was(tmp_path):
         assert all(same for _, same in transcripts(process, ids).values())
 
 
-@pytest.mark.slow
 def test_a_debate_that_another_process_drives_is_followed(tmp_path):
     with serving(tmp_path) as process:
         other = subprocess.Popen(

@@ -515,6 +515,8 @@ class TestPrivileges:
         async def check(store: PostgresStore) -> None:
             assert (await store.page()).debates == []  # looking is possible
             with pytest.raises(NotWritable, match="read-only"):
+                await store.writable()
+            with pytest.raises(NotWritable, match="read-only"):
                 await store.create(debate(1))
 
         using(url, check)

@@ -20,6 +20,8 @@ from tests.store.contract import debate, turn
 from tests.store.test_postgres import using
 from tests.store.wire import wire_to
 
+pytestmark = pytest.mark.slow
+
 Write = Callable[[PostgresStore, str], Awaitable[Any]]
 NOTE = [Shown(type="status", data={"status": "x"})]
 GATE = "1/checkpoint/you"
@@ -237,7 +239,6 @@ class TestLostConnections:
         asyncio.run(main())
 
 
-@pytest.mark.slow
 class TestRestarts:
     @pytest.fixture
     def url(self, cluster: Cluster) -> str:

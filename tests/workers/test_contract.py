@@ -13,6 +13,8 @@ from moot.store.postgres.queue import PgQueue
 from tests.store.contract import Clock
 from tests.workers.contract import QueueContract, Yard
 
+pytestmark = pytest.mark.slow
+
 
 class Postgres:
     def __init__(self, url: str) -> None:

@@ -286,9 +286,9 @@ class TestBadInput:
     def test_a_database_that_can_only_be_read(self, crew: Crew):
         name = urlsplit(crew.url).path[1:]
         execute(crew.url, f"alter database {name} set default_transaction_read_only = on")
-        for command in ("worker", "debate"):
-            args = ("Redis or PostgreSQL?", "--model", "sim:", "--detach") if command == "debate" else ()
-            done = crew.run(command, *args)
+        debate = ("debate", "Redis or PostgreSQL?", "--model", "sim:", "--detach")
+        for command in (("worker",), ("serve", "--port", "0"), debate):
+            done = crew.run(*command)
             assert done.returncode in (1, 2)
             assert done.stderr.count("\n") == 1, done.stderr
             assert "is read-only" in done.stderr

@@ -14,6 +14,8 @@ from moot.errors import StoreError, WrongStatus
 from moot.store.queue import Depth, Swept
 from tests.workers.crew import jobs, new, on, rows, status, turns, working
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def go(database_url: str, tmp_path: Path) -> Callable[..., None]:

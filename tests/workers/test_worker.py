@@ -16,6 +16,8 @@ from moot.store.queue import Swept
 from tests.running import answers_file, until
 from tests.workers.crew import jobs, new, on, rows, status, turns, working
 
+pytestmark = pytest.mark.slow
+
 
 class Calls:
     """A scripted model that notes its calls."""

@@ -32,7 +32,7 @@ async def serve(args: Namespace) -> int:
                 "Make one with: moot token create NAME --scope read,run,decide"
             )
         bound = listen(settings.serve_host, settings.serve_port)
-        await database(app)
+        await (await database(app)).store.writable()
         url = address_of(bound, settings.serve_host)
         server = Server(create_app(app, host=settings.serve_host), behind_proxy=bool(settings.serve_hosts))
         print(f"moot listens on {url}", flush=True)

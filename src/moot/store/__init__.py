@@ -169,6 +169,10 @@ class Store(Protocol):
         """Connect, and bring the schema up to date. Whatever is called first does it, too."""
         ...
 
+    async def writable(self) -> None:
+        """Raises NotWritable when nothing could be stored: better known at once than at the first debate."""
+        ...
+
     async def create(self, debate: Debate, turns: Sequence[Turn] = (), events: Sequence[Shown] = ()) -> Debate: ...
 
     async def get(self, debate_id: str) -> Debate:

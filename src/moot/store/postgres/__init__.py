@@ -105,6 +105,9 @@ class PostgresStore:
                     await asyncio.sleep(wait)
                     wait = min(2 * wait, LONGEST_WAIT)
 
+    async def writable(self) -> None:
+        await self._rows("change_nothing")
+
     async def create(self, debate: Debate, turns: Sequence[Turn] = (), events: Sequence[Shown] = ()) -> Debate:
         await self.open()
         now = self.now()

@@ -84,6 +84,9 @@ class SqliteStore:
     async def open(self) -> None:
         """It is open."""
 
+    async def writable(self) -> None:
+        await self._writer.do(lambda connection: connection.execute(sql("change_nothing")))
+
     async def create(self, debate: Debate, turns: Sequence[Turn] = (), events: Sequence[Shown] = ()) -> Debate:
         now = self._now()
         values = {

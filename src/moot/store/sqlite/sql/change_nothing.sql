@@ -1,0 +1,1 @@
+update debate_sessions set updated_at = updated_at where false
