@@ -18,7 +18,8 @@ from moot.store.postgres.link import connect, sql
 from moot.store.sqlite import SqliteStore
 from moot.types import Cursor, Shown
 from tests.postgres import PASSWORD, Cluster, Databases, execute, other
-from tests.store.contract import StoreContract, debate, turn
+from tests.store.contract import StoreContract
+from tests.store.samples import debate, turn
 
 
 def using(url: str, check: Callable[[PostgresStore], Awaitable[Any]], **how: Any) -> Any:
@@ -303,7 +304,7 @@ class TestSchema:
         program = """
 import asyncio, sys
 from moot.store.postgres import PostgresStore
-from tests.store.contract import debate
+from tests.store.samples import debate
 async def main():
     store = PostgresStore(sys.argv[1])
     await store.create(debate(int(sys.argv[2])))

@@ -11,7 +11,7 @@ import pytest
 from moot.store.postgres import PostgresStore
 from moot.store.postgres.clock import JUMP_SECONDS, LOOK_SECONDS, SLOW_SECONDS, ServerClock
 from tests.postgres import execute
-from tests.store.contract import debate
+from tests.store.samples import debate
 
 
 class World:

@@ -16,7 +16,7 @@ from moot.store.postgres import PostgresStore
 from moot.store.postgres.clock import ServerClock
 from moot.types import Cursor, Debate, Failure, Gate, Shown, Usage
 from tests.postgres import Cluster, other
-from tests.store.contract import debate, turn
+from tests.store.samples import debate, turn
 from tests.store.test_postgres import using
 from tests.store.wire import wire_to
 

@@ -14,7 +14,7 @@ from moot.store.postgres import PostgresStore, talk
 from moot.store.sqlite import SqliteStore
 from moot.types import Gate, Shown
 from tests.postgres import Cluster, execute, other
-from tests.store.contract import debate, turn
+from tests.store.samples import debate, turn
 from tests.store.wire import wire_to
 
 DEADLINE = 30

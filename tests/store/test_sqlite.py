@@ -11,7 +11,8 @@ import pytest
 from moot.errors import NotWritable, StoreError, WrongSchema
 from moot.store.rows import new_id
 from moot.store.sqlite import SqliteStore, migrations
-from tests.store.contract import StoreContract, debate, turn
+from tests.store.contract import StoreContract
+from tests.store.samples import debate, turn
 
 
 class TestSqlite(StoreContract):
@@ -146,7 +147,7 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from moot.store import Commit
 from moot.store.sqlite import SqliteStore
-from tests.store.contract import debate, turn
+from tests.store.samples import debate, turn
 async def main():
     store = SqliteStore(Path(sys.argv[1]))
     made = await store.create(debate(1))

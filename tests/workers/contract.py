@@ -14,7 +14,7 @@ from moot.errors import WrongStatus
 from moot.store import Commit, Store
 from moot.store.queue import Depth, Queue, Swept
 from moot.types import Cursor, Debate, Gate
-from tests.store.contract import debate
+from tests.store.samples import debate
 
 ASK = "1/ask/you"
 

@@ -11,7 +11,7 @@ import pytest
 
 from moot.app import App
 from moot.types import Debate, Turn
-from tests.store.contract import turn
+from tests.store.samples import turn
 from tests.workers.crew import Called, Crew, new, on, paid_twice, status, wait_until
 
 

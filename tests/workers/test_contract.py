@@ -10,7 +10,7 @@ import pytest
 
 from moot.store.postgres import PostgresStore
 from moot.store.postgres.queue import PgQueue
-from tests.store.contract import Clock
+from tests.store.samples import Clock
 from tests.workers.contract import QueueContract, Yard
 
 pytestmark = pytest.mark.slow

@@ -1,0 +1,144 @@
+"""What is remembered of debates."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from moot.store import Store
+from tests.store.samples import debate, memorized
+
+
+class MemoriesContract:
+    def test_completed_debates_wait_to_be_remembered_the_newest_first(self, run, clock):
+        async def check(store: Store):
+            ids = await self.completed(store, 1, 2, 3, clock=clock)
+            await store.create(debate(4))
+            other = await store.create(debate(5))
+            await store.move(other.id, "canceled", expect=["pending"])
+            for embedder in ("", "e1"):
+                assert [d.id for d in await store.unremembered(embedder, 10)] == ids[::-1]
+                assert [d.id for d in await store.unremembered(embedder, 2)] == ids[:0:-1]
+            assert (await store.unremembered("", 1))[0] == await store.get(ids[2])
+            await store.remember([memorized(2), memorized(3, embedder="e1", embedding=b"1234")])
+            assert [d.id for d in await store.unremembered("", 10)] == ids[:1]
+            # With an embedder, those that lack its vector come after those that are not remembered at all.
+            assert [d.id for d in await store.unremembered("e1", 10)] == ids[:2]
+            first, *others = await store.unremembered("e2", 10)
+            assert first.id == ids[0]
+            assert {other.id for other in others} == set(ids[1:])
+            await store.remember([memorized(1)])
+            assert await store.unremembered("", 10) == []
+            before = await store.get(ids[0])
+            await store.remember([])
+            assert await store.get(ids[0]) == before
+
+        run(check)
+
+    def test_words_are_found_more_and_rarer_ones_first(self, run):
+        async def check(store: Store):
+            ids = await self.completed(store, *range(1, 9))
+            words = [["plan", "cach"], ["plan", "redis"], ["plan", "redis", "cach"], ["缓存", "plan"], ["plan", "plan"]]
+            await store.remember([memorized(n, words) for n, words in enumerate(words, 1)])
+            await store.remember([memorized(n, ["plan"]) for n in (6, 7, 8)])
+            hits = await store.search(["redis", "cach"], 10)
+            assert hits.ids[0] == ids[2]
+            assert set(hits.ids) == set(ids[:3])
+            assert hits.total == 8
+            assert hits.having == {"redis": 2, "cach": 2}
+            assert (await store.search(["缓存", "plan"], 1)).ids == [ids[3]]
+            assert (await store.search(["plan", "redis"], 2)).having == {"plan": 8, "redis": 2}
+            assert set((await store.search(["plan", "redis"], 2)).ids) == {ids[1], ids[2]}
+            nothing = await store.search(["nowhere"], 10)
+            assert (list(nothing.ids), dict(nothing.having)) == ([], {"nowhere": 0})
+            assert list((await store.search([], 10)).ids) == []
+
+        run(check)
+
+    @pytest.mark.parametrize(
+        "word", ['"', "'", "a*", "NEAR", "AND", "OR", "NOT", "x:y", "a-b", "(", "\\", "%", ";--", "|"]
+    )
+    def test_no_word_is_more_than_a_word(self, run, word):
+        async def check(store: Store):
+            await self.completed(store, 1)
+            await store.remember([memorized(1, ["plan", "near", "and"])])
+            hits = await store.search([word, "plan"], 10)
+            assert hits.ids == [debate(1).id]
+            assert list((await store.search([word], 10)).ids) in ([], [debate(1).id])
+
+        run(check)
+
+    def test_a_search_can_leave_out_what_decided_nothing_and_demonstrations(self, run):
+        async def check(store: Store):
+            ids = await self.completed(store, 1, 2, 3, 4)
+            kinds = [(True, False), (False, False), (True, True), (False, True)]
+            await store.remember(
+                [
+                    memorized(
+                        n, ["plan"], embedder="e", embedding=b"1234", decided=decided, demonstration=demonstration
+                    )
+                    for n, (decided, demonstration) in enumerate(kinds, 1)
+                ]
+            )
+            assert set((await store.search(["plan"], 10)).ids) == set(ids)
+            assert set((await store.search(["plan"], 10, decided=True)).ids) == {ids[0], ids[2]}
+            real = await store.search(["plan"], 10, decided=True, demonstrations=False)
+            assert real.ids == [ids[0]]
+            assert set((await store.search(["plan"], 10, demonstrations=False)).ids) == set(ids[:2])
+            seen = (await store.vectors("e")).vectors
+            assert [(vector.decided, vector.demonstration) for vector in seen] == kinds
+
+        run(check)
+
+    def test_vectors_come_in_order_and_in_pages(self, run):
+        async def check(store: Store):
+            ids = await self.completed(store, 1, 2, 3)
+            none = await store.vectors("e")
+            assert (none.total, list(none.vectors)) == (0, [])
+            made = [memorized(n, embedder="e", embedding=bytes([n] * 8)) for n in (1, 2, 3)]
+            await store.remember(made)
+            first = await store.vectors("e", limit=2)
+            assert first.total == 3
+            assert [(v.debate_id, v.embedding) for v in first.vectors] == [
+                (ids[0], b"\x01" * 8),
+                (ids[1], b"\x02" * 8),
+            ]
+            rest = await store.vectors("e", first.vectors[-1].place)
+            assert [v.debate_id for v in rest.vectors] == ids[2:]
+            assert rest.total == 3
+            assert list((await store.vectors("e", rest.vectors[-1].place)).vectors) == []
+            assert (await store.vectors("other")).total == 0
+
+        run(check)
+
+    def test_what_is_remembered_again_gets_the_vector_and_loses_none(self, run):
+        async def check(store: Store):
+            (one,) = await self.completed(store, 1)
+            await asyncio.gather(*(store.remember([memorized(1, ["plan"])]) for _ in range(5)))
+            assert (await store.search(["plan"], 10)).ids == [one]
+            await store.remember([memorized(1, ["plan"], embedder="e1", embedding=b"1111")])
+            await store.remember([memorized(1, ["plan"])])  # someone without an embedder
+            assert [v.embedding for v in (await store.vectors("e1")).vectors] == [b"1111"]
+            assert await store.unremembered("e1", 10) == []
+            await store.remember([memorized(1, ["plan"], embedder="e2", embedding=b"2222")])
+            assert (await store.vectors("e1")).total == 0
+            assert [v.embedding for v in (await store.vectors("e2")).vectors] == [b"2222"]
+            assert (await store.search(["plan"], 10)).having == {"plan": 1}
+            await store.remember([memorized(9, ["plan"])])  # there is no such debate
+            assert (await store.search(["plan"], 10)).ids == [one]
+
+        run(check)
+
+    def test_embeddings_of_other_texts_are_kept_by_their_hash(self, run):
+        async def check(store: Store):
+            assert await store.embeddings("e1", ["a", "b"]) == {}
+            await store.keep_embeddings("e1", {"a": b"1", "b": b"\x00\xff"})
+            await store.keep_embeddings("e2", {"a": b"2"})
+            await store.keep_embeddings("e1", {"a": b"other"})
+            await store.keep_embeddings("e1", {})
+            assert await store.embeddings("e1", ["a", "b", "c"]) == {"a": b"1", "b": b"\x00\xff"}
+            assert await store.embeddings("e2", ["a", "b"]) == {"a": b"2"}
+            assert await store.embeddings("e1", []) == {}
+
+        run(check)

@@ -1,0 +1,254 @@
+"""Steps: commits, claims, leases and moves."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from moot.store import Commit, Store
+from moot.types import Cursor, Failure, Shown, Usage
+from tests.store.samples import debate, turn
+
+
+class StepsContract:
+    def test_a_turn_comes_back_as_it_was_committed_with_everything_else_of_its_step(self, run, clock):
+        async def check(store: Store):
+            await store.create(debate(1))
+            claimed = await store.claim(debate(1).id, "me", 10, expect=["pending"])
+            assert claimed is not None
+            assert (claimed.status, claimed.epoch, claimed.owner) == ("running", 1, "me")
+            assert claimed.lease_until == clock.now + 10
+            assert claimed.started_at == clock.now
+            committed = await store.commit(
+                Commit(
+                    debate_id=claimed.id,
+                    epoch=1,
+                    turns=[turn()],
+                    cursor=Cursor(open=("2/think/b", "1/evaluate/judge"), next_round=2, next_actor="b"),
+                    events=[Shown(type="notice", data={"text": "n"}), Shown(type="TURN", key="1/speak/a", turn=turn())],
+                    shown=1,
+                    total_rounds=1,
+                )
+            )
+            assert committed is not None
+            assert committed.status == "running"
+            assert await store.turns(claimed.id) == [turn()]
+            assert await store.turns(claimed.id, after=1) == []
+            after = await store.get(claimed.id)
+            assert after.cursor == Cursor(open=("2/think/b", "1/evaluate/judge"), next_round=2, next_actor="b")
+            assert (after.turn_count, after.shown_count, after.last_seq, after.total_rounds) == (1, 1, 2, 1)
+            assert (after.tokens_in, after.tokens_out, after.cost_usd) == (100, 20, 0.25)
+            events = await store.events(claimed.id)
+            assert events == committed.events
+            assert [(e.seq, e.type, e.key, e.data) for e in events] == [
+                (1, "notice", "", {"text": "n"}),
+                (2, "TURN", "1/speak/a", {}),
+            ]
+            assert events[1].turn == turn()
+            assert [e.seq for e in await store.events(claimed.id, after=1)] == [2]
+            assert [e.seq for e in await store.events(claimed.id, limit=1)] == [1]
+
+        run(check)
+
+    def test_a_cost_that_is_not_known_makes_the_sum_unknown(self, run):
+        async def check(store: Store):
+            await store.create(debate(1))
+            await store.claim(debate(1).id, "me", 10, expect=["pending"])
+            await store.commit(Commit(debate_id=debate(1).id, epoch=1, turns=[turn()]))
+            await store.commit(Commit(debate_id=debate(1).id, epoch=1, turns=[turn("k2", 2, cost_usd=None)]))
+            assert (await store.get(debate(1).id)).cost_usd is None
+
+        run(check)
+
+    def test_a_commit_of_an_old_epoch_changes_nothing(self, run, clock):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            await store.claim(made.id, "me", 10, expect=["pending"])
+            clock.now += 11
+            taken = await store.claim(made.id, "you", 10, expect=["running"])
+            assert taken is not None
+            assert taken.epoch == 2
+            before = await store.get(made.id)
+            late = Commit(
+                debate_id=made.id,
+                epoch=1,
+                turns=[turn()],
+                status="completed",
+                events=[Shown(type="TURN")],
+                release=True,
+            )
+            assert await store.commit(late) is None
+            assert await store.get(made.id) == before
+            assert await store.turns(made.id) == []
+            assert await store.events(made.id) == []
+
+        run(check)
+
+    @pytest.mark.parametrize("status", ["pending", "stopped", "failed", "completed", "canceled", "waiting"])
+    def test_a_debate_that_is_not_running_takes_no_commit(self, run, status):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            if status != "pending":
+                await store.claim(made.id, "me", 10, expect=["pending"])
+                await store.move(made.id, status, expect=["running"])
+            epoch = (await store.get(made.id)).epoch
+            assert await store.commit(Commit(debate_id=made.id, epoch=epoch, turns=[turn()])) is None
+            assert await store.turns(made.id) == []
+
+        run(check)
+
+    def test_a_key_has_one_turn(self, run):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            await store.claim(made.id, "me", 10, expect=["pending"])
+            await store.commit(Commit(debate_id=made.id, epoch=1, turns=[turn()]))
+            before = await store.get(made.id)
+            with pytest.raises(Exception, match=r"(?i)unique|duplicate"):
+                await store.commit(Commit(debate_id=made.id, epoch=1, turns=[turn(seq=2, content="other")]))
+            assert await store.turns(made.id) == [turn()]
+            assert await store.get(made.id) == before
+
+        run(check)
+
+    def test_one_bad_commit_in_a_group_spoils_no_other(self, run):
+        async def check(store: Store):
+            for n in range(20):
+                await store.create(debate(n))
+                await store.claim(debate(n).id, "me", 10, expect=["pending"])
+            await store.commit(Commit(debate_id=debate(7).id, epoch=1, turns=[turn()]))
+            results = await asyncio.gather(
+                *(store.commit(Commit(debate_id=debate(n).id, epoch=1, turns=[turn()])) for n in range(20)),
+                return_exceptions=True,
+            )
+            assert [n for n, result in enumerate(results) if isinstance(result, Exception)] == [7]
+            for n in range(20):
+                assert len(await store.turns(debate(n).id)) == 1
+
+        run(check)
+
+    def test_of_many_who_claim_at_once_one_wins(self, run):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            claims = await asyncio.gather(
+                *(store.claim(made.id, f"p{n}", 10, expect=["pending", "running"]) for n in range(20))
+            )
+            won = [claim for claim in claims if claim is not None]
+            assert len(won) == 1
+            assert (await store.get(made.id)).owner == won[0].owner
+
+        run(check)
+
+    def test_a_live_lease_is_in_the_way_and_a_dead_owners_is_not(self, run, clock):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            await store.claim(made.id, "me", 10, expect=["pending"])
+            assert await store.claim(made.id, "you", 10, expect=["running"]) is None
+            taken = await store.claim(made.id, "you", 10, expect=["running"], dead="me")
+            assert taken is not None
+            assert taken.owner == "you"
+            clock.now += 10
+            assert await store.claim(made.id, "third", 10, expect=["running"]) is not None
+
+        run(check)
+
+    def test_ending_lets_go_of_the_lease_and_keeps_the_outcome(self, run, clock):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            await store.claim(made.id, "me", 10, expect=["pending"])
+            clock.now += 5
+            await store.commit(
+                Commit(debate_id=made.id, epoch=1, status="completed", outcome={"winner": "a"}, release=True)
+            )
+            done = await store.get(made.id)
+            assert (done.status, done.outcome, done.owner) == ("completed", {"winner": "a"}, None)
+            assert done.completed_at == clock.now
+
+        run(check)
+
+    def test_a_failure_is_kept_until_the_next_claim_and_its_cost_for_good(self, run):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            await store.claim(made.id, "me", 10, expect=["pending"])
+            failure = Failure(kind="timeout", message="too slow")
+            lost = Usage(tokens_in=3, tokens_out=5, cost_usd=0.5)
+            await store.commit(
+                Commit(debate_id=made.id, epoch=1, status="failed", error=failure, lost=lost, release=True)
+            )
+            failed = await store.get(made.id)
+            assert (failed.status, failed.error, failed.lost) == ("failed", failure, lost)
+            again = await store.claim(made.id, "me", 10, expect=["failed"])
+            assert again is not None
+            assert (again.error, again.lost, again.epoch) == (None, lost, 2)
+
+        run(check)
+
+    def test_a_move_is_made_only_from_the_statuses_named(self, run):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            assert await store.move(made.id, "stopping", expect=["running"]) is None
+            note = Shown(type="status", data={"status": "canceled"})
+            moved = await store.move(made.id, "canceled", expect=["pending", "running"], events=[note])
+            assert moved is not None
+            assert moved.status == "canceled"
+            assert [e.type for e in await store.events(made.id)] == ["status"]
+
+        run(check)
+
+    def test_whoever_is_told_to_stop_keeps_the_lease_while_it_finishes(self, run):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            await store.claim(made.id, "me", 10, expect=["pending"])
+            stopping = await store.move(made.id, "stopping", expect=["running"])
+            assert stopping is not None
+            assert stopping.owner == "me"
+            committed = await store.commit(Commit(debate_id=made.id, epoch=1, turns=[turn()]))
+            assert committed is not None
+            assert committed.status == "stopping"
+
+        run(check)
+
+    def test_a_pulse_renews_leases_and_tells_what_changed(self, run, clock):
+        async def check(store: Store):
+            for n in range(4):
+                await store.create(debate(n))
+                await store.claim(debate(n).id, "me", 10, expect=["pending"])
+            ids = [debate(n).id for n in range(4)]
+            await store.move(ids[1], "stopping", expect=["running"])
+            await store.move(ids[2], "canceled", expect=["running"])
+            await store.claim(ids[3], "you", 10, expect=["running"], dead="me")
+            clock.now += 4
+            pulse = await store.pulse("me", dict.fromkeys(ids, 1), 10)
+            assert pulse.statuses == {ids[0]: "running", ids[1]: "stopping"}
+            assert set(pulse.lost) == {ids[2], ids[3]}
+            assert (await store.get(ids[0])).lease_until == clock.now + 10
+            assert (await store.get(ids[3])).lease_until == clock.now + 6
+            clock.now += 4
+            await store.pulse("me", {ids[0]: 1}, None)
+            assert (await store.get(ids[0])).lease_until == clock.now + 6
+
+        run(check)
+
+    def test_abandoned_are_those_whose_driver_is_silent_or_dead(self, run, clock):
+        async def check(store: Store):
+            for n, owner in enumerate(["silent", "alive", "dead", "done"]):
+                await store.create(debate(n))
+                await store.claim(debate(n).id, owner, 100 if owner == "alive" else 10, expect=["pending"])
+            await store.commit(Commit(debate_id=debate(3).id, epoch=1, status="completed", release=True))
+            found = await store.abandoned(lambda owner: owner == "dead")
+            assert [d.owner for d in found] == ["dead"]
+            clock.now += 10
+            found = await store.abandoned(lambda owner: False)
+            assert {d.owner for d in found} == {"silent", "dead"}
+
+        run(check)
+
+    def test_a_fork_is_created_with_its_turns(self, run):
+        async def check(store: Store):
+            turns = [turn(f"{n}/speak/a", n) for n in (1, 2, 3)]
+            made = await store.create(debate(1, parent_id="p", forked_at="4/speak/a"), turns=turns)
+            assert await store.turns(made.id) == turns
+            assert (made.turn_count, made.tokens_out, made.cost_usd) == (3, 60, 0.75)
+            assert (made.parent_id, made.forked_at, made.shown_count) == ("p", "4/speak/a", 0)
+
+        run(check)

@@ -1,0 +1,75 @@
+"""Debates, turns and a clock for tests of stores and queues."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from moot.store import Memorized
+from moot.types import Debate, SeatSpec, Turn
+
+GATES = ("1/checkpoint", "2/checkpoint")
+CAST = (SeatSpec(id="a", name="Ada", role="debater", model="sim:", max_tokens=600, temperature=0.7),)
+
+
+def debate(n: int = 0, **changes: Any) -> Debate:
+    base = Debate(
+        id=f"{n:08x}-0000-4000-8000-000000000000",
+        topic='Is "this" — 你好 — fine?',
+        format="duel",
+        format_version=1,
+        status="pending",
+        config={"turns": 6, "nested": {"x": [1, None]}},
+        cast=CAST,
+        initiated_by="someone",
+        metadata={"k": "v"},
+    )
+    return replace(base, **changes)
+
+
+def turn(key: str = "1/speak/a", seq: int = 1, **changes: Any) -> Turn:
+    base = Turn(
+        key=key,
+        seq=seq,
+        kind="ask",
+        round=1,
+        phase="speak",
+        seat="a",
+        role="debater",
+        content="Words — 你好 kept",
+        raw="raw words",
+        data={"score": 7, "nested": {"x": [1.5, None, "é"]}},
+        failure=None,
+        model="m",
+        provider="p",
+        tokens_in=100,
+        tokens_out=20,
+        tokens_cached=50,
+        cost_usd=0.25,
+        finish_reason="stop",
+        duration_ms=1234,
+        response_time_ms=56,
+        prompt="duel/open",
+        prompt_hash="abcdef0123456789",
+        started_at=1000.25,
+        created_at=1001.5,
+        metadata={"attempts": ["x"]},
+        confidence=0.5,
+        tool_calls=[{"name": "t"}],
+        test_results=[1],
+        reflections=["r"],
+    )
+    return replace(base, **changes)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def memorized(n: int, words: Sequence[str] = ("word",), **more: Any) -> Memorized:
+    return Memorized(**{"debate_id": debate(n).id, "words": words, "decided": True, "demonstration": False, **more})
