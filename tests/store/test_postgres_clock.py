@@ -20,6 +20,7 @@ class World:
     def __init__(self) -> None:
         self.server, self.wall, self.steady = 1_000_000.0, 1_000_300.0, 50.0
         self.takes = 0.01  # seconds, there and back
+        self.there = 0.5  # of them
         self.looks = 0
         self.clock = ServerClock(steady=lambda: self.steady, wall=lambda: self.wall)
 
@@ -28,9 +29,9 @@ class World:
 
     async def fetch(self, query: str, *args: Any) -> list[dict[str, float]]:
         self.looks += 1
-        self.go_on(self.takes / 2)
+        self.go_on(self.takes * self.there)
         now = self.server
-        self.go_on(self.takes / 2)
+        self.go_on(self.takes * (1 - self.there))
         return [{"now": now}]
 
     def look(self) -> float:
@@ -65,6 +66,15 @@ class TestReckoning:
         assert world.look() == pytest.approx(0, abs=1e-6)
         world.look()
         assert world.looks == 2
+
+    @pytest.mark.parametrize("there", [0.01, 0.99])
+    def test_where_the_way_back_may_explain_the_difference_the_wall_clock_is_right(self, there):
+        world = World()
+        world.takes, world.there = 0.4, there
+        world.wall = world.server
+        assert world.look() == pytest.approx(0, abs=1e-6)
+        world.wall += 300
+        assert abs(world.look()) <= world.takes / 2
 
     def test_a_machine_that_was_asleep_asks_before_it_does_anything(self):
         """Its steady clock may have stood still."""

@@ -44,11 +44,13 @@ class ServerClock:
             return
         began = self._steady()
         (row,) = await link.fetch("select extract(epoch from clock_timestamp())::double precision as now")
-        ended = self._steady()
+        ended, wall = self._steady(), self._wall()
         quick = ended - began <= SLOW_SECONDS
         if quick or self._ahead is None:
-            self._ahead = row["now"] - (began + ended) / 2
-            self._looked = (ended, self._wall()) if quick else None
+            least, most = row["now"] - ended, row["now"] - began
+            # Where the wall clock may be right, for all that can be told, it is: the middle would be a worse guess.
+            self._ahead = wall - ended if least <= wall - ended <= most else (least + most) / 2
+            self._looked = (ended, wall) if quick else None
 
     def _due(self) -> bool:
         if self._looked is None:
