@@ -10,6 +10,7 @@ from moot.store.postgres.link import Link
 
 LOOK_SECONDS = 30.0  # after which the server is asked again: two good clocks differ by a few milliseconds by then
 SLOW_SECONDS = 0.5  # an answer that took longer says too little
+SAME_SECONDS = 0.5  # a wall clock that is no further off is taken as it is: it is kept better than we can reckon
 JUMP_SECONDS = 1.0  # by which the wall clock and the steady one may part before something has happened to one of them
 
 
@@ -27,8 +28,8 @@ class ServerClock:
         steady: Callable[[], float] = steady,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        """`given`: one that everyone shares, so that nobody needs the server's. `wall` counts only until the server was
-        asked first."""
+        """`given`: one that everyone shares, so that nobody needs the server's. `wall` counts until the server was
+        asked first, and where it is right."""
         self._given, self._steady, self._wall = given, steady, wall
         self._ahead: float | None = None  # of the steady one
         self._looked: tuple[float, float] | None = None  # when the server was asked, by both of our clocks
@@ -36,7 +37,11 @@ class ServerClock:
     def __call__(self) -> float:
         if self._given is not None:
             return self._given()
-        return self._wall() if self._ahead is None else self._steady() + self._ahead
+        wall = self._wall()
+        if self._ahead is None:
+            return wall
+        reckoned = self._steady() + self._ahead
+        return wall if abs(wall - reckoned) <= SAME_SECONDS else reckoned
 
     async def look(self, link: Link) -> None:
         """Ask the server, if it is time to."""
@@ -47,9 +52,7 @@ class ServerClock:
         ended, wall = self._steady(), self._wall()
         quick = ended - began <= SLOW_SECONDS
         if quick or self._ahead is None:
-            least, most = row["now"] - ended, row["now"] - began
-            # Where the wall clock may be right, for all that can be told, it is: the middle would be a worse guess.
-            self._ahead = wall - ended if least <= wall - ended <= most else (least + most) / 2
+            self._ahead = row["now"] - (began + ended) / 2
             self._looked = (ended, wall) if quick else None
 
     def _due(self) -> bool:
