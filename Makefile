@@ -61,11 +61,12 @@ slow: $(READY) system web
 
 check: lint types layers fast
 
+# Three at a time on two cores: many tests wait for something.
 test: system web lint types layers
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 3 --dist worksteal
 
 bench: $(READY)
-	$(BIN)/python -m moot.bench $(ARGS)
+	$(BIN)/python -m perf $(ARGS)
 
 soak: $(READY) system
 	$(BIN)/python -m tests.workers.soak $(ARGS)

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
-from moot.bench.cluster import MISSING, PASSWORD, Cluster, a_cluster, binaries, hold, wait_until_gone
+from perf.cluster import MISSING, PASSWORD, Cluster, a_cluster, binaries, hold, wait_until_gone
 
 __all__ = ["PASSWORD", "Cluster", "Databases", "binaries", "execute", "other"]
 
@@ -30,7 +30,7 @@ TEMPLATE = "moot_template"
 
 
 def execute(url: str, *statements: str) -> list[Any]:
-    """As someone other than moot; gives the rows of the last statement."""
+    """Run SQL over a connection of its own; return the rows of the last statement."""
     import asyncpg
 
     async def main() -> list[Any]:

@@ -12,11 +12,11 @@ from typing import Any
 import yaml
 
 from moot.app import App
+from moot.core.settings import Settings
+from moot.core.types import Debate
 from moot.request import Request
-from moot.settings import Settings
-from moot.types import Debate
 
-DUEL_ANSWERS: dict[str, Any] = {
+VALID_ANSWERS: dict[str, Any] = {
     "*/score/*": {"reasoning": "It holds.", "score": 7},
     "*/confirm/*": {"winner": "Ada"},
     "*/extract/*": {"winner": "Ada", "scores": {"Ada": 8, "Basil": 6}},
@@ -30,12 +30,29 @@ DUEL_ANSWERS: dict[str, Any] = {
 
 
 def answers_file(folder: Path, answers: Mapping[str, Any] | None = None, **options: Any) -> str:
-    """A scripted model's spec; `answers` come before the ones that make every debate end well."""
+    """The spec of a scripted model with `answers`, and valid ones for all other steps of the built-in formats."""
     path = folder / "answers.yaml"
     own = dict(answers or {})
-    all_answers = own | {key: answer for key, answer in DUEL_ANSWERS.items() if key not in own}
+    all_answers = own | {key: answer for key, answer in VALID_ANSWERS.items() if key not in own}
     path.write_text(yaml.safe_dump({"answers": all_answers, **options}, sort_keys=False))
     return f"scripted:{path}"
+
+
+class Held:
+    """A scripted model whose answers wait until the test releases them."""
+
+    def __init__(self, folder: Path, answers: Mapping[str, Any] | None = None) -> None:
+        (folder / "held").mkdir()
+        self._released = folder / "held" / "released"
+        self.log = folder / "held" / "calls.log"
+        self.model = answers_file(folder / "held", answers, hold=self._released.name, log=self.log.name)
+
+    def release(self) -> None:
+        self._released.touch()
+
+    def hold(self) -> None:
+        """Hold the answers again."""
+        self._released.unlink()
 
 
 @asynccontextmanager
@@ -64,7 +81,7 @@ async def run_to_rest(app: App, debate: Debate) -> Debate:
 
 
 async def run_to_end(app: App, debate: Debate, people: Mapping[str, Any]) -> Debate:
-    """Answers what it asks people, by key or pattern."""
+    """Run a debate to its end, answering its gates with `people`, by key or pattern."""
     left = await run_to_rest(app, debate)
     while left.status == "waiting":
         gate = await app.runtime.open_gate(debate.id)
@@ -78,7 +95,7 @@ async def run_to_end(app: App, debate: Debate, people: Mapping[str, Any]) -> Deb
 
 
 async def until(condition: Callable[[], Any], seconds: float = 20) -> None:
-    """Poll for a condition; fails when it never comes."""
+    """Poll until the condition holds; raises TimeoutError after `seconds`."""
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(0.005)

@@ -1,4 +1,4 @@
-"""A dump taken in the middle of everything, restored elsewhere: debates go on from the last turn that it holds."""
+"""A dump taken while debates run, restored elsewhere: they continue from the last turn in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from tests.postgres import binaries, execute
-from tests.running import run_to_rest
+from tests.running import Held, run_to_rest
 from tests.workers.crew import Crew, new, on, status, turns
 
 pytestmark = pytest.mark.slow
@@ -22,15 +22,15 @@ def test_a_restored_dump_goes_on(databases, tmp_path):
         pytest.fail(
             "there is no pg_dump here: install PostgreSQL's client programs (Debian: apt-get install postgresql-client)"
         )
-    url, dump = databases.make(), tmp_path / "moot.dump"
+    url, dump, judge = databases.make(), tmp_path / "moot.dump", Held(tmp_path)
 
     async def begin() -> tuple[str, str]:
         async with on(url, tmp_path) as app:
-            running = await new(app, "sim:?latency_ms=150", "duel")
+            running = await new(app, "sim:", "duel", model_judge=judge.model)
             await app.hand_over(running)
             asking = await new(app, "sim:", seats={"a": {"model": "human"}}, max_rounds=1)
             await run_to_rest(app, asking)
-            await turns(app, running.id, 3)
+            await turns(app, running.id, 14)  # all that the debaters can do without the judge
             await asyncio.to_thread(subprocess.run, [dumps, "--format=custom", f"--file={dump}", url], check=True)
             return running.id, asking.id
 
@@ -41,7 +41,8 @@ def test_a_restored_dump_goes_on(databases, tmp_path):
     copy = databases.make(empty=True)
     subprocess.run([restores, "--no-owner", f"--dbname={copy}", dump], check=True)
     kept = execute(copy, f"select key, content from debate_turns where session_id = '{running}' order by seq")
-    assert 3 <= len(kept) < 30
+    assert len(kept) == 14
+    judge.release()
 
     async def end() -> None:
         async with on(copy, tmp_path) as app:

@@ -18,7 +18,7 @@ import yaml
 from moot.cli.commands import COMMANDS
 from moot.cli.parser import parser_of
 from moot.config import OTHER_VARIABLES, load, strays
-from moot.settings import Settings
+from moot.core.settings import Settings
 from moot.store.overview import Overview
 from moot.store.queue import Depth
 from moot.telemetry.instruments import Instruments, of_database, of_process

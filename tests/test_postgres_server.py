@@ -1,4 +1,4 @@
-"""The tests' own server goes when the run goes, however that ends."""
+"""The tests' PostgreSQL server ends with the test run, however that ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importing moot does nothing and is quick; the version is said once."""
+"""Importing moot has no side effects and is fast; the version has one source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_importing_the_app_loads_no_provider_and_no_renderer():
 
 
 def test_importing_the_core_loads_no_event_loop():
-    assert not loaded_by("import moot.script, moot.formats.duel").intersection((*HEAVY, "asyncio", "sqlite3"))
+    assert not loaded_by("import moot.core.script, moot.formats.duel").intersection((*HEAVY, "asyncio", "sqlite3"))
 
 
 def test_the_version_is_that_of_the_package():

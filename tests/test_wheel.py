@@ -1,4 +1,4 @@
-"""What is installed from a built package is whole: everything that the sources have, and the dashboard."""
+"""A built package contains every source file and the dashboard."""
 
 from __future__ import annotations
 
@@ -60,4 +60,4 @@ def test_a_debate_runs_from_it(wheel: Path, tmp_path: Path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == str(installed / "moot" / "__init__.py")
-    assert "moot show" in done.stdout + done.stderr
+    assert "moot record" in done.stdout + done.stderr

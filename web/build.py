@@ -85,8 +85,8 @@ def _npm(node: Path) -> list[str]:
 
 def _describe_api() -> None:
     from moot.app import App
+    from moot.core.settings import Settings
     from moot.server.app import create_app
-    from moot.settings import Settings
 
     with tempfile.TemporaryDirectory() as folder:
         api = create_app(App(Settings(database_url=f"{folder}/moot.db"), {}))

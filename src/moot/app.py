@@ -1,71 +1,58 @@
-"""The composition root: the only file that knows concrete classes. Every way in (CLI, server) goes through `App`."""
+"""The app: models, memory, store and runtime put together. Every way in (CLI, server, MCP) goes through it."""
 
 from __future__ import annotations
 
 import getpass
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import asdict, dataclass, replace
-from functools import cache
+from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from moot import __version__, formats
+from moot.backend import Backend, read_location
+from moot.casting import Casting
 from moot.config import Config, Origin, user_file
-from moot.errors import InputError, ModelError, NoSuchDebate, NotWritable, StoreError
+from moot.core.errors import InputError, ModelError, NoSuchDebate, NotWritable, StoreError
+from moot.core.lifecycle import RULES
+from moot.core.settings import Settings, read
+from moot.core.types import TIERS, Debate, Event, Json, Tier, Tool, Turn, Usage
 from moot.folders import data_dir
-from moot.formats import Format, Part, overridden
-from moot.formats.ledger import ledger_of
+from moot.formats.shared.ledger import ledger_of
+from moot.formats.wording import Wording
 from moot.memory.archive import Archive
-from moot.memory.decisions import decided_before
-from moot.memory.past import Earlier
+from moot.memory.decisions import precedent_notice
+from moot.memory.past import PrecedentLookup
 from moot.models.check import Finding, probe
-from moot.models.choice import Choice, choose, installed_in_ollama, is_demonstration
-from moot.models.shelf import Shelf
-from moot.models.spec import missing_key
-from moot.pace import OwnPace, Pace
+from moot.models.choice import Choice, is_demonstration
+from moot.models.registry import ModelRegistry
+from moot.models.weights import Progress
+from moot.planning import Plan, plan
 from moot.reasoning.claims import Ledger
 from moot.records.compare import Comparison, compare
 from moot.records.record import Record, record_of
-from moot.request import Request, merged, read_topic
+from moot.request import Request, merged
+from moot.runtime.executors import Executors
+from moot.runtime.executors.ask import REHEARSAL_MODEL
 from moot.runtime.owner import is_dead
 from moot.runtime.presence import present
+from moot.runtime.rehearsal import missing_words, rehearse
 from moot.runtime.replay import Proof, prove, rerun
 from moot.runtime.runtime import Runtime
-from moot.runtime.steps import read_guidance
+from moot.runtime.turns import read_guidance
 from moot.runtime.worker import Worker
-from moot.settings import DebateSettings, Settings, read
-from moot.store import Condition, Store, postgres, sqlite
+from moot.store import DatabaseStatus
 from moot.store.overview import Overview, Presence
-from moot.store.postgres import PostgresStore
-from moot.store.postgres.address import Address, is_address, read_address
-from moot.store.postgres.pace import SharedPace
-from moot.store.postgres.queue import PgQueue
+from moot.store.postgres.address import Address
 from moot.store.queue import Queue, Stuck
-from moot.store.sqlite import SqliteStore
 from moot.telemetry.exposition import Exposition
 from moot.telemetry.metrics import Metric
-from moot.telemetry.watch import Watch
-from moot.types import Debate, Event, Json, SeatSpec, Status, Turn, Usage
+from moot.telemetry.telemetry import Telemetry
 
-Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """A request that has been checked: everything is known, nothing is stored."""
-
-    topic: str
-    format: Format
-    config: Json
-    cast: tuple[SeatSpec, ...]
-    reasons: Mapping[str, str]  # why each model was chosen, by spec
-
-    @property
-    def demonstration(self) -> bool:
-        return any(is_demonstration(seat.model) for seat in self.cast)
+RECALL = "the setting recall_decisions"
 
 
 class App:
@@ -78,18 +65,19 @@ class App:
         progress: Progress | None = None,
         measured: bool = False,
     ) -> None:
-        """`origins` say where the settings came from, for people. `measured`: what is done is counted and logged."""
+        """`origins`: where each setting came from. `progress`: called during the download of weights. `measured`: count
+        and log what the app does."""
         self.settings, self.environ = settings, environ
-        self.watch = Watch.of(settings) if measured or settings.traces else None
+        self.telemetry = Telemetry.of(settings) if measured or settings.traces else None
         self.config = Config(settings=settings, origins=origins or {})
         self.formats = formats.installed()
-        self.models = Shelf(
+        self.models = ModelRegistry(
             settings,
             environ=environ,
             replay=self._recorded,
             progress=progress,
-            pace=self._pace,
-            watch=self.watch,
+            pace=lambda: self._backend.pace(),
+            observer=self.telemetry,
         )
         self.memory = Archive(
             lambda: self.runtime.store,
@@ -97,76 +85,61 @@ class App:
             templates=self._own_templates,
             is_demonstration=self.is_demonstration,
         )
+        self.tools: dict[str, Tool] = {}
+        self._casting = Casting(self.config, environ, self.models)
         self._runtime: Runtime | None = None
-        self._queue: Queue | None = None
-        self._exposition: Exposition | None = None
-        self._find_ollama = cache(lambda: installed_in_ollama(environ))
+
+    @cached_property
+    def _backend(self) -> Backend:
+        url = self.settings.database_url
+        location = data_dir(self.settings) / "moot.db" if url is None else read_location(url)
+        return Backend(location, wait_seconds=self.settings.database_wait_seconds)
 
     @property
     def database(self) -> Path | Address:
-        """Where debates are kept. Neither shows a password when it is printed."""
-        url = self.settings.database_url
-        if url is None:
-            return data_dir(self.settings) / "moot.db"
-        if is_address(url):
-            return read_address(url)
-        if "://" in url and not url.startswith("sqlite:///"):
-            raise InputError(
-                f"{url.partition('://')[0]}:// databases can't be used; give a file, --db moot.db, or the address of a "
-                "PostgreSQL database, --db postgresql://HOST/NAME."
-            )
-        return Path(url.removeprefix("sqlite:///")).expanduser()
+        """Where debates are stored. Safe to print: an address shows no password."""
+        return self._backend.location
 
     @property
     def runtime(self) -> Runtime:
         """Opens the database on first use, so that bad input is refused before anything is written."""
         if self._runtime is None:
-            store = self._store()
             self._runtime = Runtime(
-                store,
+                self._backend.store,
                 self.models,
                 self.formats,
                 lease_seconds=self.settings.lease_seconds,
                 pulse_seconds=self.settings.pulse_seconds,
                 memory=self.memory,
-                witness=self.watch,
-                now=store.now if isinstance(store, PostgresStore) else time.time,
+                tools=self.tools,
+                observer=self.telemetry,
+                now=self._backend.now,
             )
         return self._runtime
 
-    def _store(self) -> Store:
-        database = self.database
-        return PostgresStore(database.url) if isinstance(database, Address) else SqliteStore(database)
-
     @property
     def queue(self) -> Queue | None:
-        """How workers are told of debates; None where there are none, and whoever starts a debate drives it."""
-        if not isinstance(self.database, Address):
-            return None  # and no file is made by asking
-        store = self.runtime.store
-        if self._queue is None and isinstance(store, PostgresStore):
-            self._queue = PgQueue(store)
-        return self._queue
+        """How debates are handed to workers; None on SQLite, where the process that starts a debate drives it."""
+        return self._backend.queue
 
     async def hand_over(self, debate: Debate) -> Debate:
-        """Leave a debate to the workers."""
-        expect: Collection[Status] = ("pending", "stopped", "failed", "waiting", "running")
-        queued = await self.workers_queue().put(debate.id, expect=expect)
+        """Queue a debate for the workers. Raises WrongStatus if its status does not allow that."""
+        queued = await self.workers_queue().put(debate.id, expect=RULES["queue"].sources)
         if queued is None:
-            raise self.runtime.refusal(await self.runtime.store.get(debate.id), "be left to the workers")
+            raise self.runtime.refusal(await self.runtime.store.get(debate.id), "queue")
         return queued
 
     def workers_queue(self) -> Queue:
-        """Raises InputError where there are no workers."""
+        """The queue. Raises InputError if the database has none."""
         if self.queue is None:
             raise InputError(
-                "Workers need PostgreSQL: an SQLite file is for one machine, and whoever starts a debate there drives "
-                "it. Give the address of a database with --db postgresql://HOST/NAME or MOOT_DATABASE_URL."
+                "Workers need PostgreSQL: on SQLite, the process that starts a debate drives it. "
+                "Give the address of a database with --db postgresql://HOST/NAME or MOOT_DATABASE_URL."
             )
         return self.queue
 
     def worker(self) -> Worker:
-        queue = self.workers_queue()
+        queue = self.workers_queue()  # refused before a database is opened
         return Worker(
             self.runtime,
             queue,
@@ -176,9 +149,9 @@ class App:
         )
 
     def presence(self, worker: Worker) -> AbstractAsyncContextManager[None]:
-        """While it lasts, operators see the worker."""
-        store, settings, started = self.runtime.store, self.settings, time.time()
-        assert isinstance(store, PostgresStore)
+        """Keep the worker's presence row while the context lasts."""
+        store, settings, started = self._backend.shared_store, self.settings, time.time()
+        assert store is not None
         return present(
             store,
             lambda: Presence(
@@ -192,13 +165,8 @@ class App:
             settings.worker_sweep_seconds,
         )
 
-    def _pace(self) -> Pace:
-        """Where workers share a database, they share rate limits."""
-        store = self.runtime.store if isinstance(self.database, Address) else None
-        return SharedPace(store) if isinstance(store, PostgresStore) else OwnPace(time.monotonic)
-
     async def overview(self, seconds: float = 86_400.0) -> Overview:
-        """How everything stands; of failures, those of the last so many seconds."""
+        """The state of debates, workers and queue; failures of the last `seconds`."""
         store = self.runtime.store
         found = await store.overview(seconds)
         if store.shared:
@@ -210,40 +178,39 @@ class App:
         return replace(found, stranded=gone)
 
     async def metrics(self, more: Iterable[Metric] = ()) -> str:
-        """Everything that is measured, as Prometheus reads it. Never fails; `more` is shown beside it."""
-        if self._exposition is None:
-            store = self.runtime.store
-            self._exposition = Exposition(
-                None if self.watch is None else self.watch.instruments,
-                self.overview,
-                lambda: self.runtime.driven,
-                lambda: store.retries if isinstance(store, PostgresStore) else 0,
-            )
+        """All metrics, and `more`, in the text format of Prometheus. Never raises."""
         return await self._exposition.text(more)
 
-    async def condition(self) -> Condition:
-        """How the database is; neither created nor changed."""
-        database = self.database
-        return await postgres.condition(database.url) if isinstance(database, Address) else sqlite.condition(database)
-
-    def plan(self, request: Request) -> Plan:
-        """Check a request: raises InputError, writes nothing."""
-        format_ = formats.get(request.format or self.settings.format)
-        settings = read(format_.settings, merged(self.config.debate(format_.name), request.settings))
-        cast, reasons = self._cast(format_, settings)
-        return Plan(
-            topic=read_topic(request.topic),
-            format=format_,
-            config=settings.model_dump(mode="json"),
-            cast=cast,
-            reasons=reasons,
+    @cached_property
+    def _exposition(self) -> Exposition:
+        return Exposition(
+            None if self.telemetry is None else self.telemetry.instruments,
+            self.overview,
+            lambda: self.runtime.driven,
+            lambda: self._backend.retries,
         )
 
-    async def create(self, plan: Plan, *, by: str | None = None, debate_id: str | None = None) -> Debate:
-        """`by` is whoever sits at this machine, and the id a new one, unless given."""
+    async def condition(self) -> DatabaseStatus:
+        """Schema and size of the database, which is neither created nor changed."""
+        return await self._backend.status()
+
+    @property
+    def default_format(self) -> str:
+        """The format of a debate whose request names none."""
+        return self.settings.format or formats.DEFAULT
+
+    def plan(self, request: Request) -> Plan:
+        """Check and complete a request. Writes nothing; raises InputError."""
+        return plan(request, self.default_format, self.config, self._casting)
+
+    async def create(
+        self, plan: Plan, *, by: str | None = None, debate_id: str | None = None, remedy: str = RECALL
+    ) -> Debate:
+        """Store a new debate. `by` defaults to this machine's user, `debate_id` to a new id. `remedy` says how the
+        debaters are told of an earlier decision, in the words of the caller's interface."""
         replayed = [await self._replayed(seat.model) for seat in plan.cast if seat.model.startswith("replay:")]
         metadata: Json = {"demonstration": True} if any(map(self.is_demonstration, replayed)) else {}
-        earlier = await self._earlier(plan, demonstration=plan.demonstration or bool(metadata))
+        lookup = await self._precedent(plan, demonstration=plan.demonstration or bool(metadata))
         return await self.runtime.create(
             topic=plan.topic,
             format=plan.format,
@@ -251,8 +218,8 @@ class App:
             cast=plan.cast,
             initiated_by=person() if by is None else by,
             debate_id=debate_id,
-            metadata=metadata | _found(earlier),
-            notes=_notes(earlier),
+            metadata=metadata | _precedent_metadata(lookup, tell=bool(plan.config.get("recall_decisions"))),
+            notes=_precedent_notes(lookup, "" if plan.config.get("recall_decisions") else remedy),
         )
 
     async def fork(
@@ -265,17 +232,15 @@ class App:
         by: str | None = None,
         fork_id: str | None = None,
     ) -> Debate:
-        """`guidance` is heard by the step asked anew and by all after it."""
+        """Branch a debate off at a step. `guidance` reaches the step asked anew and all after it."""
         words = None if guidance is None else read_guidance(guidance)
         by = person() if by is None else by
         parent = await self.runtime.store.get(debate_id)
         format_ = formats.get(parent.format)
-        config = merged(parent.config, changes)
-        settings = read(format_.settings, config)
-        kept = {seat.id: seat.model for seat in parent.cast if not _other_model(seat, changes)}
-        cast, _ = self._cast(format_, settings, kept)
-        # Words that a demonstration model has said stay its words, whoever goes on. And the debaters go on with what
-        # they were told of an earlier decision, or the turns before the fork would have been asked otherwise.
+        settings = read(format_.settings, merged(parent.config, changes))
+        cast, _ = self._casting.cast(format_, settings, self._casting.kept(format_, parent, settings, changes))
+        # The turns taken over stay those of a demonstration model. They were asked with the parent's precedent, so the
+        # fork must have the same.
         metadata: Json = {"demonstration": True} if self.is_demonstration(parent) else {}
         metadata |= {name: parent.metadata[name] for name in ("earlier",) if name in parent.metadata}
         fork = await self.runtime.fork(
@@ -292,66 +257,80 @@ class App:
             await self.runtime.guide(fork.id, words, by=by)
         return fork
 
+    async def events(self, debate_id: str) -> list[Event]:
+        """Every stored event of a debate."""
+        events: list[Event] = []
+        while page := await self.runtime.store.events(debate_id, after=events[-1].seq if events else 0):
+            events += page
+        return events
+
     async def prove(self, debate_id: str) -> Proof:
-        debate, turns, events = await self._all_of(debate_id)
-        return prove(formats.get(debate.format), debate, turns, events)
+        """Replay a debate and compare the transcripts."""
+        debate, turns = await self._stored(debate_id)
+        return prove(formats.get(debate.format), debate, turns, await self.events(debate_id))
 
     async def audit(self, debate_id: str) -> Json:
-        """Everything that is known of a debate, with every word that was sent to a model."""
-        debate, turns, events = await self._all_of(debate_id)
+        """Everything stored of a debate, with every message that was sent to a model."""
+        debate, turns = await self._stored(debate_id)
         steps = rerun(formats.get(debate.format), debate, turns).steps
         return {
-            "debate": {**asdict(debate), "demonstration": self.is_demonstration(debate)},
+            "debate": {**_debate_json(debate), "demonstration": self.is_demonstration(debate)},
             "turns": [
                 {**asdict(turn), "messages": [asdict(m) for m in steps[turn.key].messages] if turn.key in steps else []}
                 for turn in turns
             ],
             "events": [
-                {"seq": e.seq, "type": e.type, "key": e.key, "data": e.data, "created_at": e.created_at} for e in events
+                {"seq": e.seq, "type": e.type, "key": e.key, "data": e.data, "created_at": e.created_at}
+                for e in await self.events(debate_id)
             ],
             "trace": self._trace(debate, turns),
         }
 
     async def trace(self, debate_id: str) -> Json | None:
-        """The format's own account of a debate, at any time; None when it has none."""
-        store = self.runtime.store
-        return self._trace(await store.get(debate_id), await store.turns(debate_id))
+        """The format's own account of a debate so far, or None if the format has none."""
+        return self._trace(*await self._stored(debate_id))
 
     def _trace(self, debate: Debate, turns: Sequence[Turn]) -> Json | None:
         account = formats.get(debate.format).trace
         return None if account is None else account(debate, turns)
 
     async def compare(self, one: str, two: str) -> Comparison:
-        """Where two debates part."""
-        store = self.runtime.store
-        debates = [await store.get(debate_id) for debate_id in (one, two)]
-        turns = [await store.turns(debate.id) for debate in debates]
-        demonstrations = self.is_demonstration(debates[0]), self.is_demonstration(debates[1])
-        return compare(debates[0], turns[0], debates[1], turns[1], demonstrations=demonstrations)
+        """Compare two debates step by step."""
+        (a, turns_a), (b, turns_b) = await self._stored(one), await self._stored(two)
+        demonstrations = self.is_demonstration(a), self.is_demonstration(b)
+        return compare(a, turns_a, b, turns_b, demonstrations=demonstrations)
 
     async def ledger(self, debate_id: str) -> Ledger | None:
-        """The claims of a debate, at any time; None when it keeps no ledger."""
-        store = self.runtime.store
-        debate = await store.get(debate_id)
-        return ledger_of(formats.get(debate.format), debate, await store.turns(debate_id))
+        """The claims of a debate so far, or None if it keeps no ledger."""
+        debate, turns = await self._stored(debate_id)
+        return ledger_of(formats.get(debate.format), debate, turns)
+
+    def keeps_ledger(self, debate: Debate) -> bool:
+        """Whether the debate's format can keep a ledger of claims."""
+        format_ = self.formats.get(debate.format)
+        return format_ is not None and format_.keeps_ledger
+
+    async def learn(self, wording: Wording, debate: Debate) -> None:
+        """Update a wording from the stored events of an unfinished debate; a finished one's outcome has all names."""
+        for event in [] if debate.outcome else await self.events(debate.id):
+            wording.hear(event)
 
     async def record(self, debate_id: str) -> Record:
-        """Raises WrongStatus while the debate is not completed."""
-        store = self.runtime.store
-        debate = await store.get(debate_id)
-        return record_of(debate, await store.turns(debate_id), demonstration=self.is_demonstration(debate))
+        """The decision record. Raises WrongStatus if the debate is not completed."""
+        debate, turns = await self._stored(debate_id)
+        return record_of(debate, turns, formats.wording_of(debate), demonstration=self.is_demonstration(debate))
 
     def is_demonstration(self, debate: Debate) -> bool:
         """Whether a demonstration model had a part in the verdict."""
         return bool(debate.metadata.get("demonstration")) or any(is_demonstration(seat.model) for seat in debate.cast)
 
     def check(self, debate: Debate) -> None:
-        """Raises InputError when a model of the debate can't be used now."""
+        """Raises InputError if a model of the debate can't be used now."""
         for spec in {seat.model for seat in debate.cast}:
-            self._usable(spec)
+            self._casting.check_usable(spec)
 
     async def doctor(self, specs: Sequence[str]) -> list[Finding]:
-        """Ask everything that a debate will need, before it costs anything."""
+        """Check each model with a short call."""
         findings: list[Finding] = []
         for spec in specs:
             try:
@@ -361,8 +340,26 @@ class App:
                 findings.append(Finding(ok=False, what=f"model {spec}", fix=str(error)))
         return findings
 
+    async def check_formats(self) -> list[Finding]:
+        """Check what each format says of itself, and rehearse it with simulated answers."""
+        wrong = {**formats.broken(), **await self.missing_words()}
+        findings = [Finding(ok=False, what=f"the format {name}", fix=problem) for name, problem in wrong.items()]
+        well = ", ".join(name for name in self.formats if name not in wrong)
+        return [*findings, Finding(ok=True, what=f"the formats {well} have all their words")]
+
+    async def missing_words(self) -> dict[str, str]:
+        """Rehearse every usable format; return what went wrong or has no words, by format."""
+        found: dict[str, str] = {}
+        models = {f"model_{tier}": REHEARSAL_MODEL for tier in TIERS}
+        for name, format_ in self.formats.items():
+            plan = self.plan(Request(topic="Is it so?", format=name, settings=models))
+            rehearsals = [await rehearse(format_, plan.debate, Executors(self.models), seed) for seed in range(3)]
+            if problems := dict.fromkeys(each for made in rehearsals for each in missing_words(format_, made)):
+                found[name] = " ".join(problems)
+        return found
+
     async def check_memory(self) -> list[Finding]:
-        """The embedder, when one was asked for, and the user's own templates."""
+        """Check the embedder, if one is configured, and the user's templates."""
         findings = [Finding(ok=False, what="a template of yours", fix=each) for each in self.memory.library.problems]
         try:
             embedder = self.models.embedder() if self.settings.embedder else None
@@ -373,19 +370,17 @@ class App:
             findings.append(Finding(ok=False, what=f"the embedder {self.settings.embedder}", fix=str(error)))
         return findings
 
-    def choose(self, role: str, explicit: str | None = None, format: str | None = None) -> Choice:
-        """The model for a role, and why."""
-        configured = self.config.model(role, format or self.settings.format)
-        return choose(role, explicit, self.environ, self._find_ollama, configured)
+    def choose(self, tier: Tier, explicit: str | None = None, format: str | None = None) -> Choice:
+        """The model for a tier, and why it is chosen."""
+        return self._casting.choose(tier, explicit, format or self.default_format)
 
     def warm_up(self) -> None:
-        """Import, beside everything else, what the models need that would be chosen now: the first call would have to
-        wait for it."""
+        """Import what the default models need, in a thread, so that the first call need not wait for it."""
 
         def work() -> None:
-            with suppress(Exception):  # whoever uses them is told
-                for role in ("debater", "judge"):
-                    self.models.prepare(self.choose(role).spec)
+            with suppress(Exception):  # the first call raises it again
+                for tier in TIERS:
+                    self.models.prepare(self.choose(tier).spec)
 
         threading.Thread(target=work, name="moot-warm-up", daemon=True).start()
 
@@ -394,40 +389,8 @@ class App:
             await self._runtime.close(before_store=self.models.close)
         else:
             await self.models.close()
-        if self.watch is not None:
-            await self.watch.close()
-
-    def _cast(
-        self, format_: Format, settings: DebateSettings, kept: Mapping[str, str] | None = None
-    ) -> tuple[tuple[SeatSpec, ...], Mapping[str, str]]:
-        """Choose each seat's model and caps."""
-        parts = overridden(format_.parts(settings), settings.seats)
-        asked_for = {"judge": settings.model_judge, "debater": settings.model_debater}
-        roles = {role: self.choose(role, asked_for.get(role), format_.name) for role in {part.role for part in parts}}
-        seats: list[SeatSpec] = []
-        reasons: dict[str, str] = {}
-        for part in parts:
-            choice = roles[part.role]
-            spec = part.model or (kept or {}).get(part.id) or choice.spec
-            reasons.setdefault(spec, "the spec names it" if part.model else choice.reason)
-            seats.append(_seat(part, spec, settings))
-        for spec in dict.fromkeys(seat.model for seat in seats):
-            self._check(spec, settings)
-        return tuple(seats), reasons
-
-    def _check(self, spec: str, settings: DebateSettings) -> None:
-        self._usable(spec)
-        if settings.max_cost_usd is not None and self.models.price(spec) is None:
-            raise InputError(
-                f"The price of {spec} is not known, so max_cost_usd can't be kept. "
-                "Leave max_cost_usd out, or choose a model with a known price."
-            )
-
-    def _usable(self, spec: str) -> None:
-        self.models.check(spec)
-        missing = missing_key(spec, self.environ)
-        if missing:
-            raise InputError(f"The model {spec} needs a key. Set {missing}, or choose another model with --model.")
+        if self.telemetry is not None:
+            await self.telemetry.close()
 
     def _own_templates(self) -> Path | None:
         if self.settings.templates_dir is not None:
@@ -435,73 +398,64 @@ class App:
         folder = user_file(self.environ).parent / "templates"
         return folder if folder.is_dir() else None
 
-    async def _earlier(self, plan: Plan, *, demonstration: bool) -> Earlier | None:
-        """What memory has on the question. That it can't be asked keeps no debate from beginning."""
-        if not plan.config.get("recall_decisions", True):
+    async def _precedent(self, plan: Plan, *, demonstration: bool) -> PrecedentLookup | None:
+        """Look for an earlier decision on the question. A failed search does not keep the debate from starting."""
+        if not plan.looks_back:
             return None
         try:
-            return await self.memory.past.earlier(plan.topic, demonstration=demonstration)
+            return await self.memory.past.precedent(plan.topic, demonstration=demonstration)
         except NotWritable:
             raise
         except StoreError as error:
-            return Earlier(told=None, note=f"Past decisions can't be read. {error}", usage=Usage())
+            return PrecedentLookup(precedent=None, note=f"Past decisions can't be read. {error}", usage=Usage())
 
     async def _replayed(self, spec: str) -> Debate:
-        """The debate that a `replay:` model speaks from."""
+        """The debate whose answers a `replay:` model gives."""
         debate_id = spec.removeprefix("replay:")
         if not self.database.exists():
             raise NoSuchDebate(debate_id)
         return await self.runtime.store.get(await self.runtime.find(debate_id))
 
-    async def _all_of(self, debate_id: str) -> tuple[Debate, Sequence[Turn], list[Event]]:
-        store = self.runtime.store
-        debate, turns = await store.get(debate_id), await store.turns(debate_id)
-        events: list[Event] = []
-        while page := await store.events(debate_id, after=len(events)):
-            events += page
-        return debate, turns, events
+    async def _stored(self, debate_id: str) -> tuple[Debate, Sequence[Turn]]:
+        return await self.runtime.store.get(debate_id), await self.runtime.store.turns(debate_id)
 
     async def _recorded(self, debate_id: str) -> Mapping[str, Turn]:
         full_id = await self.runtime.find(debate_id)
         return {turn.key: turn for turn in await self.runtime.store.turns(full_id)}
 
 
-def _seat(part: Part, spec: str, settings: DebateSettings) -> SeatSpec:
-    cap = settings.judge_max_tokens if part.role == "judge" else settings.debater_max_tokens
-    return SeatSpec(
-        id=part.id,
-        name=part.name,
-        role=part.role,
-        model=spec,
-        max_tokens=part.max_tokens or cap,
-        temperature=part.temperature,
+def _debate_json(debate: Debate) -> Json:
+    cast = [{**asdict(seat), "sampling": seat.sampling.given} for seat in debate.cast]
+    outcome = None if debate.outcome is None else debate.outcome.model_dump(mode="json")
+    return {**asdict(debate), "cast": cast, "outcome": outcome}
+
+
+def _precedent_metadata(lookup: PrecedentLookup | None, *, tell: bool) -> Json:
+    if lookup is None:
+        return {}
+    usage = lookup.usage
+    paid = {"tokens_in": usage.tokens_in, "cost_usd": usage.cost_usd}
+    return ({"earlier": lookup.precedent} if lookup.precedent and tell else {}) | (
+        {"looking_back": paid} if usage.tokens_in else {}
     )
 
 
-def _found(earlier: Earlier | None) -> Json:
-    if earlier is None:
-        return {}
-    usage = earlier.usage
-    paid = {"tokens_in": usage.tokens_in, "cost_usd": usage.cost_usd}
-    return ({"earlier": earlier.told} if earlier.told else {}) | ({"looking_back": paid} if usage.tokens_in else {})
-
-
-def _notes(earlier: Earlier | None) -> list[str]:
-    """What people are told about the past when a debate begins."""
-    if earlier is None:
+def _precedent_notes(lookup: PrecedentLookup | None, remedy: str) -> list[str]:
+    """`remedy`: how the debaters are told of it; empty: they are."""
+    if lookup is None:
         return []
-    told = earlier.told
-    said = [] if told is None else [f"{decided_before(told)} The debaters are told; judges are not."]
-    return [*said, *([earlier.note] if earlier.note else [])]
-
-
-def _other_model(seat: SeatSpec, changes: Mapping[str, Any]) -> bool:
-    """Whether a fork asks for another model for this seat; all others keep theirs."""
-    return f"model_{seat.role}" in changes or ("jury_models" in changes and seat.id.startswith("juror"))
+    found = lookup.precedent
+    told = (
+        f"The debaters are not told; to let them know: {remedy}."
+        if remedy
+        else "The debaters are told; judges are not."
+    )
+    notes = [] if found is None else [f"{precedent_notice(found)} {told}"]
+    return [*notes, *([lookup.note] if lookup.note else [])]
 
 
 def person() -> str:
-    """Who sits at this machine, as far as it knows."""
+    """The user of this machine; empty if unknown."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

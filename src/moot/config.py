@@ -1,7 +1,8 @@
-"""Where settings come from: built-in defaults, the user's file, the project's file, the environment, flags.
+"""Loading settings from built-in defaults, the user's file, the project's file, the environment and flags.
 
-The later wins, setting by setting. A project's file may come with code that someone else wrote, so it can't say where
-data goes: see `_refuse_reach`."""
+The later wins, setting by setting. A project's file may come from another person, so it can't choose where data goes:
+see `_refuse_reach`.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +19,15 @@ from typing import Any, Literal, cast, get_args
 from pydantic import BaseModel, ValidationError
 
 from moot import formats
-from moot.errors import InputError, UnknownName
+from moot.core.errors import InputError, UnknownName
+from moot.core.settings import Settings, explained, read
+from moot.core.types import Json
 from moot.formats import Format
 from moot.models.choice import Choice
 from moot.models.embedding import check_embedder
-from moot.models.pace import by_spec
+from moot.models.pace import limits_by_spec
 from moot.models.spec import COMPATIBLE_KEY, parse
 from moot.request import merged
-from moot.settings import Settings, explained, read
-from moot.types import Json
 from moot.yamlfile import MAX_VALUES, kind, read_mapping
 
 Layer = Literal["default", "user", "project", "environment", "flag"]
@@ -42,14 +43,14 @@ OTHER_VARIABLES = {
 }
 
 _ROLE_MODELS = ("model_debater", "model_judge")
-_PATHS = ("database_url", "data_dir", "templates_dir", "trust_projects")  # relative to the file that names them
-# Besides these, a project's file may only set numbers: a text can name a place.
+_PATHS = ("database_url", "data_dir", "templates_dir", "trust_projects")  # relative to the file that sets them
+# All else that a project's file may set is numbers: a text could name a place.
 _PROJECT_TEXTS = ("format", "model", *_ROLE_MODELS, "defaults", "presets", "rate_limits")
-_DEEDS = {
-    "embedder": "choose who reads your past decisions",
+_EFFECTS = {
+    "embedder": "send your past decisions to an embedder of its choice",
     **dict.fromkeys(("serve_host", "serve_hosts", "serve_tokens"), "let others reach your server"),
-    **dict.fromkeys(("traces", "trace_content"), "choose who reads along"),
-    **dict.fromkeys(("log_format", "log_level", "metrics_host"), "change how the process is watched"),
+    **dict.fromkeys(("traces", "trace_content"), "send traces elsewhere"),
+    **dict.fromkeys(("log_format", "log_level", "metrics_host"), "change how the process is logged and measured"),
 }
 
 
@@ -61,7 +62,7 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """A setting as it came out."""
+    """A setting and where its value comes from."""
 
     name: str  # dotted below `defaults`
     value: Any
@@ -71,7 +72,7 @@ class Entry:
 @dataclass(frozen=True, kw_only=True)
 class Config:
     settings: Settings
-    origins: Mapping[str, Origin] = field(default_factory=dict[str, Origin])  # by dotted name, of what is not a default
+    origins: Mapping[str, Origin] = field(default_factory=dict[str, Origin])  # by dotted name; absent: a default
 
     def entries(self) -> list[Entry]:
         """Every setting, in the order of the schema."""
@@ -80,24 +81,24 @@ class Config:
         return [Entry(name=name, value=value, origin=self._origin(name)) for name, value in found]
 
     def debate(self, format: str) -> Json:
-        """The settings that new debates of a format begin with; models are chosen with `model`."""
+        """Default settings of new debates of a format, without models, which `model` gives."""
         own = self.settings.defaults.get(format, {})
         return {name: value for name, value in own.items() if name not in _ROLE_MODELS}
 
-    def model(self, role: str, format: str) -> Choice | None:
-        """The model of the highest layer that names one for a role; within a layer the more specific wins."""
+    def model(self, tier: str, format: str) -> Choice | None:
+        """The model that the highest layer sets for a tier, if any; within a layer the more specific name wins."""
         own = self.settings.defaults.get(format, {})
-        said = {
-            f"defaults.{format}.model_{role}": own.get(f"model_{role}"),
-            f"model_{role}": getattr(self.settings, f"model_{role}", None),
+        specs = {
+            f"defaults.{format}.model_{tier}": own.get(f"model_{tier}"),
+            f"model_{tier}": getattr(self.settings, f"model_{tier}", None),
             "model": self.settings.model,
         }
-        names = [name for name, spec in said.items() if spec]
+        names = [name for name, spec in specs.items() if spec]
         if not names:
             return None
         name = max(names, key=lambda each: LAYERS.index(self._origin(each).layer))
         source = self._origin(name).source
-        return Choice(spec=said[name] or "", reason=f"{_short(source) if source else 'the configuration'} sets {name}")
+        return Choice(spec=specs[name] or "", reason=f"{_short(source) if source else 'the configuration'} sets {name}")
 
     def _origin(self, name: str) -> Origin:
         return self.origins.get(name, Origin())
@@ -110,7 +111,7 @@ class Files:
 
 
 def files(environ: Mapping[str, str], folder: Path | None = None) -> Files:
-    """The files that are read; the user's may not exist. `folder` is the current one unless given."""
+    """The config files for a folder, by default the current one. The user's may not exist."""
     user, project = user_file(environ), _find_project(folder)
     return Files(user=user, project=None if project is not None and _same(project, user) else project)
 
@@ -129,11 +130,12 @@ def load(
     flags: Mapping[str, tuple[str, Any]] | None = None,
     folder: Path | None = None,
 ) -> Config:
-    """Raises InputError that names the place and the setting. `flags` gives, by setting, the flag and its value."""
+    """Read and merge all layers. `flags`: the flag and its value, by setting. Raises InputError with the place and the
+    setting."""
     found = files(environ, folder)
     environment = _read_environment(environ)
-    layers = [environment, *(_Said.of_flag(name, *flag) for name, flag in (flags or {}).items())]
-    user = _Said(layer="user")
+    layers = [environment, *(_Layer.of_flag(name, *flag) for name, flag in (flags or {}).items())]
+    user = _Layer(layer="user")
     if environ.get("MOOT_CONFIG") or os.path.exists(found.user):
         user = _read_file("user", found.user)
     if found.project is not None:
@@ -148,28 +150,39 @@ def variable(name: str) -> str:
 
 
 def strays(environ: Mapping[str, str]) -> list[str]:
-    """Variables that look like settings and are none: most often typing errors. A line for each."""
+    """A warning for each MOOT_ variable that is no setting: most often a typing error."""
     known = [*map(variable, Settings.model_fields), *OTHER_VARIABLES]
-    said: list[str] = []
+    warnings: list[str] = []
     for name in sorted(environ):
         if name.startswith("MOOT_") and name not in known:
             rest = [each.removeprefix("MOOT_") for each in known]
             close = difflib.get_close_matches(name.removeprefix("MOOT_"), rest, n=1)
             advice = f" Did you mean MOOT_{close[0]}?" if close else ""
-            said.append(f"The variable {name} is set, but moot has no such setting.{advice}")
-    return said
+            warnings.append(f"The variable {name} is set, but moot has no such setting.{advice}")
+    return warnings
+
+
+_USER = re.compile(r"(?<!http)(?<!https)://[^:/?#@\s]*:")
+_WEB_LOGIN = re.compile(r"(https?://[^:/?#@\s]*:)[^/?#\s]+@")
+_ASSIGNED = re.compile(r"(?i)((?:password|passwd|pwd|secret)=)(?:'[^']*'|[^&\s]+)")
 
 
 def masked(text: str) -> str:
-    """Without the passwords that a database's address may hold."""
-    # People write passwords with / and @ unescaped; in a web address, which can come in a cascade, they must not.
-    text = re.sub(r"(?<!http)(?<!https)(://[^:/?#@\s]*:).+@", r"\1***@", text)
-    text = re.sub(r"(https?://[^:/?#@\s]*:)[^/?#\s]+@", r"\1***@", text)
-    return re.sub(r"(?i)\b(\w*(?:password|passwd|pwd|secret)=)(?:'[^']*'|[^&\s]+)", r"\1***", text)
+    """The text with passwords in addresses replaced. Takes time in proportion to its length: it may be anyone's."""
+    if "@" in text:
+        text = "\n".join(_without_password(line) for line in text.split("\n"))
+        text = _WEB_LOGIN.sub(r"\1***@", text)
+    return _ASSIGNED.sub(r"\1***", text) if "=" in text else text
+
+
+def _without_password(line: str) -> str:
+    """Passwords in database addresses may contain / and @ unescaped; in web addresses they can't."""
+    user, end = _USER.search(line), line.rfind("@")
+    return line if user is None or end <= user.end() else f"{line[: user.end()]}***{line[end:]}"
 
 
 def shown(value: Any) -> Any:
-    """A value as it can be printed."""
+    """A value with passwords masked, to print."""
     if isinstance(value, dict):
         return {name: shown(inner) for name, inner in cast(Json, value).items()}
     if isinstance(value, list):
@@ -178,28 +191,28 @@ def shown(value: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Said:
-    """What one layer says."""
+class _Layer:
+    """The settings of one layer."""
 
     layer: Layer
     values: Json = field(default_factory=dict[str, Any])
     sources: Mapping[str, str] = field(default_factory=dict[str, str])  # by setting
 
     @classmethod
-    def of_flag(cls, name: str, flag: str, value: Any) -> _Said:
-        with _blamed(flag):
+    def of_flag(cls, name: str, flag: str, value: Any) -> _Layer:
+        with _located(flag):
             return cls(layer="flag", values=_checked({name: value}), sources={name: flag})
 
 
-def _resolved(layers: Sequence[_Said]) -> Config:
+def _resolved(layers: Sequence[_Layer]) -> Config:
     values: Json = {}
-    for said in layers:
-        values = merged(values, said.values)
+    for each in layers:
+        values = merged(values, each.values)
     origins: dict[str, Origin] = {}
     for path, _ in _leaves(values):
-        said = next((each for each in reversed(layers) if _holds(each.values, path)), None)
-        if said is not None:
-            origins[".".join(path)] = Origin(layer=said.layer, source=said.sources[path[0]])
+        top = next((each for each in reversed(layers) if _holds(each.values, path)), None)
+        if top is not None:
+            origins[".".join(path)] = Origin(layer=top.layer, source=top.sources[path[0]])
     return Config(settings=Settings.model_validate(values), origins=origins)
 
 
@@ -220,7 +233,7 @@ def _find_project(folder: Path | None) -> Path | None:
 
 
 def _is_shared(folder: Path) -> bool:
-    """Whether it is a folder like /tmp, where anyone may leave a file for others to find."""
+    """Whether it is a folder like /tmp, in which anyone can leave a file."""
     return folder.stat().st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH | stat.S_ISVTX
 
 
@@ -231,71 +244,74 @@ def _same(one: Path, other: Path) -> bool:
         return False
 
 
-def _read_project(path: Path, user: Path, trusted: Sequence[str]) -> _Said:
-    said = _read_file("project", path)
-    if "trust_projects" in said.values:
+def _read_project(path: Path, user: Path, trusted: Sequence[str]) -> _Layer:
+    layer = _read_file("project", path)
+    if "trust_projects" in layer.values:
         raise InputError(
             f"In {path}: a project can't trust itself. Put trust_projects into {user} or {variable('trust_projects')}."
         )
     folder = path.parent
     if not any(folder.is_relative_to(os.path.realpath(os.path.expanduser(each))) for each in trusted):
-        _refuse_reach(said.values, path, user)
-    return said
+        _refuse_reach(layer.values, path, user)
+    return layer
 
 
 def _refuse_reach(values: Json, path: Path, user: Path) -> None:
-    """A project that isn't trusted can't send questions or keys to an address of its own, nor read or write files."""
+    """Raise InputError if an untrusted project could send questions or keys elsewhere, or read or write files."""
     for name, value in values.items():
         if name not in _PROJECT_TEXTS and (isinstance(value, bool) or not isinstance(value, int | float)):
-            deed = _DEEDS.get(name, "say where data is kept")
-            raise InputError(_distrust(name, deed, path, user))
+            effect = _EFFECTS.get(name, "choose where data is stored")
+            raise InputError(_distrust(name, effect, path, user))
     found = reaching(values)
     if found is not None:
         raise InputError(_distrust(found[0], f"choose the model {masked(found[1])[:80]!r}", path, user))
 
 
 def reaching(values: Json) -> tuple[str, str] | None:
-    """The first setting that could be a model with an address, or one that reads files or other debates; its text."""
+    """The first setting, and its text, that names a model with an address or one that reads files or other debates."""
     return next(((name, text) for name, text in _texts(values) if _reaches(text)), None)
 
 
-def _distrust(name: str, deed: str, path: Path, user: Path) -> str:
+def _distrust(name: str, effect: str, path: Path, user: Path) -> str:
     return (
-        f"In {path}: {name} would {deed}, and a project's file may come from someone else. If you trust it, put "
+        f"In {path}: {name} would {effect}, and a project's file may come from someone else. If you trust it, put "
         f"`trust_projects: [{path.parent}]` into {user}, or set {variable('trust_projects')}={path.parent}."
     )
 
 
 def _reaches(text: str) -> bool:
-    """Whether it could be used as a model that has an address, or reads or writes files or other debates."""
+    """Whether the text is a model that has an address, or reads or writes files or other debates."""
     try:
         members = parse(text)
     except InputError:
         return False
-    return any(member.url or not (member.remote or member.provider in ("local", "sim", "human")) for member in members)
+    return any(
+        member.url or member.weights_file or not (member.remote or member.provider in ("local", "sim", "human"))
+        for member in members
+    )
 
 
-def _read_file(layer: Layer, path: Path) -> _Said:
+def _read_file(layer: Layer, path: Path) -> _Layer:
     given = read_mapping(path, "config file", "settings", may_be_empty=True)
-    with _blamed(f"In {path}"):
+    with _located(f"In {path}"):
         _check_plain(given)
         values = _checked({name: value for name, value in given.items() if value is not None}, strict=True)
     for name in _PATHS:
         if name in values:
             values[name] = _anchored(values[name], path.parent)
-    return _Said(layer=layer, values=values, sources=dict.fromkeys(values, str(path)))
+    return _Layer(layer=layer, values=values, sources=dict.fromkeys(values, str(path)))
 
 
-def _read_environment(environ: Mapping[str, str]) -> _Said:
+def _read_environment(environ: Mapping[str, str]) -> _Layer:
     values: Json = {}
     sources: dict[str, str] = {}
     for name, info in Settings.model_fields.items():
         text = environ.get(variable(name))
         if text:
-            with _blamed(variable(name)):
+            with _located(variable(name)):
                 values |= _checked({name: _from_yaml(text) if info.default_factory else text})
             sources[name] = variable(name)
-    return _Said(layer="environment", values=values, sources=sources)
+    return _Layer(layer="environment", values=values, sources=sources)
 
 
 def _from_yaml(text: str) -> Any:
@@ -310,7 +326,7 @@ def _from_yaml(text: str) -> Any:
 
 
 @contextmanager
-def _blamed(place: str) -> Generator[None]:
+def _located(place: str) -> Generator[None]:
     try:
         yield
     except InputError as error:
@@ -318,7 +334,7 @@ def _blamed(place: str) -> Generator[None]:
 
 
 def _checked(given: Json, *, strict: bool | None = None) -> Json:
-    """The values of one layer, each valid by itself."""
+    """The values of one layer, each validated by itself."""
     if isinstance(given.get("defaults"), dict):
         own = cast(Json, given["defaults"])
         given = {**given, "defaults": {name: {} if value is None else value for name, value in own.items()}}
@@ -331,21 +347,21 @@ def _checked(given: Json, *, strict: bool | None = None) -> Json:
         hint = f"It is a setting of formats: write `defaults: {{{owner}: {{{unknown.name}: …}}}}`."
         raise UnknownName("setting", unknown.name, (), hint=hint) from None
     values: Json = {name: _plain(getattr(settings, name)) for name in given}
-    if "format" in values:
+    if "format" in values and values["format"] != formats.AUTO:
         formats.get(values["format"])
     for name in ("model", *_ROLE_MODELS):
         _check_model(name, values.get(name))
     if values.get("embedder") is not None:
-        with _blamed("Setting embedder"):
+        with _located("Setting embedder"):
             check_embedder(values["embedder"])
     if "rate_limits" in values:
-        with _blamed("Setting rate_limits"):
-            by_spec(settings.rate_limits)
+        with _located("Setting rate_limits"):
+            limits_by_spec(settings.rate_limits)
     for name, own in values.get("defaults", {}).items():
-        with _blamed(f"defaults.{name}"):
+        with _located(f"defaults.{name}"):
             _check_defaults(formats.get(name), own)
     for name, preset in values.get("presets", {}).items():
-        with _blamed(f"presets.{name}"):
+        with _located(f"presets.{name}"):
             _check_preset(name, preset)
     return values
 
@@ -357,30 +373,30 @@ def _check_preset(name: str, preset: Json) -> None:
 
 
 def _check_defaults(format_: Format, given: Json) -> None:
-    """What the debate itself will say is still missing, so only what is there can be wrong."""
+    """Validate defaults of a format. Settings may be missing: the debate's own can complete them."""
     try:
         format_.settings.model_validate(given)
     except ValidationError as invalid:
-        wrong = [error for error in invalid.errors() if error["loc"] and not _comes_later(error["type"], error["loc"])]
+        wrong = [error for error in invalid.errors() if error["loc"] and not _may_follow(error["type"], error["loc"])]
         if wrong:
             raise explained(format_.settings, wrong) from None
     for name in _ROLE_MODELS:
         _check_model(name, given.get(name))
 
 
-def _comes_later(problem: str, loc: tuple[int | str, ...]) -> bool:
-    # Mappings are laid over one another; a list is taken as it is.
+def _may_follow(problem: str, loc: tuple[int | str, ...]) -> bool:
+    # Mappings are merged later; lists are not.
     return problem == "missing" and all(isinstance(part, str) for part in loc)
 
 
 def _check_model(name: str, spec: str | None) -> None:
     if spec is not None:
-        with _blamed(f"Setting {name}"):
+        with _located(f"Setting {name}"):
             parse(spec)
 
 
 def _check_plain(given: Any) -> None:
-    """Only what JSON has: `!!binary` would slip a text past whoever looks for texts."""
+    """Refuse values that JSON lacks: a `!!binary` text would pass the checks of texts."""
     waiting: list[tuple[str, Any]] = [("", given)]
     for _ in range(MAX_VALUES):
         if not waiting:
@@ -393,7 +409,7 @@ def _check_plain(given: Any) -> None:
             waiting += [(name, inner) for inner in cast("list[Any]", value)]
         elif not isinstance(value, str | int | float | None):
             raise InputError(f"Setting {name} is {kind(value)}; if a text is meant, put it in quotes.")
-    raise InputError(f"It has more than {MAX_VALUES:,} values.")
+    raise InputError(f"It has more than {MAX_VALUES:,} values. Remove some.")
 
 
 def _names(format_: Format) -> Mapping[str, Any]:
@@ -401,14 +417,14 @@ def _names(format_: Format) -> Mapping[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Mappings all the way down, so that they can be laid over one another; only what was said."""
+    """Models as mappings of the fields that were set, so that they can be merged."""
     if isinstance(value, BaseModel):
         return value.model_dump(exclude_unset=True)
     return {name: _plain(inner) for name, inner in cast(Json, value).items()} if isinstance(value, dict) else value
 
 
 def _leaves(values: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Values that are no mappings, or empty ones, with the names that lead there."""
+    """Values that are not mappings, and empty mappings, with their paths."""
     for name, value in values.items():
         path = (*above, str(name))
         if isinstance(value, dict) and value:
@@ -448,7 +464,7 @@ def _anchored(value: str | list[str], folder: Path) -> Any:
 
 
 def _short(source: str) -> str:
-    """A path as one would say it here."""
+    """A path relative to the current folder or to the home folder, if it is below one."""
     path, home = Path(source), Path(os.path.expanduser("~"))
     try:
         return str(path.relative_to(Path.cwd()))

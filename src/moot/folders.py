@@ -1,10 +1,10 @@
-"""Where moot keeps its files."""
+"""The folder for moot's own files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from moot.settings import Settings
+from moot.core.settings import Settings
 
 
 def data_dir(settings: Settings) -> Path:
@@ -14,3 +14,8 @@ def data_dir(settings: Settings) -> Path:
     import platformdirs
 
     return Path(platformdirs.user_data_dir("moot", appauthor=False))
+
+
+def weights_dir(settings: Settings) -> Path:
+    """The folder for the weights of embedded models. It may not exist yet."""
+    return data_dir(settings) / "models"

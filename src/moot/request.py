@@ -1,4 +1,4 @@
-"""What someone asks for: a topic, a format and its settings, from flags, `--set` and a spec file."""
+"""A request for a debate: topic, format and settings, from flags, `--set` and a spec file."""
 
 from __future__ import annotations
 
@@ -9,34 +9,54 @@ from typing import Any, cast
 
 import yaml
 
-from moot.errors import InputError
+from moot import formats
+from moot.core.errors import InputError, UnknownName
+from moot.core.settings import MAX_TOPIC_CHARS
+from moot.core.types import Json
+from moot.formats.auto import Pick, pick
+from moot.formats.format import EFFORTS, Effort
 from moot.reasoning.fence import clean
-from moot.settings import MAX_TOPIC_CHARS
-from moot.types import Json
 from moot.yamlfile import kind, read_mapping
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
     topic: str = ""
-    format: str | None = None  # None: what the configuration says
+    format: str | None = None  # None: the default
     settings: Json = field(default_factory=dict[str, Any])
+    effort: Effort | None = None  # None: what the format does by itself
 
 
 def read_spec(path: Path) -> Request:
-    """A YAML file: `topic`, `format`, and the settings of that format beside them."""
+    """Read a YAML file with `topic`, `format` and, beside them, settings of the format."""
     given = read_mapping(path, "spec", "`topic:` and settings")
-    topic, format_ = given.pop("topic", None), given.pop("format", None)
-    for name, value in (("topic", topic), ("format", format_)):
+    topic, format_, effort = (given.pop(name, None) for name in ("topic", "format", "effort"))
+    for name, value in (("topic", topic), ("format", format_), ("effort", effort)):
         if value is not None and not isinstance(value, str):
             raise InputError(f"In the spec {path}, `{name}` must be text, not {kind(value)}.")
-    # A file that describes two debaters is a duel, whether it says so or not.
-    guess = "duel" if "debaters" in given else None
-    return Request(topic=topic or "", format=format_ or guess, settings=given)
+    return Request(topic=topic or "", format=format_, settings=given, effort=read_effort(effort))
+
+
+def format_for(request: Request, default: str) -> Pick:
+    """The format of a request, and why: the one that it names, else the default if it has all the given settings, else
+    what suits the question, among those that have them."""
+    if request.format and request.format != formats.AUTO:
+        return Pick(format=request.format, reason="it was asked for")
+    known = {name: each.settings.model_fields.keys() for name, each in formats.installed().items()}
+    among = [name for name, fields in known.items() if request.settings.keys() <= fields]
+    if request.format is None and default in among:
+        return Pick(format=default, reason="the configuration names it")
+    return pick(request.topic, among)
+
+
+def read_effort(text: str | None) -> Effort | None:
+    if text is None or text in EFFORTS:
+        return text
+    raise UnknownName("effort", text, EFFORTS)
 
 
 def read_assignments(pairs: list[str]) -> Json:
-    """`a.b=3` as {"a": {"b": 3}}; values are YAML."""
+    """Parse `a.b=3` into {"a": {"b": 3}}; values are YAML."""
     settings: Json = {}
     for pair in pairs:
         path, equals, value = pair.partition("=")
@@ -53,7 +73,7 @@ def read_assignments(pairs: list[str]) -> Json:
 
 
 def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> Json:
-    """`above` laid over `below`, mapping by mapping."""
+    """Merge `above` into `below`, mapping by mapping."""
     result = dict(below)
     for name, value in above.items():
         old = result.get(name)
@@ -65,9 +85,9 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> Json:
 def read_topic(text: str) -> str:
     topic = clean(text).strip()
     if not topic:
-        raise InputError('The question is empty. Ask one: moot "Should we use Redis or PostgreSQL for caching?"')
+        raise InputError('The question is empty. Ask one, such as: "Should we use Redis or PostgreSQL for caching?"')
     if len(topic) > MAX_TOPIC_CHARS:
-        raise InputError(f"The question has {len(topic):,} characters; {MAX_TOPIC_CHARS:,} is the most.")
+        raise InputError(f"The question has {len(topic):,} characters; {MAX_TOPIC_CHARS:,} is the most. Shorten it.")
     return topic
 
 

@@ -1,12 +1,12 @@
-"""YAML files that people write: what is wrong with one is said in a line, with the place."""
+"""Reading YAML files that people write, with one-line errors that name the place."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, cast
 
-from moot.errors import InputError
-from moot.types import Json
+from moot.core.errors import InputError
+from moot.core.types import Json
 
 MAX_BYTES = 1_000_000
 MAX_VALUES = 10_000
@@ -14,22 +14,22 @@ MAX_DEPTH = 200
 
 
 def read_mapping(path: Path, what: str, example: str, *, may_be_empty: bool = False) -> Json:
-    """`what` names the file in errors; `example` says what it should hold. Raises InputError."""
+    """Read a YAML mapping. `what` names the kind of file and `example` its content in errors. Raises InputError."""
     try:
         text = path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"There is no {what} {path}. Give the path of a YAML file with {example}.") from None
     except OSError as error:
-        raise InputError(f"The {what} {path} can't be read: {error.strerror}.") from None
+        raise InputError(f"The {what} {path} can't be read: {error.strerror}. Check its permissions.") from None
     return parse_mapping(text, path, what, example, may_be_empty=may_be_empty)
 
 
 def parse_mapping(text: bytes, path: Path, what: str, example: str, *, may_be_empty: bool = False) -> Json:
-    """What `read_mapping` does with the text of a file, or of the part of it that is YAML."""
+    """Like `read_mapping`, for text that was read already."""
     import yaml
 
     if len(text) > MAX_BYTES:
-        raise InputError(f"The {what} {path} has {len(text):,} bytes; {MAX_BYTES:,} is the most.")
+        raise InputError(f"The {what} {path} has {len(text):,} bytes; {MAX_BYTES:,} is the most. Split it.")
     if _too_deep(text):
         raise InputError(f"The {what} {path} is nested too deeply.")
     try:
@@ -54,7 +54,7 @@ def parse_mapping(text: bytes, path: Path, what: str, example: str, *, may_be_em
 
 
 def _too_deep(text: bytes) -> bool:
-    """Thousands of brackets, one inside the other, would keep the parser busy for minutes."""
+    """Whether brackets are nested so deeply that parsing would take minutes."""
     depth = deepest = 0
     for byte in text:
         depth += (byte in b"[{") - (byte in b"]}")
@@ -63,7 +63,7 @@ def _too_deep(text: bytes) -> bool:
 
 
 def _too_many(value: object) -> bool:
-    """A few aliases, one inside the other, can stand for more values than there is memory; so they are counted."""
+    """Whether there are too many values. Nested aliases can stand for more than fit in memory."""
     waiting, count = [value], 0
     while waiting and count <= MAX_VALUES:
         count += 1
@@ -76,7 +76,7 @@ def _too_many(value: object) -> bool:
 
 
 def kind(value: object) -> str:
-    """What a value is, for people who write YAML."""
+    """What a value is, in words for error messages."""
     kinds = {
         "dict": "a mapping",
         "list": "a list",

@@ -24,15 +24,19 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.forking import run_moot
+
 MOOT = str(Path(sys.executable).parent / "moot")
 DEADLINE = 60.0
 RULING = {"summary": "A was clearer.", "score_a": 7, "score_b": 5, "no_new_substantive_arguments": False}
 ANSWERS = {"*/speak/*": "{seat} speaks at {key}.", "*/verdict/judge": RULING, "*/rule/judge": RULING}
+# To "Redis or PostgreSQL?", in a classic with these answers.
+ANSWER = "Redis. Debater A, who argued for it, won 7 to 5 (not checked in the other order)."
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def wait_for(condition: Callable[[], Any], what: str) -> Any:
-    """Poll until it holds; never sleep and hope."""
+    """Poll until the condition holds; fail after a deadline."""
     until = time.monotonic() + DEADLINE
     while time.monotonic() < until:
         found = condition()
@@ -67,10 +71,15 @@ class Terminal:
             env=env,
             cwd=cwd,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=self._take_over,
         )
         os.close(theirs)
         self.raw = ""
+
+    @staticmethod
+    def _take_over() -> None:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell starts what runs in the background without it
 
     @property
     def text(self) -> str:
@@ -110,9 +119,9 @@ class Moot:
         self.folder = folder
         self.db = folder / "moot.db"
         self.log = folder / "calls.log"
-        kept = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
+        kept = ("PATH", "PYTHONPATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
         self.env = {name: os.environ[name] for name in kept if name in os.environ}
-        (folder / ".git").mkdir(exist_ok=True)  # nobody's moot.yaml above is found
+        (folder / ".git").mkdir(exist_ok=True)  # so that no moot.yaml above is found
         self.env |= {
             "MOOT_CONFIG": os.devnull,
             "MOOT_DATABASE_URL": str(self.db),
@@ -127,6 +136,9 @@ class Moot:
         self._terminals: list[Terminal] = []
 
     def __call__(self, *args: str, input: str | bytes | None = None, **env: str) -> Result:
+        if input is None:
+            forked = run_moot(args, self.env | env, self.folder, DEADLINE)
+            return Result(code=forked.code, out=forked.out.decode("utf-8", "replace"), err=forked.err.decode())
         given = input.encode() if isinstance(input, str) else input
         done = subprocess.run(
             [MOOT, *args],
@@ -138,6 +150,15 @@ class Moot:
             timeout=DEADLINE,
         )
         return Result(code=done.returncode, out=done.stdout.decode("utf-8", "replace"), err=done.stderr.decode())
+
+    def next_version(self, *args: str) -> Result:
+        """Run a later moot, which has one migration more."""
+        newer = "from moot.store.sqlite import schema; known = schema.migrations()"
+        newer += "; schema.migrations = lambda: [*known, 'create table brand_new (x);']"
+        program = f"import sys; {newer}; from moot.cli.main import main; sys.exit(main())"
+        command = [sys.executable, "-c", program, *args]
+        done = subprocess.run(command, capture_output=True, env=self.env, cwd=self.folder, timeout=DEADLINE)
+        return Result(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
 
     def start(self, *args: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
@@ -163,9 +184,20 @@ class Moot:
         (self.folder / "answers.yaml").write_text(yaml.safe_dump(content))
         return "scripted:answers.yaml"
 
+    def held(self, answers: dict[str, Any] | None = None) -> str:
+        """The spec of a scripted model whose answers wait for `release`."""
+        return self.script(answers, hold="released")
+
+    def release(self) -> None:
+        (self.folder / "released").touch()
+
     def called(self, key: str) -> None:
-        """Wait until the model is being asked for a step."""
+        """Wait until the model is asked for a step."""
         wait_for(lambda: self.log.exists() and f"{key}\t" in self.log.read_text(), f"a call for {key}")
+
+    def until(self, status: str) -> None:
+        """Wait until the newest debate has this status."""
+        wait_for(lambda: self.status() == status, f"the status {status}")
 
     def sql(self, query: str, *values: Any) -> list[Any]:
         if not self.db.exists():
@@ -185,9 +217,9 @@ class Moot:
         return [row[0] for row in rows]
 
     def interrupted(self, key: str = "1/speak/a") -> str:
-        """A debate whose process was killed while it was asking for `key`; its model is fast from now on."""
+        """A debate whose process was killed while it was asking for `key`; its model is no longer held."""
         self.log.unlink(missing_ok=True)
-        process = self.start("debate", "Is it dead?", "--rounds", "1", "--model", self.script(delay_ms=30_000))
+        process = self.start("debate", "Is it dead?", "--rounds", "1", "--model", self.held())
         self.called(key)
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -212,7 +244,7 @@ def moot(tmp_path: Path) -> Iterator[Moot]:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Moot, Result]]:
-    """One completed debate that many tests look at; none may change it."""
+    """One completed debate, shared by tests that only read it."""
     made = Moot(tmp_path_factory.mktemp("finished"))
     result = made("debate", "Redis or PostgreSQL?", "--rounds", "2", "--model", made.script(), "--json")
     assert result.code == 0, result.err

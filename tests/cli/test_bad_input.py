@@ -39,7 +39,7 @@ CASES = {
     "missing script": (["debate", "A b", "--model", "scripted:none.yaml"], ["none.yaml"]),
     "bad judge model": (["debate", "A b", "--judge-model", "what"], ["what"]),
     "rounds in a duel": (["debate", "A b", "--format", "duel", "--rounds", "2"], ["no --rounds", "--turns"]),
-    "turns in a classic": (["debate", "A b", "--turns", "2"], ["no --turns", "--rounds"]),
+    "turns in a classic": (["debate", "A b", "--format", "classic", "--turns", "2"], ["no --turns", "--rounds"]),
     "stance in a duel": (["debate", "A b", "--format", "duel", "--stance", "pro"], ["no --stance", "--turns"]),
     "unknown stance": (["debate", "A b", "--stance", "maybe"], ["maybe", "'pro', 'con'"]),
     "json and plain": (["debate", "A b", "--json", "--plain"], ["--plain", "--json"]),
@@ -159,7 +159,7 @@ def test_the_wrong_command_for_a_completed_debate(finished, command):
     result = moot(command, moot.ids[0][:6])
     assert result.code == 2
     assert "is completed" in result.err
-    assert f"moot show {moot.ids[0][:8]}" in result.err
+    assert result.err.endswith(f"moot record {moot.ids[0][:8]}\n")
     assert moot.status() == "completed"
 
 

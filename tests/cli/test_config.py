@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.settings import Settings
+from moot.core.settings import Settings
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +35,7 @@ def test_every_setting_its_value_and_where_it_comes_from(moot, project):
     assert row(result.out, "defaults.classic.max_rounds") == ["3", str(project)]
     assert row(result.out, "lease_seconds") == ["20", "MOOT_LEASE_SECONDS"]
     assert row(result.out, "database_url") == ["other.db", "--db"]
-    assert row(result.out, "format") == ["classic", "default"]
+    assert row(result.out, "format") == ["not", "set", "default"]
     assert row(result.out, "model") == ["not", "set", "default"]
     for name in Settings.model_fields:
         assert f"\n{name}" in result.out

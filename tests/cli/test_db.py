@@ -1,4 +1,4 @@
-"""`moot db`, and every other command on PostgreSQL: nothing but `--db` changes for whoever types them."""
+"""`moot db`, and the other commands on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -44,12 +44,16 @@ class TestSqlite:
     def test_an_older_and_a_newer_schema_are_told_apart(self, moot: Moot):
         moot("db", "migrate")
         newest = json.loads(moot("db", "status", "--json").out)["newest"]
-        for version, words in ((newest - 1, f"{newest - 1} of {newest}; `moot db migrate`"), (99, "upgrade moot")):
-            with closing(sqlite3.connect(moot.db)) as connection:
-                connection.execute(f"pragma user_version = {version}")
-            shown = moot("db", "status")
-            assert shown.code == 1
-            assert words in shown.out
+        shown = moot.next_version("db", "status")
+        assert (shown.code, shown.err) == (1, "")
+        assert f"{newest} of {newest + 1}; `moot db migrate`" in shown.out
+        migrated = moot.next_version("db", "migrate")
+        assert (migrated.code, migrated.out) == (0, "")
+        assert f"the schema is {newest + 1} now; it was {newest}" in migrated.err
+        moot.sql("pragma user_version = 99")
+        shown = moot("db", "status")
+        assert shown.code == 1
+        assert "upgrade moot" in shown.out
         refused = moot("db", "migrate")
         assert refused.code == 2
         assert "schema 99" in refused.err
@@ -72,7 +76,7 @@ class TestSqlite:
 class TestPostgres:
     @pytest.fixture
     def at(self, moot: Moot, database_url: str) -> Moot:
-        """moot, told by the environment where its database is."""
+        """Run moot with its database in the environment."""
         moot.env["MOOT_DATABASE_URL"] = database_url
         return moot
 

@@ -1,4 +1,4 @@
-"""`moot diff`: where a fork leaves its parent, and what came of it."""
+"""`moot diff` of a fork and its parent."""
 
 from __future__ import annotations
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from moot.cli import commands
-from moot.cli.blocks import Scene
+from moot.cli.blocks import RenderContext
 from moot.cli.commands import COMMANDS
-from moot.cli.lines import debate_json, event_json
 from moot.cli.parser import parser_of
-from moot.types import Debate, Event
+from moot.cli.views import debate_json, event_json
+from moot.core.types import Debate, Event
 
 DOCS = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
 DEBATE = Debate(id="x", topic="", format="classic", format_version=1, status="pending", config={}, cast=())
@@ -50,12 +50,12 @@ def test_no_flag_is_documented_that_is_not_there(name):
 
 
 def test_every_exit_code():
-    for name in ("DONE", "FAILED", "BAD_INPUT", "STOPPED", "CANCELED", "INTERRUPTED", "NOBODY_READS"):
+    for name in ("DONE", "FAILED", "BAD_INPUT", "STOPPED", "CANCELED", "INTERRUPTED", "BROKEN_PIPE"):
         assert f"| {getattr(commands, name)} |" in DOCS
 
 
 def test_every_field_of_the_json():
-    scene = Scene.of(DEBATE, demonstration=False)
+    context = RenderContext.of(DEBATE, demonstration=False)
     event = Event(seq=1, type="status", key="", data={}, created_at=0.0)
-    for field in [*event_json(event, scene), *debate_json(DEBATE, demonstration=False, interrupted=False)]:
+    for field in [*event_json(event, context), *debate_json(DEBATE, demonstration=False, interrupted=False)]:
         assert f"`{field}`" in DOCS, field

@@ -1,4 +1,4 @@
-"""The whole way with what is built in: a question, the embedded model, Enter, a decision on record."""
+"""A panel with the small embedded model at a terminal, from the question to the record."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import time
 
 import pytest
 
+from moot.core.settings import Settings
 from moot.folders import data_dir
-from moot.settings import Settings
 from tests.records.making import SECTIONS, headings, split
 
-PROMPT = re.compile(r"[\r\n]> ")  # where an answer is typed
+PROMPT = re.compile(r"[\r\n]> |\[y/N\] ")  # where an answer is typed
 MINUTES = 10  # what takes one on an idle machine may take several on a busy one
 
 
 def press_enter_until_it_ends(terminal) -> int:
-    """Gives how often something was asked."""
+    """Answer every question with Enter; returns how many the debate asked."""
     asked, until = 0, time.monotonic() + 60 * MINUTES
     while terminal.process.poll() is None:
         assert time.monotonic() < until, f"no end within {MINUTES} minutes: {terminal.text[-2000:]!r}"
@@ -27,7 +27,7 @@ def press_enter_until_it_ends(terminal) -> int:
             terminal.press("\n")
         time.sleep(0.02)
     assert terminal.end() == 0, terminal.text[-2000:]
-    return asked
+    return asked - terminal.text.count("[y/N] ")  # what is offered at the end is no question of the debate
 
 
 @pytest.mark.slow
@@ -36,7 +36,7 @@ def test_a_panel_on_the_embedded_model_needs_no_hand_but_enter(moot):
     small = ("debater_max_tokens=60", "judge_max_tokens=400", "round_timeout_seconds=1")
     flags = [flag for each in small for flag in ("--set", each)]
     question = ("Tea or coffee in the office kitchen?", "--format", "panel", "--perspectives", "2", "--max-rounds", "2")
-    terminal = moot.terminal(*question, *flags, "--model", "local", MOOT_EMBEDDER="none", **weights)
+    terminal = moot.terminal(*question, *flags, "--model", "local:small", MOOT_EMBEDDER="none", **weights)
     asked = press_enter_until_it_ends(terminal)
     gates = moot.sql("select key, decision from debate_gates order by requested_at")
     assert asked == len(gates) >= 1

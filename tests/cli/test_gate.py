@@ -1,4 +1,4 @@
-"""A person at the table: checkpoints at the terminal, answers from elsewhere, a seat of one's own."""
+"""Gates: checkpoints at the terminal, answers from other processes, a person at a seat."""
 
 from __future__ import annotations
 
@@ -50,9 +50,96 @@ def test_enter_alone_takes_a_panel_to_its_end(moot):
         terminal.until("[C]ontinue  [G]uide  [E]nd")
         terminal.until("> ")
         terminal.press("\n")
+    for question in ("Write the decision to docs/decisions/? [y/N] ", "Draft a follow-up issue"):
+        terminal.until(question)
+        terminal.press("\n")
     assert terminal.end() == 0
     assert "Performance Advocate, round 1" in terminal.text
-    assert "No agreement; a recommendation with low confidence." in terminal.text
+    answer, how = "Start with PostgreSQL.", "No agreement; a recommendation with low confidence."
+    assert terminal.text.index(answer) < terminal.text.rindex(how)
+    assert not (moot.folder / "docs").exists()
+
+
+def written(moot) -> list[str]:
+    return sorted(path.name for path in (moot.folder / "docs" / "decisions").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("keys", "files"),
+    [
+        (("y\n", "n\n"), ["0001-redis-or-postgresql.md"]),
+        (("yes\n", "Y\n"), ["0001-redis-or-postgresql.issue.md", "0001-redis-or-postgresql.md"]),
+        (("\n", "y\n"), ["0001-redis-or-postgresql.issue.md", "0001-redis-or-postgresql.md"]),
+    ],
+)
+def test_the_document_and_a_follow_up_are_offered_where_someone_sits(moot, keys, files):
+    terminal = moot.terminal(*panel(moot, "--max-rounds", "1"))
+    terminal.until("Write the decision to docs/decisions/? [y/N] ")
+    terminal.press(keys[0])
+    terminal.until("Draft a follow-up issue" + ("? [y/N]" if "y" in keys[0] else " (this writes the decision, too)?"))
+    terminal.press(keys[1])
+    assert terminal.end() == 0
+    assert written(moot) == files
+    assert "Start with PostgreSQL." in (moot.folder / "docs" / "decisions" / files[-1]).read_text()
+
+
+@pytest.mark.parametrize("flag", ["--plain", "--json"])
+def test_nothing_is_offered_where_nobody_sits(moot, flag):
+    done = moot(*panel(moot, "--max-rounds", "1", flag))
+    assert done.code == 0
+    assert "[y/N]" not in done.out + done.err
+
+
+def test_settings_that_only_one_format_has_choose_it(moot):
+    model = moot.script(PANEL)
+    flags = ("--perspectives", "3", "--max-rounds", "1", "--no-checkpoints")
+    assert moot("debate", "Redis or PostgreSQL?", *flags, "--model", model).code == 0
+    assert moot.sql("select format from debate_sessions") == [("panel",)]
+
+
+def answering(moot, terminal, *words: str) -> None:
+    """Answer from another terminal what the first one asks, without resuming there."""
+    terminal.until("[E]nd")
+    assert moot("answer", moot.ids[0], *words, "--no-run").code == 0
+
+
+def test_a_prompt_whose_question_was_answered_elsewhere_says_so_and_answers_nothing_else(moot):
+    terminal = moot.terminal(*panel(moot, "--max-rounds", "3"))
+    terminal.until("[E]nd")
+    terminal.press("end")  # not sent yet
+    answering(moot, terminal, "guide", "Mind the team.")
+    terminal.until("Already answered: guide: Mind the team., by ")
+    terminal.until("Round 2 is complete.")
+    terminal.until("[C]ontinue")
+    terminal.press("\n")  # what was typed for round 1 is gone: this is Enter alone, which continues
+    terminal.until("Write the decision")
+    terminal.press("\n")
+    terminal.until("Draft a follow-up")
+    terminal.press("\n")
+    assert terminal.end() == 0
+    assert moot.turns().count("2/checkpoint/you") == 1
+    assert "3/argue/p1" in moot.turns()
+
+
+def test_the_terminal_that_is_answered_elsewhere_follows_the_debate_there(moot):
+    terminal = moot.terminal(*panel(moot, "--max-rounds", "3"))
+    terminal.until("[E]nd")
+    done = moot("answer", moot.ids[0], "end")
+    assert done.code == 0
+    terminal.until("Already answered: end, by ")
+    terminal.until("Write the decision")
+    terminal.press("\n")
+    terminal.until("Draft a follow-up")
+    terminal.press("\n")
+    assert terminal.end() == 0
+    assert moot.turns()[-1] == "1/synthesize/moderator"
+
+
+def test_a_checkpoint_that_timed_out_says_so(moot):
+    terminal = moot.terminal(*panel(moot, "--set", "checkpoint_timeout_seconds=1"))
+    terminal.until("1/checkpoint/you timed out: nobody answered within 1 second.")
+    assert terminal.end() == 3
+    assert "timed out: nobody answered" in moot("show", moot.ids[0]).out
 
 
 def test_guidance_at_the_terminal_reaches_the_next_round(moot):
@@ -63,6 +150,9 @@ def test_guidance_at_the_terminal_reaches_the_next_round(moot):
     terminal.press("g\n")
     terminal.until("Your guidance: ")
     terminal.press("Mind the team.\n")
+    for question in ("Write the decision", "Draft a follow-up"):
+        terminal.until(question)
+        terminal.press("\n")
     assert terminal.end() == 0
     shown = moot("show", moot.ids[0]).out
     assert "Guidance: Mind the team." in shown
@@ -95,14 +185,14 @@ def test_a_piped_panel_waits_and_is_answered_from_another_terminal(moot):
     ended = moot("answer", short, "e")
     assert ended.code == 0
     assert "Verdict" in ended.out
-    assert "No debate waits" in moot("gates").err
+    assert "No question is open." in moot("gates").err
 
 
 def test_without_checkpoints_nobody_is_asked(moot):
     done = moot(*panel(moot, "--no-checkpoints", "--max-rounds", "2", "--perspectives", "3"))
     assert done.code == 0
     assert "Your turn" not in done.out
-    refused = moot("Is it so?", "--no-checkpoints", "--model", moot.script())
+    refused = moot("Is it so?", "--format", "classic", "--no-checkpoints", "--model", moot.script())
     assert refused.code == 2
     assert "no checkpoints" in refused.err
     many = moot(*panel(moot, "--perspectives", "9"))

@@ -1,4 +1,4 @@
-"""What people think of a debate, afterwards."""
+"""`moot rate`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_what_is_not_completed_is_not_rated(moot):
     short = moot.ids[0][:8]
     refused = moot("rate", short, "5")
     assert refused.code == 2
-    assert "is failed; only a completed debate can be rated" in refused.err
+    assert "is failed; it can't be rated, only a completed debate can" in refused.err
     assert f"moot retry {short}" in refused.err
     assert moot("rate", "ffff", "5").code == 2
     assert moot.sql("select user_rating from debate_sessions") == [(None,)]

@@ -122,7 +122,7 @@ def test_a_debate_without_a_decision_is_refused_with_what_to_do(moot):
     made = moot("fork", debate, "--at", "1/speak/b", "--no-run").out.strip()
     refused = moot("record", made)
     assert (refused.code, refused.out) == (2, "")
-    assert f"is pending: it has no decision yet. Start it with: moot resume {made[:8]}" in refused.err
+    assert f"only a completed debate can. It has not begun. Start it with: moot resume {made[:8]}" in refused.err
     moot("cancel", made)
     refused = moot("record", made)
     assert refused.code == 2

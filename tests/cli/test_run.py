@@ -52,7 +52,9 @@ def test_a_question_that_is_the_same_as_the_files(moot):
 
 def test_the_choice_of_model_and_its_reason_are_said_first(moot):
     result = moot("Is it so?", "--rounds", "1", MOOT_MODEL="sim:", MOOT_MODEL_JUDGE="sim:?seed=3")
-    first, second = result.err.splitlines()[:2]
+    chosen, first, second, _, large = result.err.splitlines()[:5]
+    assert large == "At full length: 3 calls, 1,600 tokens written, $0."
+    assert chosen == "Format classic, because the question can be answered with yes or no."
     assert "Debater A and Debater B: sim:, because MOOT_MODEL is set" in first
     assert "Judge: sim:?seed=3, because MOOT_MODEL_JUDGE is set" in second
 
@@ -61,8 +63,9 @@ def test_what_is_printed_when_piped_is_plain_and_whole(moot):
     result = moot("Is it so?", "--rounds", "1", "--model", moot.script())
     assert result.code == 0
     assert "\x1b" not in result.out + result.err
-    assert "Debater A, round 1  [1/speak/a]\n  a speaks at 1/speak/a.\n" in result.out
-    assert "Verdict\n  Debater A (FOR) wins.\n  Points: Debater A 7, Debater B 5\n" in result.out
+    assert "Debater A (Yes), round 1  [1/speak/a]\n  a speaks at 1/speak/a.\n" in result.out
+    answer = "Yes. Debater A, who argued for it, won 7 to 5 (not checked in the other order)."
+    assert f"Verdict\n  {answer}\n  Points of 10: 7 for Debater A (Yes), 5 for Debater B (No)\n" in result.out
     short = moot.ids[0][:8]
     assert f"Debate {short}: completed, round 1 of 1" in result.err
     assert result.err.endswith(f"moot record {short}\n")
@@ -112,7 +115,7 @@ def test_a_failed_debate_says_why_and_retry_goes_on(moot):
 def test_an_invalid_verdict_is_undecided_and_no_failure(moot):
     result = moot("Is it so?", "--rounds", "1", "--model", moot.script({"*/verdict/judge": "I would rather not."}))
     assert result.code == 0
-    assert "Undecided: there is no valid verdict." in result.out
+    assert "Undecided. The judge gave no valid verdict:" in result.out
     assert "Reason: " in result.out
 
 
@@ -131,11 +134,12 @@ def test_a_demonstration_model_is_named_wherever_a_verdict_is_shown(finished, mo
 
 @pytest.mark.slow
 def test_stop_from_another_process_lets_the_step_finish(moot):
-    process = moot.start("Is it so?", "--model", moot.script(delay_ms=800), "--rounds", "3")
+    process = moot.start("Is it so?", "--model", moot.held(), "--rounds", "3")
     moot.called("1/speak/a")
     told = moot("stop", moot.ids[0][:6])
     assert told.code == 0
     assert "stopping" in told.out
+    moot.release()
     out, err = process.communicate(timeout=60)
     assert process.returncode == CODES["stopped"]
     assert moot.status() == "stopped"
@@ -150,7 +154,7 @@ def test_stop_from_another_process_lets_the_step_finish(moot):
 
 @pytest.mark.slow
 def test_cancel_from_another_process(moot):
-    process = moot.start("Is it so?", "--model", moot.script(delay_ms=30_000))
+    process = moot.start("Is it so?", "--model", moot.held())
     moot.called("1/speak/a")
     told = moot("cancel", moot.ids[0])
     assert told.code == 0
@@ -163,10 +167,13 @@ def test_cancel_from_another_process(moot):
 
 @pytest.mark.slow
 def test_sigterm_is_like_the_first_ctrl_c(moot):
-    process = moot.start("Is it so?", "--model", moot.script(delay_ms=500), "--rounds", "3")
+    process = moot.start("Is it so?", "--model", moot.held(), "--rounds", "3")
     moot.called("1/speak/a")
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    moot.until("stopping")
+    moot.release()
+    _, err = process.communicate(timeout=60)
+    assert "the step in progress finishes first" in err
     assert process.returncode == CODES["stopped"]
     assert moot.status() == "stopped"
     assert moot.turns() == ["1/speak/a"]
@@ -196,7 +203,7 @@ def test_resume_all(moot):
     assert result.code == 0, result
     for debate in debates:
         assert moot.status(debate) == "completed"
-        assert f"{debate[:8]} completed: Debater A (FOR) wins." in result.out
+        assert f"{debate[:8]} completed: Yes. Debater A, who argued for it, won 7 to 5 " in result.out
     again = moot("resume", "--all")
     assert (again.code, again.out) == (0, "")
 
@@ -225,10 +232,11 @@ def test_a_fork_runs_or_waits(moot):
 
 @pytest.mark.slow
 def test_a_reader_that_leaves_stops_the_debate(moot):
-    process = moot.start("Is it so?", "--model", moot.script(delay_ms=300), "--rounds", "50")
+    process = moot.start("Is it so?", "--model", moot.held(), "--rounds", "50")
     assert process.stdout is not None
     process.stdout.readline()
     process.stdout.close()
+    moot.release()
     assert process.wait(timeout=60) == 141
     assert process.stderr is not None
     err = process.stderr.read()
@@ -256,7 +264,7 @@ def broken(moot, code, *args, **env):
 
 
 def test_an_unexpected_error_is_one_line(moot):
-    code = "import moot.cli.look as look; look.find = 1"
+    code = "import moot.cli.browse as browse; browse.find_debate = 1"
     quiet = broken(moot, code, "show", "abc")
     assert quiet.returncode == 1
     assert quiet.stderr.count("\n") == 1
@@ -265,7 +273,7 @@ def test_an_unexpected_error_is_one_line(moot):
 
 
 FULL_DISK = """
-from moot.errors import NotWritable
+from moot.core.errors import NotWritable
 from moot.store.sqlite import SqliteStore
 commit = SqliteStore.commit
 async def full(self, given):

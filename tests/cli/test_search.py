@@ -1,4 +1,4 @@
-"""What is remembered: search, templates, and a debate that begins with what was decided before."""
+"""`moot search`, `moot templates`, and precedents of new debates."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import ANSWER
 from tests.memory.test_library import GOOD
 
 pytestmark = pytest.mark.slow
@@ -17,9 +18,9 @@ def test_a_past_debate_is_found_with_its_outcome(finished):
     moot, _ = finished
     result = moot("search", "postgresql", "caching")
     head, question, outcome = result.out.splitlines()
-    assert head.split() == ["ID", "DATE", "SCORE", "QUESTION", "AND", "OUTCOME"]
+    assert head.split() == ["ID", "DATE", "MATCH", "QUESTION", "AND", "OUTCOME"]
     assert re.match(rf"{moot.ids[0][:8]}  \d{{4}}-\d\d-\d\d  0\.\d\d +Redis or PostgreSQL\?$", question)
-    assert outcome.strip() == "Debater A (FOR) wins."
+    assert outcome.strip() == ANSWER
     assert f"moot show {moot.ids[0][:8]}" in result.err
     assert "by bm25" in result.err
 
@@ -31,7 +32,7 @@ def test_a_search_as_json(finished):
     assert (document["tokens_in"], document["cost_usd"]) == (0, 0)
     (found,) = document["found"]
     assert (found["id"], found["topic"], found["format"]) == (moot.ids[0], "Redis or PostgreSQL?", "classic")
-    assert (found["winner"], found["headline"]) == ("a", "Debater A (FOR) wins.")
+    assert (found["winner"], found["headline"]) == ("a", ANSWER)
     assert (found["score"], found["demonstration"]) == (1.0, False)
     assert found["completed_at"] > 0
 
@@ -60,7 +61,7 @@ def test_a_search_in_nothing_says_what_to_do_and_writes_nothing(moot):
     ("args", "said"),
     [
         (["search"], "Missing: WORDS"),
-        (["search", " "], "What should be searched for?"),
+        (["search", " "], "There is nothing to search for."),
         (["search", "x", "--limit", "0"], "it can be 1 to 100"),
         (["search", "x", "--limit", "many"], "--limit"),
         (["templates", "pigenhole"], "Did you mean 'pigeonhole'?"),
@@ -97,6 +98,7 @@ def test_a_debate_begins_with_what_was_decided_before(moot):
     assert second.code == 0
     told = f"A question much like this was decided before, in {first} on "
     assert told in second.out
+    assert "The debaters are not told; to let them know: --set recall_decisions=true." in second.out
     assert told in moot("show", moot.ids[1][:8]).out
     events = moot("show", moot.ids[1][:8], "--json").events
     assert first in next(event["data"]["text"] for event in events if event["type"] == "notice")
@@ -129,7 +131,7 @@ class TestTemplates:
         (folder / "bad.md").write_text("nothing")
         listed = moot("templates", MOOT_TEMPLATES_DIR="mine")
         assert re.search(r"^two-envelopes +yours +Compare what is in both\.$", listed.out, re.MULTILINE)
-        assert "Left out: The template mine/bad.md has no front matter." in listed.err
+        assert "FollowResult out: The template mine/bad.md has no front matter." in listed.err
         one = moot("templates", "two-envelopes", MOOT_TEMPLATES_DIR="mine")
         assert "Open one. Then think." in one.out
         assert "Your own: mine/two.md" in one.err

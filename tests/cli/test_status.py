@@ -1,4 +1,4 @@
-"""`moot status`: how everything stands, and whether something needs a hand."""
+"""`moot status`: the state of debates, workers and queue, and what needs attention."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 from moot.store.overview import Overview
 from tests.postgres import execute
+from tests.running import Held
 from tests.workers.crew import Crew, new, on, status, wait_until
 
 pytestmark = pytest.mark.slow
@@ -43,7 +44,7 @@ def test_failures_are_told_with_their_reason(moot):
     failed = moot("debate", "Does it fail?", "--rounds", "1", "--model", model)
     assert failed.code == 1
     found = moot("status", MOOT_RATE_LIMITS=LIMITS)
-    assert found.code == 0  # what failed is for whoever asked the question
+    assert found.code == 0  # failed debates are for those who started them
     assert "failed    1 in the last 24 hours" in found.out
     assert f"1 unavailable, newest {moot.ids[0][:8]}: no key" in found.out
     assert "limits    sim: 600 requests a minute\n          openai:gpt-5: 30,000 tokens a minute\n" in found.out
@@ -51,11 +52,10 @@ def test_failures_are_told_with_their_reason(moot):
 
 def test_an_older_schema_is_left_as_it_is(moot):
     assert moot("debate", "Is it old?", "--rounds", "1", "--model", moot.script()).code == 0
-    moot.sql("pragma user_version = 2")
-    found = moot("status")
+    found = moot.next_version("status")
     assert found.code == 1
-    assert "run `moot db migrate`" in found.out
-    assert moot.sql("pragma user_version") == [(2,)]
+    assert "The schema is 1 of 2: run `moot db migrate`" in found.out
+    assert moot.sql("pragma user_version") == [(1,)]
 
 
 def test_a_database_that_can_not_be_reached(moot):
@@ -74,6 +74,7 @@ def test_every_field_is_in_the_docs():
 
 
 def test_workers_jobs_and_limits_on_postgresql(database_url, tmp_path):
+    judge = Held(tmp_path)
     with Crew(database_url, tmp_path, MOOT_WORKER_SWEEP_SECONDS="0.5", MOOT_RATE_LIMITS=LIMITS) as crew:
 
         def told() -> tuple[int, Any]:
@@ -82,7 +83,7 @@ def test_workers_jobs_and_limits_on_postgresql(database_url, tmp_path):
 
         async def queue() -> str:
             async with on(database_url, tmp_path) as app:
-                debate = await new(app, "sim:?latency_ms=300", "duel")
+                debate = await new(app, "sim:", "duel", model_judge=judge.model)
                 await app.hand_over(debate)
                 return debate.id
 
@@ -106,13 +107,15 @@ def test_workers_jobs_and_limits_on_postgresql(database_url, tmp_path):
         assert str(worker.pid) in seen["name"]
         assert found["limits"]["sim"]["requests_per_minute"] == 600
         assert found["limits"]["sim"]["line_seconds"] == 0
+        judge.release()
         asyncio.run(end(debate_id))
+        wait_until(lambda: told()[1]["workers"][0]["debates"] == 0)  # it says so with its next sweep
         text = crew.run("status")
         assert text.returncode == 0
         assert re.search(
             rf"workers   1 alive\n          \S+:{worker.pid}: 0 of 100 debates, seen just now", text.stdout
         )
-        assert "sim: 600 requests a minute; nobody waits" in text.stdout
+        assert "sim: 600 requests a minute; no call waits" in text.stdout
 
         worker.send(15)
         assert worker.ended() == 0

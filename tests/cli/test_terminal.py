@@ -1,4 +1,4 @@
-"""In a real terminal: what moves, what stays, Ctrl-C, and texts that would like to do harm."""
+"""Output in a real terminal: the live region, colours, Ctrl-C, and hostile text."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ def test_each_participant_has_a_colour_and_thoughts_are_dim(moot):
     terminal = moot.terminal("Is it so?", "--format", "duel", "--turns", "2", "--model", model)
     terminal.end()
     heading = {
-        name: next(line for line in terminal.raw.splitlines() if f"{name}, turn" in line) for name in ("Ada", "Basil")
+        name: next(line for line in terminal.raw.splitlines() if f"{name} ({side}), turn" in line)
+        for name, side in (("Ada", "Yes"), ("Basil", "No"))
     }
     colours = {name: STYLED.findall(line)[0] for name, line in heading.items()}
     assert colours["Ada"] != colours["Basil"]
     assert all(colour.startswith("\x1b[1;") for colour in colours.values()), "statements are bold"
     plan = next(line for line in terminal.raw.splitlines() if "I plan." in line)
     assert "\x1b[2" in plan
-    assert "The judge scores turn 1: 6 of 10" in terminal.text
+    assert "The judge scores, turn 1: Ada (Yes), 6 of 10" in terminal.text
 
 
 def test_no_color_is_respected(moot):
@@ -69,11 +70,13 @@ def test_the_moving_region_fits_a_low_terminal(moot):
 
 @pytest.mark.slow
 def test_ctrl_c_once_finishes_the_step(moot):
-    terminal = moot.terminal("Is it so?", "--rounds", "3", "--model", moot.script(delay_ms=1500))
+    terminal = moot.terminal("Is it so?", "--rounds", "3", "--model", moot.held())
     moot.called("1/speak/a")
     terminal.until("Ctrl-C stops")
     terminal.press("\x03")
     terminal.until("the step in progress finishes first")
+    moot.until("stopping")
+    moot.release()
     assert terminal.end() == 3
     assert moot.status() == "stopped"
     assert moot.turns() == ["1/speak/a"]
@@ -83,7 +86,7 @@ def test_ctrl_c_once_finishes_the_step(moot):
 
 @pytest.mark.slow
 def test_ctrl_c_twice_stops_now(moot):
-    terminal = moot.terminal("Is it so?", "--rounds", "3", "--model", moot.script(delay_ms=60_000))
+    terminal = moot.terminal("Is it so?", "--rounds", "3", "--model", moot.held())
     moot.called("1/speak/a")
     terminal.until("Ctrl-C stops")
     terminal.press("\x03")
@@ -133,7 +136,7 @@ def test_hostile_text_stays_text(moot):
         assert "\x1b]0" not in raw
         assert "\x9b" not in raw
         assert "\u202e" not in raw
-    assert "[red]Eve[31m, turn 1" in duel.text
+    assert "[red]Eve[31m (Yes), turn 1" in duel.text
 
 
 def test_no_text_can_pass_for_a_heading(moot):

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from moot.cli.download import Download
-from moot.cli.words import ago, duration, money, next_step, one_line
-from moot.types import STATUSES, Debate
+from moot.cli.words import ago, duration, money, next_step
+from moot.core.types import STATUSES, Debate
+from moot.reasoning.fence import one_line
 
 
 @pytest.mark.parametrize(

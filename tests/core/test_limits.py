@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.limits import Limits, Spent
-from moot.types import Turn
+from moot.core.limits import Limits, Spent
+from moot.core.types import Turn
 
 
 def turn(start: float, end: float, **fields) -> Turn:

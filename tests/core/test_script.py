@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.errors import LimitReached, ScriptChanged, ScriptError
-from moot.limits import Limits
-from moot.script import Failed, Script, Stage, together
-from moot.types import Answer, Failure, Outcome, Prompt, SeatSpec
+from moot.core.errors import LimitReached, ScriptChanged, ScriptError
+from moot.core.gates import Approval
+from moot.core.limits import Limits
+from moot.core.script import Failed, Script, Stage, together
+from moot.core.steps import AskPerson, Recall, Use
+from moot.core.types import Answer, Failure, Outcome, Prompt, SeatSpec
 from tests.playing import play, turn_for
 
 SEATS = [
@@ -117,7 +120,7 @@ async def nested(stage: Stage) -> Outcome:
     return DONE
 
 
-NESTED_ORDER = ["HEADER", "BESIDE", "WORK", "MAIN", "BESIDE", "WORK", "MIDDLE", "END", "END"]
+NESTED_ORDER = ["HEADER", "BESIDE", "WORK", "MAIN", "BESIDE", "WORK", "MIDDLE", "END", "END", "VERDICT"]
 
 
 @given(st.randoms(use_true_random=False))
@@ -129,7 +132,7 @@ def test_events_come_in_the_order_of_the_rules_whatever_finishes_first(rng: rand
     assert [shown.type for shown in played.shown] == NESTED_ORDER
     again = script(nested)
     assert again.replay(played.turns) == played.shown
-    assert again.outcome == played.script.outcome
+    assert again.outcome == played.outcome
 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 5))
@@ -271,11 +274,10 @@ def test_an_unaffordable_step_becomes_a_limit():
         return DONE
 
     played = play(script(rules), lambda _: Failure(kind="limit", message="No tokens are left."))
-    assert played.script.outcome is not None
-    assert played.script.outcome.headline == "No tokens are left."
+    assert played.outcome.headline == "No tokens are left."
 
 
-def test_the_limit_of_one_started_task_reaches_whoever_awaits_it():
+def test_the_limit_of_a_started_task_is_raised_where_it_is_awaited():
     caught: list[str] = []
 
     async def rules(stage: Stage) -> Outcome:
@@ -312,3 +314,86 @@ def test_closing_a_script_runs_nothing_more():
     s.begin()
     s.close()
     assert after == ["cleaned"]
+
+
+def test_the_stage_shows_header_cast_and_the_outcome_itself():
+    async def rules(stage: Stage) -> Outcome:
+        stage.open(turns=3)
+        stage.name_seats({"a": "Ada"})
+        return DONE
+
+    shown = [(each.type, each.data) for each in script(rules).begin()]
+    assert shown == [
+        ("HEADER", {"topic": "t", "turns": 3}),
+        ("CAST", {"names": {"a": "Ada"}}),
+        ("VERDICT", DONE.model_dump(mode="json")),
+    ]
+
+
+def test_each_kind_of_step_says_what_its_executor_needs():
+    async def rules(stage: Stage) -> Outcome:
+        await together(
+            stage.gate(
+                "confirm", say("Fine?"), returns=Approval, kind="approval", timeout_seconds=9, artifacts={"n": 1}
+            ),
+            stage.recall("look", "caches", corpus="templates", k=2),
+            stage.compare("like", [("x", "y")]),
+            stage.use("adder", "add", {"one": 1}, returns=Point),
+        )
+        return DONE
+
+    s = script(rules)
+    s.begin()
+    gate, recall, compare, use = s.open.values()
+    assert isinstance(gate, AskPerson)
+    assert (gate.key, gate.gate, gate.timeout_seconds, gate.otherwise, gate.artifacts, gate.shows) == (
+        "0/confirm/you", "approval", 9, None, {"n": 1}, "PERSON",
+    )  # fmt: skip
+    assert isinstance(recall, Recall)
+    assert (recall.key, recall.corpus, recall.k, recall.prompt.text) == ("0/look/memory", "templates", 2, "caches")
+    assert isinstance(compare, Recall)
+    assert (compare.key, compare.corpus, compare.pairs) == ("0/like/memory", None, (("x", "y"),))
+    assert isinstance(use, Use)
+    assert (use.key, use.tool, use.arguments) == ("0/add/adder", "adder", {"one": 1})
+
+
+def test_a_tool_with_other_arguments_is_another_step():
+    def rules(number: int):
+        async def play_(stage: Stage) -> Outcome:
+            await stage.use("adder", "add", {"number": number}, returns=Point)
+            return DONE
+
+        return play_
+
+    recorded = play(script(rules(1)), lambda _: {"text": "x", "weight": 3}).turns
+    script(rules(1)).replay(recorded)
+    with pytest.raises(ScriptChanged, match="tool/adder"):
+        script(rules(2)).replay(recorded)
+
+
+@pytest.mark.parametrize("how", ["shown", "a step"])
+def test_an_event_that_is_not_declared_is_refused(how: str):
+    async def rules(stage: Stage) -> Outcome:
+        if how == "shown":
+            stage.show("SURPRISE")
+        await stage.seat("a").ask("x", say("1"), shows="SURPRISE")
+        return DONE
+
+    known = ("VERDICT", "TURN")
+    with pytest.raises(ScriptError, match="'SURPRISE' that their format does not declare in `events`"):
+        Script(rules, cast=SEATS, topic="t", events=known).begin()
+    Script(rules, cast=SEATS, topic="t", events=(*known, "SURPRISE")).begin()
+
+
+def test_a_seat_without_a_voice_is_not_shown_the_precedent():
+    async def rules(stage: Stage) -> Outcome:
+        for seat in stage.seats:
+            seat.brief(say(f"You are {seat.id}."))
+        await together(*(seat.ask("x", say("1")) for seat in stage.seats))
+        return DONE
+
+    cast = [replace(seat, voice=seat.id == "b") for seat in SEATS]
+    s = Script(rules, cast=cast, topic="t", precedent="Decided before.")
+    s.begin()
+    briefs = {step.seat.id: step.messages[0].text for step in s.open.values()}
+    assert briefs == {"a": "You are a.", "b": "You are b.\n\nDecided before.", "c": "You are c."}

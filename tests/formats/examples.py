@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from moot.script import Step
+from moot.core.script import Step
 
 TOPIC = "Should we use Redis or PostgreSQL for caching?"
 
@@ -39,11 +39,11 @@ def filled(value: Any, step: Step) -> Any:
 
 
 def unlike(key: str, words: int = 80) -> str:
-    """Words that stand in no other text."""
+    """Words that occur in no other text."""
     return " ".join(f"{key.replace('/', '')}w{n}" for n in range(words)) + "."
 
 
-# What memory gives where no real one is asked.
+# What memory answers.
 FOUND = {"id": "m-1", "title": "An earlier one", "text": "What memory holds.", "score": 1.5}
 MEMORY: dict[str, Any] = {
     "*/compare/memory": {"scores": [], "by": "", "note": ""},
@@ -93,6 +93,13 @@ PANEL = Example(
             "debaters": 3,
             "perspectives": ["Performance Advocate", "Operational Simplicity", "Cost Steward"],
             "clarifying_question": "Which data?",
+        },
+        "*/frame/*": {
+            "framing": "Redis or PostgreSQL as a cache for sessions?",
+            "domain": "architecture",
+            "constraints": ["One team."],
+            "debaters": 3,
+            "perspectives": ["Performance Advocate", "Operational Simplicity", "Cost Steward"],
         },
         **{f"{round}/argue/p{n}": unlike(f"{round}/argue/p{n}") for round in (1, 2) for n in (1, 2, 3)},
         "*/rebut/*": {
@@ -191,10 +198,22 @@ CRUCIBLE = Example(
     },
 )
 
+# A third party's format: tests/plugins/interview.
+INTERVIEW = Example(
+    settings={"questions": 2, "confirm": True},
+    answers={
+        "*/mark/*": {"reasoning": "It settles most of it.", "mark": 8, "complete": False},
+        "*/close/*": {"recommendation": "Keep PostgreSQL.", "gaps": ["The load is not known."]},
+        "*": "Words of {seat} at {key}.",
+    },
+    people={"*/confirm/*": {"choice": "approve", "text": ""}},
+)
+
 EXAMPLES: Mapping[str, Example] = {
     "classic": CLASSIC,
     "council": COUNCIL,
     "crucible": CRUCIBLE,
     "duel": DUEL,
+    "interview": INTERVIEW,
     "panel": PANEL,
 }

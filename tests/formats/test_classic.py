@@ -1,11 +1,13 @@
+"""The rules of a classic debate."""
+
 from __future__ import annotations
 
 import pytest
 
-from moot.errors import InputError
+from moot.core.errors import InputError
+from moot.core.settings import read
+from moot.core.types import Failure
 from moot.formats.classic.settings import ClassicSettings
-from moot.settings import read
-from moot.types import Failure
 from tests.playing import good, play, script_of
 
 
@@ -13,7 +15,7 @@ def test_a_and_b_speak_in_turn_and_the_judge_rules_once():
     played = play(script_of("classic", max_rounds=2))
     assert played.keys == ["1/speak/a", "1/speak/b", "2/speak/a", "2/speak/b", "2/verdict/judge"]
     assert [shown.type for shown in played.shown] == ["HEADER", "TURN", "TURN", "TURN", "TURN", "VERDICT"]
-    outcome = played.script.outcome
+    outcome = played.outcome
     assert (outcome.winner, outcome.ended_by, outcome.verdict_source) == ("a", "max_rounds", "judge")
     assert outcome.scores == {"a": 7, "b": 5}
 
@@ -30,10 +32,10 @@ def test_the_defaults_of_the_document():
 @pytest.mark.parametrize(("stance", "a", "b"), [("pro", "FOR", "AGAINST"), ("con", "AGAINST", "FOR")])
 def test_stances_are_opposite_and_in_the_prompts(stance: str, a: str, b: str):
     played = play(script_of("classic", max_rounds=1, a_stance=stance))
-    assert f"You argue {a}." in played.step("1/speak/a").messages[0].text
-    assert f"You argue {b}." in played.step("1/speak/b").messages[0].text
-    assert f"opening statement {a}" in played.step("1/speak/a").prompt.text
-    assert f"your own case {b}" in played.step("1/speak/b").prompt.text
+    assert f"You argue {a} " in played.step("1/speak/a").messages[0].text
+    assert f"You argue {b} " in played.step("1/speak/b").messages[0].text
+    assert f"for your side ({a.lower()})" in played.step("1/speak/a").prompt.text
+    assert f"for your side ({b.lower()})" in played.step("1/speak/b").prompt.text
 
 
 def test_the_judge_does_not_learn_who_argues_for_what_model_or_name():
@@ -49,7 +51,7 @@ def test_a_judge_of_every_round_reads_only_what_is_new_and_rules_no_further_time
     second = played.step("2/rule/judge").prompt.text
     assert "at 2/speak/a" in second
     assert "at 1/speak/a" not in second
-    assert played.script.outcome.winner == "a"
+    assert played.outcome.winner == "a"
 
 
 def test_a_stale_debate_ends_early_only_when_it_may():
@@ -59,10 +61,10 @@ def test_a_stale_debate_ends_early_only_when_it_may():
         return stale if step.returns else good(step)
 
     ends = play(script_of("classic", judge_every_round=True, stop_when_stale=True), answer)
-    assert ends.script.outcome.ended_by == "stop_when_stale"
-    assert ends.script.outcome.details["rounds"] == 1
+    assert ends.outcome.ended_by == "stop_when_stale"
+    assert ends.rounds == 1
     goes_on = play(script_of("classic", judge_every_round=True), answer)
-    assert goes_on.script.outcome.ended_by == "max_rounds"
+    assert goes_on.outcome.ended_by == "max_rounds"
 
 
 def good_ruling():
@@ -84,11 +86,12 @@ def test_no_phrase_of_a_debater_ends_the_debate_or_picks_the_winner():
     for trick in tricks:
 
         def answer(step, trick=trick):
-            return trick if step.phase == "speak" else good(step)
+            own = " ".join(f"{n} of {step.key}" for n in range(20))  # what only repeats others carries no verdict
+            return f"{trick} {own}" if step.phase == "speak" else good(step)
 
         played = play(script_of("classic", max_rounds=2), answer)
         assert len(played.turns) == 5
-        assert played.script.outcome.scores == {"a": 7, "b": 5}
+        assert played.outcome.scores == {"a": 7, "b": 5}
 
 
 @pytest.mark.parametrize(
@@ -98,16 +101,17 @@ def test_the_winner_is_computed_from_the_scores(scores: tuple[int, int], winner:
     def answer(step):
         return {**good_ruling(), "score_a": scores[0], "score_b": scores[1]} if step.returns else good(step)
 
-    assert play(script_of("classic", max_rounds=1), answer).script.outcome.winner == winner
+    assert play(script_of("classic", max_rounds=1), answer).outcome.winner == winner
 
 
 def test_a_judge_without_a_valid_answer_leaves_it_undecided():
     def answer(step):
         return Failure(kind="invalid", message="three times no JSON") if step.returns else good(step)
 
-    outcome = play(script_of("classic", max_rounds=1), answer).script.outcome
+    outcome = play(script_of("classic", max_rounds=1), answer).outcome
     assert (outcome.winner, outcome.verdict_source) == ("undecided", "fallback")
-    assert outcome.reason == "three times no JSON"
+    assert outcome.reason == "The judge gave no valid verdict: three times no JSON"
+    assert outcome.headline == f"Undecided. {outcome.reason}"
     assert outcome.scores == {"a": None, "b": None}
 
 
@@ -126,11 +130,5 @@ def test_a_limit_ends_the_rounds_and_the_judge_still_rules():
 
     played = play(script_of("classic"), answer)
     assert played.keys[-1] == "2/verdict/judge"
-    assert played.script.outcome.ended_by == "max_total_output_tokens"
-    assert played.script.outcome.winner == "a"
-
-
-def test_a_jury_can_check_a_classic_debate_too():
-    outcome = play(script_of("classic", max_rounds=1, swap=True)).script.outcome
-    assert outcome.winner == "tie"  # the second reader prefers the first side it reads, which is B
-    assert outcome.details["flip_rate"] == 1.0
+    assert played.outcome.ended_by == "max_total_output_tokens"
+    assert played.outcome.winner == "a"

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from moot.errors import InputError
+from moot.core.errors import InputError
+from moot.core.settings import read
+from moot.core.types import Failure
 from moot.formats.duel.settings import DuelSettings
 from moot.formats.duel.verdict import record_for
-from moot.settings import read
-from moot.types import Failure
 from tests.playing import good, play, script_of
 
 SHEET = {
@@ -23,6 +23,7 @@ SHEET = {
     ],
     "judge": {"name": "Cleo", "personality": "P-cleo", "judging_criteria": "C-cleo"},
 }
+
 
 DOCUMENT_ORDER = """
 HEADER -
@@ -105,7 +106,7 @@ def test_the_first_score_of_each_speaker_is_a_first_impression():
 
 
 def test_who_saw_what():
-    """Over every message ever sent: thoughts, plans and scores reach nobody else; the judge reads public turns only."""
+    """In all messages sent: thoughts, plans and scores stay with their seat; the judge reads public turns only."""
     secret = {}
 
     def answer(step):
@@ -147,13 +148,18 @@ def test_who_saw_what():
 
 def test_the_premise_is_spoken_of_only_when_there_is_one():
     without = play(script_of("duel"))
-    assert not any("premise" in m.text for _, messages in without.sent for m in messages)
-    assert without.script.outcome.details["premise_upheld"] is None
+    assert not any("premise" in m.text or "proposition" in m.text for _, messages in without.sent for m in messages)
+    assert without.outcome.details["premise_upheld"] is None
     with_ = play(script_of("duel", premise="Tea beats coffee."))
-    assert 'You argue FOR this premise: "Tea beats coffee."' in with_.step("1/think/a").prompt.text
-    assert "Basil argued AGAINST it." in with_.step("6/deliberate/judge").prompt.text
-    assert with_.script.outcome.details["premise_upheld"] is True
-    assert with_.script.outcome.headline == "Ada wins. The premise is upheld."
+    told = "You argue FOR this proposition: “Tea beats coffee.”"
+    assert told in with_.step("1/think/a").prompt.text
+    assert told in with_.step("0/plan/a").messages[0].text
+    assert told.replace("FOR", "AGAINST") in with_.step("0/plan/b").messages[0].text
+    assert "Basil argues against it." in with_.step("6/deliberate/judge").prompt.text
+    assert with_.outcome.details["premise_upheld"] is True
+    assert with_.outcome.headline == (
+        "The premise is upheld. Ada, who argued for it, won 8 to 6 (not checked in the other order)."
+    )
 
 
 def test_the_premise_is_rejected_when_its_opponent_wins():
@@ -162,22 +168,23 @@ def test_the_premise_is_rejected_when_its_opponent_wins():
             return {"winner": "Basil"}
         return good(step)
 
-    outcome = play(script_of("duel", premise="Tea beats coffee."), answer).script.outcome
+    outcome = play(script_of("duel", premise="Tea beats coffee."), answer).outcome
     assert outcome.winner == "b"
     assert outcome.details["premise_upheld"] is False
 
 
 def test_the_record_must_agree_with_what_the_judge_confirmed():
     record = record_for("Ada", "Basil", "Ada")
-    record.model_validate({"winner": "Ada", "scores": {"Ada": 7, "Basil": 7}})
+    record.model_validate({"winner": "Ada", "scores": {"Ada": 8, "Basil": 7}})
     for bad in (
+        {"winner": "Ada", "scores": {"Ada": 7, "Basil": 7}},
         {"winner": "Basil", "scores": {"Ada": 5, "Basil": 8}},
         {"winner": "Ada", "scores": {"Ada": 5, "Basil": 8}},
         {"winner": "Ada", "scores": {"Ada": 5}},
         {"winner": "Ada", "scores": {"Ada": 5, "Basil": 11}},
         {"winner": "Ada", "scores": {"Ada": 5, "Eve": 1}},
         {"winner": "Ada", "scores": {"Ada": 5, "Basil": 1, "Eve": 1}},
-        {"winner": "ada", "scores": {"Ada": 5, "Basil": 1}},
+        {"winner": "Eve", "scores": {"Ada": 5, "Basil": 1}},
     ):
         with pytest.raises(ValidationError):
             record.model_validate(bad)
@@ -188,7 +195,7 @@ def test_without_a_valid_verdict_the_duel_is_undecided_and_says_why(phase: str):
     def answer(step):
         return Failure(kind="invalid", message="three bad tries") if step.phase == phase else good(step)
 
-    outcome = play(script_of("duel"), answer).script.outcome
+    outcome = play(script_of("duel"), answer).outcome
     assert outcome.winner == "undecided"
     assert outcome.verdict_source == "fallback"
     assert "three bad tries" in outcome.reason
@@ -200,8 +207,8 @@ def test_an_invalid_score_is_no_score_and_does_not_end_the_duel():
         return Failure(kind="invalid", message="bad") if step.key == "6/score/judge" else good(step)
 
     played = play(script_of("duel"), answer)
-    assert played.script.outcome.details["running_scores"] == {"a": 7, "b": None}
-    assert played.script.outcome.winner == "a"
+    assert played.outcome.details["running_scores"] == {"a": 7, "b": None}
+    assert played.outcome.winner == "a"
 
 
 def test_a_limit_ends_the_duel_with_a_verdict_on_what_was_said():
@@ -209,8 +216,8 @@ def test_a_limit_ends_the_duel_with_a_verdict_on_what_was_said():
         return Failure(kind="limit", message="none left") if step.key == "3/think/a" else good(step)
 
     played = play(script_of("duel"), answer)
-    assert played.script.outcome.ended_by == "max_total_output_tokens"
-    assert played.script.outcome.winner == "a"
+    assert played.outcome.ended_by == "max_total_output_tokens"
+    assert played.outcome.winner == "a"
     assert "4/think/b" not in played.keys
     assert played.keys[-1] == "6/announce/judge"
 
@@ -219,69 +226,9 @@ def test_a_limit_before_the_verdict_leaves_it_undecided():
     def answer(step):
         return Failure(kind="limit", message="none left") if step.phase == "deliberate" else good(step)
 
-    outcome = play(script_of("duel"), answer).script.outcome
+    outcome = play(script_of("duel"), answer).outcome
     assert outcome.winner == "undecided"
     assert "none left" in outcome.reason
-
-
-def test_the_second_judge_is_blind_and_reads_the_other_order():
-    played = play(script_of("duel", swap=True, **SHEET))
-    step = played.step("6/ballot/second")
-    text = "\n".join(m.text for m in step.messages)
-    assert "Ada" not in text
-    assert "Basil" not in text
-    assert text.index("Words of b at 2/speak/b") < text.index("Words of a at 1/speak/a")
-
-
-def ballots(first: int, second: int):
-    def answer(step):
-        if step.phase == "ballot":
-            return {"reasoning": "r", "score_first": first, "score_second": second}
-        return good(step)
-
-    return answer
-
-
-def test_a_flip_becomes_a_tie_and_is_reported():
-    agreed = play(script_of("duel", swap=True), ballots(3, 8)).script.outcome  # b is read first, a is better
-    assert (agreed.winner, agreed.details["flip_rate"]) == ("a", 0.0)
-    flipped = play(script_of("duel", swap=True), ballots(8, 3)).script.outcome
-    assert (flipped.winner, flipped.details["flip_rate"]) == ("tie", 1.0)
-    assert "flip" in flipped.reason
-
-
-def test_an_invalid_second_reading_is_said_and_changes_nothing():
-    def answer(step):
-        return Failure(kind="invalid", message="garbage") if step.phase == "ballot" else good(step)
-
-    outcome = play(script_of("duel", swap=True), answer).script.outcome
-    assert outcome.winner == "a"
-    assert outcome.details["flip_rate"] is None
-    assert "was not checked" in outcome.reason
-
-
-def test_a_jury_of_mixed_models_outvotes_the_judge():
-    def answer(step):
-        if step.phase == "ballot":
-            a_first = "at 1/speak/a" in step.prompt.text.partition("The second side said")[0]
-            return {"reasoning": "r", "score_first": 2 if a_first else 9, "score_second": 9 if a_first else 2}
-        return good(step)
-
-    played = play(script_of("duel", jury=3, jury_models=["sim:x", "sim:y"]), answer)
-    outcome = played.script.outcome
-    assert outcome.winner == "b"
-    assert outcome.verdict_source == "jury"
-    assert outcome.details["tally"] == {"a": 1, "b": 3, "tie": 0, "abstains": 0}
-    assert [played.step(f"6/ballot/juror{n}").seat.model for n in (1, 2, 3)] == ["sim:x", "sim:y", "sim:x"]
-
-
-def test_jurors_who_read_both_orders_and_flip_do_not_count():
-    played = play(script_of("duel", jury=2, swap=True), ballots(8, 3))  # always for whoever is read first
-    outcome = played.script.outcome
-    assert len([key for key in played.keys if "/ballot/" in key]) == 4
-    assert outcome.details["flip_rate"] == 1.0
-    assert outcome.details["tally"] == {"a": 1, "b": 0, "tie": 2, "abstains": 0}
-    assert outcome.winner == "tie"  # the judge alone against two who flipped
 
 
 def test_a_blind_judge_reads_labels_and_the_outcome_names_names():
@@ -292,8 +239,8 @@ def test_a_blind_judge_reads_labels_and_the_outcome_names_names():
     judge = [m.text for step, messages in played.sent if step.seat.id == "judge" for m in messages]
     assert not any("Ada" in text or "Basil" in text for text in judge)
     assert any("Speaker One" in text for text in judge)
-    assert played.script.outcome.statement == "Ada was better than Basil."
-    assert played.script.outcome.winner == "a"
+    assert played.outcome.statement == "Ada was better than Basil."
+    assert played.outcome.winner == "a"
 
 
 def test_two_debaters_of_one_name_are_refused():

@@ -16,11 +16,11 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from moot.mcp.desk import Desk, Here
+from moot.mcp.service import LocalCaller, ToolService
 from moot.mcp.tools import make_server
-from moot.server.going import runs_of
+from moot.server.dispatch import dispatcher_of
 from moot.server.tokens import new_token
-from tests.running import an_app, answers_file
+from tests.running import Held, an_app, answers_file
 from tests.server.serving import Served, served
 from tests.server.test_serve import environ
 
@@ -37,13 +37,13 @@ HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"na
 
 @asynccontextmanager
 async def inside(folder: Path, **settings: Any) -> AsyncIterator[Client]:
-    """Without a transport."""
+    """A service without a transport."""
     values = {"model": answers_file(folder), **settings}
     async with an_app(folder, **values) as app:
-        runs = runs_of(app)
+        runs = dispatcher_of(app)
         await app.runtime.store.open()
-        desk = Desk(app, runs, asyncio.Event())
-        async with Client(make_server(desk, lambda _: Here("ann"))) as client:
+        service = ToolService(app, runs, asyncio.Event())
+        async with Client(make_server(service, lambda _: LocalCaller("ann"))) as client:
             yield client
 
 
@@ -70,6 +70,33 @@ async def called(client: Client, name: str, /, progress: Any = None, **arguments
     result = await client.call_tool(name, arguments, progress_callback=progress)
     assert not result.is_error, result.content
     return result.structured_content
+
+
+def test_what_is_wrong_with_a_call_is_said_in_plain_words(tmp_path):
+    async def main(client: Client) -> list[str]:
+        return [
+            await refused(client, "start_debate", question="x?", rounds=3),
+            await refused(client, "start_debate"),
+            await refused(client, "list_debates", limit="many"),
+            await refused(client, "wait_for_debate", debate_id="0" * 36, seconds=-1),
+            await refused(client, "debate_status", debate_id="0" * 36),
+            await refused(client, "start_debat", question="x?"),
+        ]
+
+    with served(tmp_path, model="sim:") as server:
+
+        async def run() -> list[str]:
+            async with over_http(server) as client:
+                return await main(client)
+
+        unknown, missing, wrong, below, absent, tool = asyncio.run(run())
+        assert server.get("/v1/debates").json()["items"] == []
+    assert unknown.startswith("There is no argument of start_debate 'rounds'. Known: ")
+    assert missing == "Argument question is missing."
+    assert wrong == "Argument limit must be a whole number from 1 to 100; it is 'many'."
+    assert below.startswith("Argument seconds must be a number from 0 to")
+    assert absent.startswith("There is no debate '000000")
+    assert tool == "There is no tool 'start_debat'. Did you mean 'start_debate'?"
 
 
 async def refused(client: Client, name: str, /, **arguments: Any) -> str:
@@ -104,9 +131,10 @@ async def whole_loop(client: Client) -> None:
     while (standing := await awaited(client, made["id"], "waiting", "completed", progress=progress))["asks"]:
         asked = standing["asks"][0]
         answer = {"choice": "continue"} if asked["choices"] else {"text": "For a small shop."}
-        assert standing["next"].startswith("Ask the user")
+        assert "answer_gate, once the user has decided" in standing["next"]
         await called(client, "answer_gate", debate_id=made["id"][:8], key=asked["key"], **answer)
     assert standing["headline"]
+    assert standing["how"]
     assert standing["statement"]
     assert len(told) > 3
     assert any("Moderator" in message for _, message in told)
@@ -152,29 +180,36 @@ def test_a_client_that_leaves_over_http_finds_the_result_when_it_comes_back(tmp_
             await asyncio.to_thread(server.until, made["id"], "running")
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
+        held.release()
         done = await asyncio.to_thread(server.rested, made["id"])  # with nobody connected
         assert done["status"] == "completed"
         async with over_http(server, mode=mode) as client:
             standing = await called(client, "debate_status", debate_id=made["id"])
             assert standing["headline"] == done["headline"]
 
-    with served(tmp_path, model="sim:?latency_ms=20") as server:
+    held = Held(tmp_path)
+    with served(tmp_path, model=held.model) as server:
         asyncio.run(main())
 
 
 def test_a_client_that_leaves_over_stdio_finds_its_debate_going_on_when_it_comes_back(tmp_path):
     async def main() -> None:
-        async with over_stdio(tmp_path, SLOW) as client:
-            made = await called(client, "start_debate", question=QUESTION, format="duel")
-            standing = await called(client, "wait_for_debate", debate_id=made["id"], seconds=1)
+        judge = Held(tmp_path)
+        asked = {"question": QUESTION, "format": "duel", "settings": {"model_judge": judge.model}}
+        async with over_stdio(tmp_path) as client:
+            made = await called(client, "start_debate", **asked)
+            turns = 0
+            while turns < 14:  # all that the debaters can do without the judge
+                standing = await called(client, "wait_for_debate", debate_id=made["id"], seconds=0.1)
+                turns = standing["turns"]
             assert standing["status"] == "running"
-        # Its process is gone, and nobody drives the debate. The next one goes on with it at once.
-        async with over_stdio(tmp_path, SLOW) as client:
+        # Its process is gone. The next one goes on with the debate at once.
+        async with over_stdio(tmp_path) as client:
             between = await called(client, "debate_status", debate_id=made["id"])
-            assert between["status"] == "running"
+            assert (between["status"], between["turns"]) == ("running", 14)
+            judge.release()
             standing = await awaited(client, made["id"])
             assert standing["turns"] == 30
-            assert standing["turns"] > between["turns"] > 0
 
     asyncio.run(main())
 
@@ -210,16 +245,19 @@ def test_a_server_that_is_ended_over_stdio_loses_nothing(tmp_path, how):
 
 def test_a_bounded_wait_says_where_it_stands(tmp_path):
     async def main() -> None:
-        async with inside(tmp_path, model="sim:?latency_ms=100") as client:
+        held = Held(tmp_path)
+        async with inside(tmp_path, model=held.model) as client:
             made = await called(client, "start_debate", question=QUESTION, format="duel")
             standing = await called(client, "wait_for_debate", debate_id=made["id"], seconds=0.2)
             assert standing["status"] == "running"
             assert "wait_for_debate" in standing["next"]
             stopping = await called(client, "stop_debate", debate_id=made["id"])
-            assert stopping["status"] in ("stopping", "stopped")
+            assert stopping["status"] == "stopping"
+            held.release()
             stopped = await called(client, "wait_for_debate", debate_id=made["id"])
             assert stopped["status"] == "stopped"
             assert (await called(client, "guide_debate", debate_id=made["id"], text="Look at the cost."))["turns"]
+            held.hold()
             assert (await called(client, "resume_debate", debate_id=made["id"]))["status"] == "running"
             assert (await called(client, "cancel_debate", debate_id=made["id"]))["status"] == "canceled"
 
@@ -323,8 +361,11 @@ def test_tokens_and_scopes_over_http(tmp_path):
         return await client.call_tool("start_debate", {"question": "x?", "format": "panel"})
 
     async def reaches(client: Client) -> Any:
-        settings = {"model_judge": "openai:x@http://127.0.0.1:1"}
-        return await client.call_tool("start_debate", {"question": "x?", "settings": settings})
+        for model in ("local:/etc/mine.gguf", "openai:x@http://127.0.0.1:1"):
+            settings = {"model_judge": model}
+            result = await client.call_tool("start_debate", {"question": "x?", "settings": settings})
+            assert result.is_error, model
+        return result
 
     with served(tmp_path, model="sim:", serve_tokens="always") as server:
         assert server.post("/mcp", {}).status_code == 401

@@ -1,4 +1,4 @@
-"""Embedders for tests: one whose meanings are set, and one that fails."""
+"""Embedders for tests: one that knows given subjects, and one that fails."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from array import array
 from collections.abc import Mapping, Sequence
 
-from moot.errors import ModelError, ModelUnavailable
-from moot.types import Usage
+from moot.core.errors import ModelError, ModelUnavailable
+from moot.core.types import Usage
 
 
 def vector(*values: float) -> bytes:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from moot.errors import InputError, ModelOverloaded, StoreError
+from moot.core.errors import InputError, ModelOverloaded, StoreError
+from moot.core.types import Embedder, Usage
 from moot.memory.archive import Archive
 from moot.store.sqlite import SqliteStore
-from moot.types import Embedder, Usage
 from tests.memory.embedders import Broken, Topics
 from tests.memory.test_library import GOOD, write
 

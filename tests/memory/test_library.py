@@ -1,4 +1,4 @@
-"""Templates: ours, the user's own, and files that can't be used."""
+"""Templates: built in, the user's own, and invalid files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.errors import InputError, UnknownName
+from moot.core.errors import InputError, UnknownName
 from moot.memory.library import built_in, library
 
 GOOD = """---
@@ -55,7 +55,7 @@ def test_a_users_own_is_added_and_replaces_one_of_ours(tmp_path):
     [
         ("Just text.", "has no front matter. Begin it with a line ---"),
         ("", "has no front matter"),
-        ("---\nid: x\nname: X\n---\nText.", "Field summary: Field required"),
+        ("---\nid: x\nname: X\n---\nText.", "Field summary is missing"),
         ("---\nid: x\nname: X\nsummary: S\n---\n\n", "has no text below its front matter"),
         ("---\nid: No Spaces!\nname: X\nsummary: S\n---\nText.", "Field id"),
         ("---\nid: x\nname: X\nsummary: S\nkeyword: [a]\n---\nText.", "Did you mean 'keywords'?"),

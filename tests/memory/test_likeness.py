@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from moot.memory.likeness import ALIKE, RELATED, SAME_WORDS, coverage, overlap, weights
-from moot.memory.vectors import cosine
-from moot.models.embedding import Offline
+from moot.memory.vector_index import cosine
+from moot.models.embedding import OfflineEmbedder
 
 NEARLY_EQUAL = [
     ("Should we use Redis or PostgreSQL for caching?", "Redis or PostgreSQL as a cache?"),
@@ -60,7 +60,7 @@ def test_words_that_many_debates_have_tell_little():
 @pytest.mark.slow
 def test_the_offline_embedder_parts_paraphrases_from_related_questions():
     pairs = [*PARAPHRASES, *MERELY_RELATED]
-    vectors, _ = asyncio.run(Offline()([text for pair in pairs for text in pair]))
+    vectors, _ = asyncio.run(OfflineEmbedder()([text for pair in pairs for text in pair]))
     scores = [cosine(vectors[at], vectors[at + 1]) for at in range(0, len(vectors), 2)]
     assert min(scores[: len(PARAPHRASES)]) >= ALIKE > max(scores[len(PARAPHRASES) :])
 

@@ -1,4 +1,4 @@
-"""Past debates are found again, and a new debate is told of a decision on nearly the same question."""
+"""Search over past debates, and precedents of new ones."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from moot.app import App
-from moot.errors import ModelUnavailable, StoreError
+from moot.core.errors import ModelUnavailable, StoreError
+from moot.core.types import Debate, Embedder
 from moot.memory import past
 from moot.memory.archive import Archive
 from moot.request import Request
 from moot.store.sqlite import SqliteStore
-from moot.types import Debate, Embedder
 from tests.memory.embedders import Broken, Topics
 from tests.running import an_app, answers_file, run_to_rest
 
@@ -46,7 +46,8 @@ class Place:
     async def create(self, topic: str, model: str | None = None, format: str = "classic", **settings: Any) -> Debate:
         model = model or answers_file(self.folder)
         short: dict[str, Any] = {"max_rounds": 1} if format == "classic" else {}
-        chosen = {"model_debater": model, "model_judge": model, **short, **settings}
+        chosen = {"model_debater": model, "model_judge": model, "recall_decisions": True, **short, **settings}
+        chosen = {name: value for name, value in chosen.items() if value is not None}
         return await self.app.create(self.app.plan(Request(topic=topic, format=format, settings=chosen)))
 
     async def decide(self, topic: str, **more: Any) -> Debate:
@@ -206,17 +207,38 @@ class TestEarlier:
             second = await place.decide(SAME)
             earlier = second.metadata["earlier"]
             assert (earlier["id"], earlier["topic"]) == (first.id, CACHE)
-            assert (earlier["headline"], earlier["text"]) == ("Debater A (FOR) wins.", "A was clearer.")
+            assert (earlier["headline"], earlier["text"]) == (
+                "Redis. Debater A, who argued for it, won 7 to 5 (not checked in the other order).",
+                "A was clearer.",
+            )
             assert (earlier["decided_at"], earlier["by"]) == (first.completed_at, "bm25")
             told = await place.first_words(second)
             for seat in ("a", "b"):
-                assert told[seat].index("An earlier decision") < told[seat].index(CACHE) < told[seat].index("wins.")
+                assert (
+                    told[seat].index("An earlier decision")
+                    < told[seat].index(CACHE)
+                    < told[seat].index("who argued for it")
+                )
             assert CACHE not in told["judge"]
             assert "earlier" not in told["judge"]
             assert "An earlier decision" not in (await place.first_words(first))["a"]
             notices = [e.data["text"] for e in await place.app.runtime.store.events(second.id) if e.type == "notice"]
             assert first.short in notices[0]
             assert (await place.app.prove(second.id)).same
+
+        at(tmp_path, check)
+
+    def test_unless_it_is_said_otherwise_only_the_person_is_told(self, tmp_path):
+        async def check(place: Place):
+            first = await place.decide(CACHE)
+            second = await place.decide(SAME, recall_decisions=None)
+            assert "earlier" not in second.metadata
+            assert CACHE not in "".join((await place.first_words(second)).values())
+            (note,) = [e.data["text"] for e in await place.app.runtime.store.events(second.id) if e.type == "notice"]
+            assert f"in {first.short} on " in note
+            assert CACHE in note
+            assert first.outcome.headline in note
+            assert note.endswith("The debaters are not told; to let them know: the setting recall_decisions.")
 
         at(tmp_path, check)
 
@@ -257,7 +279,7 @@ class TestEarlier:
     def test_what_decided_nothing_is_not_told(self, tmp_path, verdict):
         async def check(place: Place):
             first = await place.decide(CACHE, model=other_answers(tmp_path, verdict))
-            assert (first.outcome or {})["winner"] in ("tie", "undecided")
+            assert first.outcome.winner in ("tie", "undecided")
             assert "earlier" not in (await place.create(SAME)).metadata
             assert await place.search("redis") == [CACHE]  # it can be looked up, though
 
@@ -267,7 +289,7 @@ class TestEarlier:
         async def check(place: Place):
             judge = answers_file(tmp_path)
             first = await place.decide(CACHE, model="sim:", model_judge=judge)
-            assert (first.outcome or {})["winner"] == "a"
+            assert first.outcome.winner == "a"
             assert "earlier" not in (await place.create(SAME)).metadata
             assert (await place.create(SAME, model="sim:")).metadata["earlier"]["id"] == first.id
             real = await place.decide(SAME)

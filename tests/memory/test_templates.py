@@ -97,7 +97,7 @@ def test_the_question_set_asks_for_every_template_at_least_twice():
 
 @each_template
 def test_no_template_was_written_from_the_questions(path: Path):
-    """Five words in a row are no accident. A library that repeats its examination would measure nothing."""
+    """No five words in a row are in both: a library that quotes the questions would measure nothing."""
     text = plain(path.read_text(encoding="utf-8"))
     own = {plain(question) for question in parts(path)[0]["questions"]}
     for entry in QUESTIONS:

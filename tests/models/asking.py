@@ -1,59 +1,55 @@
-"""Short ways to call a model in tests."""
+"""Asking remote models in tests: the real clients, against a loopback server."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import Field
+import pytest
 
-from moot.types import Answer, Call, Hear, Message, Model, Reply, Usage
+from moot.core.types import Model, Reply
+from moot.models.provider import Endpoint, RemoteModel, connect
+from tests.models.calls import Listener, call
+from tests.models.wire import Wire
 
-
-class Score(Answer):
-    reasoning: str
-    score: int = Field(ge=1, le=10)
-    winner: Literal["a", "b"]
-
-
-GOOD = '{"reasoning": "Fair.", "score": 7, "winner": "a"}'
-OTHER = '{"reasoning": "Fair.", "score": 3, "winner": "b"}'
+KEY = "sk-proj-0123456789abcdef"
 
 
-def call(text: str = "Say yes.", *, key: str = "1/say/a", seat: str = "a", **more: Any) -> Call:
-    messages = more.pop("messages", (Message(role="user", text=text),))
-    return Call(key=key, seat=seat, messages=messages, **{"max_tokens": 100, **more})
+def endpoint(wire: Wire, protocol: str, **more: Any) -> Endpoint:
+    provider = {"openai": "openai-compatible"}.get(protocol, protocol)
+    url = wire.anthropic if protocol == "anthropic" else wire.openai
+    model = "claude-haiku-4-5" if protocol == "anthropic" else "gpt-test"
+    return Endpoint(**{"provider": provider, "model": model, "url": url, "key": KEY, **more})
 
 
-class Ear:
-    """Remembers what was heard; `text` is what is left after the retries took theirs back."""
+def ask(
+    to: Endpoint, listener: Listener | None = None, wrap: Callable[[Model], Model] = lambda model: model, **more: Any
+) -> Reply:
+    async def main() -> Reply:
+        remote = RemoteModel(to)
+        try:
+            return await wrap(remote)(call(**more), listener or Listener())
+        finally:
+            await remote.close()
 
-    def __init__(self) -> None:
-        self.heard: list[str | None] = []
-
-    def __call__(self, text: str | None, /) -> None:
-        self.heard.append(text)
-
-    @property
-    def text(self) -> str:
-        start = len(self.heard) - self.heard[::-1].index(None) if None in self.heard else 0
-        return "".join(piece or "" for piece in self.heard[start:])
+    return asyncio.run(main())
 
 
-def fake(*steps: str | Reply | Exception | Callable[[Call, Hear], Any]) -> tuple[Model, list[Call]]:
-    """A model that takes one step at each call, the last again and again; and the calls it got."""
-    calls: list[Call] = []
+both = pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 
-    async def model(call: Call, hear: Hear) -> Reply:
-        calls.append(call)
-        step = steps[min(len(calls), len(steps)) - 1]
-        if isinstance(step, Exception):
-            raise step
-        if isinstance(step, str):
-            hear(step)
-            step = Reply(text=step, model="fake", provider="fake", usage=Usage(tokens_in=10, tokens_out=5))
-        if callable(step):
-            return await step(call, hear)
-        return step
 
-    return model, calls
+def ask_redirected(wire: Wire, provider: str, model: str, **more: Any) -> tuple[Reply, Any]:
+    """Call a provider whose address is fixed in pydantic-ai, redirected to the loopback server."""
+
+    async def main() -> Reply:
+        remote = RemoteModel(Endpoint(provider=provider, model=model, key=KEY))
+        opened = connect(remote.endpoint)
+        opened[0].client.base_url = wire.openai  # type: ignore[attr-defined]
+        remote._open[asyncio.get_running_loop()] = opened
+        try:
+            return await remote(call(**more), Listener())
+        finally:
+            await remote.close()
+
+    return asyncio.run(main()), wire.requests[-1].body

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import os
 import socket
+from pathlib import Path
 
 import pytest
 
-from moot.models.choice import Choice, choose, installed_in_ollama, is_demonstration
+from moot.models import choice
+from moot.models.choice import Choice, choose, installed_in_ollama, is_demonstration, is_small, shortage
+from moot.models.weights import QWEN
 from tests.models.wire import Wire
 
 
-def nobody() -> str | None:
+def no_ollama() -> str | None:
     return None
 
 
@@ -27,7 +31,7 @@ EVERYTHING = {
 }
 
 
-def test_each_step_of_the_order() -> None:
+def test_the_order_of_choices() -> None:
     environ = dict(EVERYTHING)
     steps: list[Choice] = []
     for variable in EVERYTHING:
@@ -44,7 +48,7 @@ def test_each_step_of_the_order() -> None:
         "openrouter:openai/gpt-6-luna",
     ]
     assert choose("judge", None, environ, lambda: "llama3.2:3b").spec == "ollama:llama3.2:3b"
-    assert choose("judge", None, environ, nobody) == Choice(
+    assert choose("judge", None, environ, no_ollama) == Choice(
         spec="local", reason="neither a key nor Ollama was found, and this one is built in"
     )
 
@@ -55,12 +59,12 @@ def test_what_is_asked_for_comes_first() -> None:
 
 def test_each_role_has_its_own_variable() -> None:
     environ = {"MOOT_MODEL_JUDGE": "sim:j", "DEEPSEEK_MODEL_DEBATER": "deepseek-chat"}
-    assert choose("debater", None, environ, nobody).spec == "deepseek:deepseek-chat"
-    assert choose("jury", None, environ, nobody).spec == "local"
+    assert choose("debater", None, environ, no_ollama).spec == "deepseek:deepseek-chat"
+    assert choose("jury", None, environ, no_ollama).spec == "local"
 
 
 def test_an_empty_variable_is_not_set() -> None:
-    assert choose("judge", None, {"MOOT_MODEL": "", "OPENAI_API_KEY": ""}, nobody).spec == "local"
+    assert choose("judge", None, {"MOOT_MODEL": "", "OPENAI_API_KEY": ""}, no_ollama).spec == "local"
 
 
 def test_the_first_installed_model_of_a_reachable_ollama() -> None:
@@ -82,5 +86,75 @@ def test_no_ollama_is_no_error() -> None:
 @pytest.mark.parametrize(
     ("spec", "shown"), [("local", True), ("openai:x | local", True), ("sim:", True), ("openai:x", False)]
 )
-def test_what_is_only_a_demonstration(spec: str, shown: bool) -> None:
+def test_demonstration_models(spec: str, shown: bool) -> None:
     assert is_demonstration(spec) is shown
+
+
+GB = 1_000_000_000
+
+
+def on_a_machine(monkeypatch: pytest.MonkeyPatch, folder: Path, memory: int | None, disk: int | None) -> Choice:
+    monkeypatch.setattr(choice, "available_memory", lambda: memory)
+    monkeypatch.setattr(choice, "free_disk", lambda _: disk)
+    return choose("judge", None, {}, no_ollama, None, lambda: shortage(folder))
+
+
+@pytest.mark.parametrize(
+    ("memory", "disk", "spec", "why"),
+    [
+        (4 * GB, 2 * GB, "local", "built in"),
+        (None, None, "local", "built in"),
+        (4 * GB - 1, 2 * GB, "local:small", "4.0 GB of memory are free, and the larger one needs 4"),
+        (1_230_000_000, 2 * GB, "local:small", "1.2 GB of memory are free, and the larger one needs 4"),
+        (8 * GB, GB, "local:small", "1.0 GB of disk are free, and the larger one needs 1.2"),
+    ],
+)
+def test_a_machine_that_is_short_of_something_gets_the_small_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: int | None, disk: int | None, spec: str, why: str
+) -> None:
+    chosen = on_a_machine(monkeypatch, tmp_path, memory, disk)
+    assert chosen.spec == spec
+    assert chosen.reason.endswith(why)
+    assert "neither a key nor Ollama" in chosen.reason
+
+
+def test_weights_that_are_here_need_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / QWEN.name).touch()
+    assert on_a_machine(monkeypatch, tmp_path, 8 * GB, 0).spec == "local"
+    assert on_a_machine(monkeypatch, tmp_path, 3 * GB, 0).spec == "local:small"
+
+
+def test_what_has_arrived_needs_no_more_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = tmp_path / f"{QWEN.name}.part"
+    part.touch()
+    os.truncate(part, GB)
+    assert on_a_machine(monkeypatch, tmp_path, 8 * GB, GB // 4).spec == "local"
+
+
+@pytest.mark.parametrize(
+    ("spec", "small"),
+    [
+        ("local", True),
+        ("local:small", True),
+        ("local | openai:x", True),
+        ("openai:x | local", False),
+        ("ollama:llama3.2:1b", False),
+        ("sim:", False),
+        ("sim:?small=1", True),
+        ("sim:?small=0", False),
+        ("scripted:x.yaml", False),
+        ("human", False),
+    ],
+)
+def test_small_models(spec: str, small: bool) -> None:
+    assert is_small(spec) is small
+
+
+def test_a_file_is_small_under_4_gb(tmp_path: Path) -> None:
+    file = tmp_path / "mine.gguf"
+    assert not is_small(f"local:{file}"), "it is not there"
+    file.touch()
+    os.truncate(file, 4 * GB - 1)
+    assert is_small(f"local:{file}")
+    os.truncate(file, 4 * GB)
+    assert not is_small(f"local:{file}")

@@ -4,10 +4,10 @@ import pytest
 from genai_prices import Usage as Tokens
 from genai_prices import calc_price
 
-from moot.models.choice import KEYED
+from moot.core.types import Price, Usage
+from moot.models.choice import MODEL_BY_KEY
 from moot.models.prices import meter, price
 from moot.models.spec import parse
-from moot.types import Price, Usage
 
 FREE = Price(usd_in=0, usd_out=0)
 
@@ -40,7 +40,7 @@ def test_the_highest_tier_is_the_worst_case_but_the_actual_one_is_paid() -> None
     assert cost(Usage(tokens_in=300_000, tokens_out=1000)) == pytest.approx(1.8 + 0.0225)
 
 
-def test_the_dearest_hour_is_the_worst_case() -> None:
+def test_the_most_expensive_hour_is_the_worst_case() -> None:
     assert price(parse("deepseek:deepseek-chat"), {}) == Price(usd_in=0.27, usd_out=1.1)
 
 
@@ -54,14 +54,14 @@ def test_a_known_providers_address_has_its_prices() -> None:
     assert price(parse("openai:gpt-4o-mini@https://api.openai.com/v1"), {}) == Price(usd_in=0.15, usd_out=0.6)
 
 
-def test_a_cascade_costs_as_much_as_its_dearest_member() -> None:
+def test_a_cascade_has_the_price_of_its_most_expensive_member() -> None:
     assert price(parse("local | openai:gpt-4o-mini | sim:?price_in=1&price_out=0.1"), {}) == Price(
         usd_in=1, usd_out=0.6
     )
     assert price(parse("local | openai:no-such-model"), {}) is None
 
 
-@pytest.mark.parametrize("spec", [spec for _, spec in KEYED])
+@pytest.mark.parametrize("spec", [spec for _, spec in MODEL_BY_KEY])
 def test_every_default_has_a_known_price_that_the_library_agrees_with(spec: str) -> None:
     (member,) = parse(spec)
     known = price((member,), {})
@@ -72,7 +72,7 @@ def test_every_default_has_a_known_price_that_the_library_agrees_with(spec: str)
     assert float(paid.total_price) <= known.of(1000, 1000)
 
 
-def test_tokens_put_into_the_cache_are_paid_for() -> None:
+def test_tokens_written_to_the_cache_cost_extra() -> None:
     spec = parse("anthropic:claude-haiku-5-5")[0]
     plain = meter(spec, {})(Usage(tokens_in=1_000_000))
     stored = meter(spec, {})(Usage(tokens_in=1_000_000, tokens_stored=1_000_000))

@@ -1,4 +1,4 @@
-"""The real pydantic-ai, openai and anthropic clients against a loopback server."""
+"""Remote models, with the real pydantic-ai, openai and anthropic clients against a loopback server."""
 
 from __future__ import annotations
 
@@ -12,13 +12,20 @@ from typing import Any
 
 import pytest
 
-from moot.errors import ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable
-from moot.models.provider import Endpoint, Remote, connect
-from moot.types import Message, Reply, Usage
-from tests.models.asking import GOOD, Ear, Score, call
+from moot.core.errors import (
+    ModelError,
+    ModelOverloaded,
+    ModelTimeout,
+    ModelUnavailable,
+    ModelUnreachable,
+)
+from moot.core.types import Message, Sampling, Usage
+from moot.models.provider import Endpoint, RemoteModel
+from moot.runtime.turns import failure_of
+from tests.models.asking import KEY, ask, ask_redirected, both, endpoint
+from tests.models.calls import GOOD, Listener, Score, call
 from tests.models.wire import Say, Wire
 
-KEY = "sk-proj-0123456789abcdef"
 TALK = (
     Message(role="system", text="You judge."),
     Message(role="user", text="First."),
@@ -27,34 +34,15 @@ TALK = (
 )
 
 
-def endpoint(wire: Wire, protocol: str, **more: Any) -> Endpoint:
-    provider = {"openai": "openai-compatible"}.get(protocol, protocol)
-    url = wire.anthropic if protocol == "anthropic" else wire.openai
-    model = "claude-haiku-4-5" if protocol == "anthropic" else "gpt-test"
-    return Endpoint(**{"provider": provider, "model": model, "url": url, "key": KEY, **more})
-
-
-def ask(to: Endpoint, ear: Ear | None = None, **more: Any) -> Reply:
-    async def main() -> Reply:
-        remote = Remote(to)
-        try:
-            return await remote(call(**more), ear or Ear())
-        finally:
-            await remote.close()
-
-    return asyncio.run(main())
-
-
-both = pytest.mark.parametrize("protocol", ["openai", "anthropic"])
-
-
 @both
 def test_text_is_streamed_and_counted(protocol: str) -> None:
-    ear = Ear()
+    listener = Listener()
     with Wire(Say("Tea is better.", tokens=(20, 4, 12), model="the-real-name")) as wire:
-        reply = ask(endpoint(wire, protocol), ear, messages=TALK, max_tokens=77, temperature=0.3)
-    assert reply.text == ear.text == "Tea is better."
-    assert ear.heard == ["Tea", " is", " better."]
+        reply = ask(
+            endpoint(wire, protocol), listener, messages=TALK, max_tokens=77, sampling=Sampling(temperature=0.3)
+        )
+    assert reply.text == listener.text == "Tea is better."
+    assert listener.heard == ["Tea", " is", " better."]
     assert reply.usage == Usage(tokens_in=20, tokens_out=4, tokens_cached=12, cost_usd=None)
     assert reply.model == "the-real-name"
     assert reply.finish_reason == "stop"
@@ -85,7 +73,7 @@ def test_anthropic_gets_the_system_message_apart() -> None:
     assert [m["role"] for m in body["messages"]] == ["user", "assistant", "user"]
 
 
-def test_the_real_openai_gets_its_own_name_for_the_limit_and_no_thoughts() -> None:
+def test_openai_gets_max_completion_tokens_and_minimal_reasoning() -> None:
     with Wire() as wire:
         ask(endpoint(wire, "openai", provider="openai", model="gpt-5-mini"), max_tokens=55)
     body = wire.requests[0].body
@@ -115,13 +103,13 @@ def test_without_native_support_the_schema_is_in_the_last_user_message() -> None
     assert "output_config" not in wire.requests[0].body
 
 
-def test_a_server_that_refuses_schemas_is_asked_in_words_from_then_on() -> None:
+def test_a_server_that_refuses_schemas_gets_them_in_the_prompt_from_then_on() -> None:
     refusal = Say(status=400, error={"error": {"message": "response_format json_schema is not supported"}})
 
     async def main(wire: Wire) -> None:
-        remote = Remote(endpoint(wire, "openai"))
-        assert (await remote(call(returns=Score), Ear())).text == GOOD
-        assert (await remote(call(returns=Score), Ear())).text == GOOD
+        remote = RemoteModel(endpoint(wire, "openai"))
+        assert (await remote(call(returns=Score), Listener())).text == GOOD
+        assert (await remote(call(returns=Score), Listener())).text == GOOD
         await remote.close()
 
     with Wire(refusal, Say(GOOD)) as wire:
@@ -139,7 +127,7 @@ def test_a_cut_off_answer_says_so(protocol: str) -> None:
         assert ask(endpoint(wire, protocol)).finish_reason == "length"
 
 
-def test_a_server_that_does_not_count_is_counted_for() -> None:
+def test_missing_usage_is_estimated() -> None:
     with Wire(Say("Eight ch", tokens=None)) as wire:
         reply = ask(endpoint(wire, "openai"), text="four" * 5)
     assert reply.usage == Usage(tokens_in=5, tokens_out=2, cost_usd=None)
@@ -164,17 +152,17 @@ def test_a_server_that_does_not_count_is_counted_for() -> None:
         (529, ModelOverloaded, "overloaded or failing"),
     ],
 )
-def test_what_a_status_means(protocol: str, status: int, kind: type[ModelError], said: str) -> None:
+def test_http_statuses_become_model_errors(protocol: str, status: int, kind: type[ModelError], said: str) -> None:
     with (
-        Wire(Say(status=status, error={"error": {"type": "x", "message": "the words of the server"}})) as wire,
+        Wire(Say(status=status, error={"error": {"type": "x", "message": "message of the server"}})) as wire,
         pytest.raises(ModelError) as raised,
     ):
         ask(endpoint(wire, protocol, key_variable="THE_KEY"))
     assert type(raised.value) is kind
     assert said in str(raised.value)
-    assert "the words of the server" in str(raised.value)
+    assert "message of the server" in str(raised.value)
     assert raised.value.usage is None
-    assert len(wire.requests) == 1, "the library must leave retries to us"
+    assert len(wire.requests) == 1, "the library must not retry"
 
 
 def test_too_long_a_prompt_is_unavailable_with_advice() -> None:
@@ -183,7 +171,7 @@ def test_too_long_a_prompt_is_unavailable_with_advice() -> None:
         ask(endpoint(wire, "openai"))
 
 
-def test_a_model_that_ollama_lacks_is_pulled() -> None:
+def test_a_model_missing_in_ollama_comes_with_advice_to_pull_it() -> None:
     error = {"error": {"message": 'model "qwen9" not found, try pulling it first', "code": "model_not_found"}}
     with Wire(Say(status=404, error=error)) as wire, pytest.raises(ModelUnavailable, match="ollama pull qwen9"):
         ask(endpoint(wire, "ollama", model="qwen9", key=None))
@@ -191,7 +179,7 @@ def test_a_model_that_ollama_lacks_is_pulled() -> None:
 
 @both
 @pytest.mark.parametrize(("header", "low", "high"), [("7", 7, 7), ("1.5", 1.5, 1.5), (None, 0, 0), ("date", 20, 31)])
-def test_when_to_come_back(protocol: str, header: str | None, low: float, high: float) -> None:
+def test_retry_after_is_read(protocol: str, header: str | None, low: float, high: float) -> None:
     if header == "date":
         header = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
     headers = {} if header is None else {"Retry-After": header}
@@ -204,39 +192,24 @@ def test_when_to_come_back(protocol: str, header: str | None, low: float, high: 
         assert low <= raised.value.retry_after <= high
 
 
-@both
-def test_a_stream_that_breaks_is_overload_and_counts_what_was_written(protocol: str) -> None:
-    ear = Ear()
-    broken = Say("One two three four five", cut=3)
-    with Wire(broken) as wire, pytest.raises(ModelOverloaded, match="broke off") as error:
-        ask(endpoint(wire, protocol), ear, text="four" * 5)
-    assert ear.text == "One two three"
-    assert error.value.usage == Usage(tokens_in=5, tokens_out=4, cost_usd=None)
-
-
-def test_a_stream_that_ends_without_a_reason_is_broken_where_reasons_are_given() -> None:
-    with Wire(Say("One two", finish=None)) as wire:
-        with pytest.raises(ModelOverloaded, match="broke off"):
-            ask(endpoint(wire, "openai", provider="openai"))
-        assert ask(endpoint(wire, "openai")).text == "One two"
-
-
 def test_garbage_instead_of_a_stream_is_overload() -> None:
     with Wire(Say(status=502, error="<html>Bad gateway</html>")) as wire, pytest.raises(ModelOverloaded):
         ask(endpoint(wire, "openai"))
 
 
 @both
-def test_nobody_listening_is_overload_with_the_address(protocol: str) -> None:
+def test_an_unreachable_server_is_named_with_what_to_do(protocol: str) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"
-        with pytest.raises(ModelOverloaded, match="Is a server running at http://127.0.0.1"):
+        with pytest.raises(ModelUnreachable, match="nothing answers at http://127.0.0.1.*Start the server") as error:
             ask(Endpoint(provider={"openai": "openai-compatible"}.get(protocol, protocol), model="m", url=url, key="k"))
+    assert failure_of(error.value).kind == "unreachable"
+    assert "overload" not in str(error.value)
 
 
 @both
-def test_the_key_is_in_no_error(protocol: str) -> None:
+def test_errors_never_contain_the_key(protocol: str) -> None:
     error = {"error": {"message": f"Incorrect API key provided: {KEY}. Also sk-other-987654321."}}
     with Wire(Say(status=401, error=error)) as wire, pytest.raises(ModelUnavailable) as raised:
         ask(endpoint(wire, protocol, key_variable="THE_KEY"))
@@ -245,7 +218,7 @@ def test_the_key_is_in_no_error(protocol: str) -> None:
     assert raised.value.__cause__ is None
 
 
-def test_a_missing_key_is_known_before_anything_is_sent() -> None:
+def test_a_missing_key_is_reported_before_anything_is_sent() -> None:
     with pytest.raises(ModelUnavailable, match="Set OPENAI_API_KEY"):
         ask(Endpoint(provider="openai", model="gpt-5", key_variable="OPENAI_API_KEY", key_required=True))
 
@@ -262,38 +235,111 @@ def test_a_missing_key_is_known_before_anything_is_sent() -> None:
 )
 def test_a_temperature_is_only_sent_where_it_is_taken(protocol: str, model: str, sent: bool) -> None:
     with Wire() as wire:
-        ask(endpoint(wire, protocol, provider=protocol, model=model), temperature=0.5)
+        ask(endpoint(wire, protocol, provider=protocol, model=model), sampling=Sampling(temperature=0.5))
     assert ("temperature" in wire.requests[0].body) is sent
 
 
-def at_the_wire(wire: Wire, provider: str, model: str, **more: Any) -> tuple[Reply, Any]:
-    """Ask a provider whose address is fixed in the library, but at the loopback server."""
+EVERY_SETTING = Sampling(
+    temperature=0.3,
+    top_p=0.9,
+    min_p=0.05,
+    top_k=40,
+    presence_penalty=0.5,
+    frequency_penalty=-0.5,
+    seed=7,
+    stop=("END", "###"),
+)
+OPENAI_FIELDS = {
+    "temperature": 0.3,
+    "top_p": 0.9,
+    "presence_penalty": 0.5,
+    "frequency_penalty": -0.5,
+    "seed": 7,
+    "stop": ["END", "###"],
+}
+ALL_FIELDS = {**OPENAI_FIELDS, "min_p": 0.05, "top_k": 40}
+ANTHROPIC_FIELDS = {"temperature": 0.3, "top_p": 0.9, "top_k": 40, "stop_sequences": ["END", "###"]}
 
-    async def main() -> Reply:
-        remote = Remote(Endpoint(provider=provider, model=model, key=KEY))
-        opened = connect(remote.endpoint)
-        opened[0].client.base_url = wire.openai  # type: ignore[attr-defined]
-        remote._open[asyncio.get_running_loop()] = opened
-        try:
-            return await remote(call(**more), Ear())
-        finally:
-            await remote.close()
 
-    return asyncio.run(main()), wire.requests[-1].body
+def without(fields: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in names}
 
 
-def test_deepseek_is_asked_in_words_and_in_json_mode() -> None:
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("provider", "model", "fields"),
+    [
+        ("openai", "gpt-4.1-mini", OPENAI_FIELDS),
+        ("openai", "gpt-6-luna", OPENAI_FIELDS),
+        ("openai", "gpt-5-mini", {"seed": 7}),
+        ("anthropic", "claude-haiku-4-5", ANTHROPIC_FIELDS),
+        ("anthropic", "claude-haiku-5-5", {"stop_sequences": ["END", "###"]}),
+        ("deepseek", "deepseek-flash", without(OPENAI_FIELDS, "seed")),
+        ("deepseek", "deepseek-reasoner", {"stop": ["END", "###"]}),
+        ("openrouter", "mistralai/mistral-large", ALL_FIELDS),
+        ("openrouter", "openai/gpt-5-mini", {"seed": 7, "stop": ["END", "###"]}),
+        ("openrouter", "anthropic/claude-haiku-5.5", {"seed": 7, "stop": ["END", "###"]}),
+        ("ollama", "llama3.2", OPENAI_FIELDS),
+        ("openai-compatible", "my-model", ALL_FIELDS),
+        ("openai-compatible", "gpt-5-mini", {"seed": 7, "stop": ["END", "###"]}),
+        ("openai-compatible", "anthropic/claude-haiku-5-5", {"seed": 7, "stop": ["END", "###"]}),
+    ],
+)
+def test_settings_on_the_wire(provider: str, model: str, fields: dict[str, Any]) -> None:
+    """Exactly the settings that the endpoint takes are sent, under its names for them."""
+    names = {*ALL_FIELDS, *ANTHROPIC_FIELDS}
+    with Wire() as wire:
+        if provider in ("deepseek", "openrouter"):
+            ask_redirected(wire, provider, model, sampling=EVERY_SETTING)
+        else:
+            url = wire.anthropic if provider == "anthropic" else wire.openai
+            ask(endpoint(wire, provider, provider=provider, model=model, url=url), sampling=EVERY_SETTING)
+    body = wire.requests[0].body
+    assert {name: value for name, value in body.items() if name in names} == fields
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "openai-compatible"])
+@pytest.mark.parametrize("setting", EVERY_SETTING.given)
+def test_each_setting_is_sent_alone(provider: str, setting: str) -> None:
+    all_of = {"openai": OPENAI_FIELDS, "anthropic": ANTHROPIC_FIELDS, "openai-compatible": ALL_FIELDS}[provider]
+    field = "stop_sequences" if (provider, setting) == ("anthropic", "stop") else setting
+    model = "claude-haiku-4-5" if provider == "anthropic" else "gpt-4.1-mini"
+    with Wire() as wire:
+        protocol = "anthropic" if provider == "anthropic" else "openai"
+        sampling = Sampling(**{setting: EVERY_SETTING.given[setting]})
+        ask(endpoint(wire, protocol, provider=provider, model=model), sampling=sampling)
+    body = wire.requests[0].body
+    sent = {name: value for name, value in body.items() if name in {*ALL_FIELDS, *ANTHROPIC_FIELDS}}
+    assert sent == {name: value for name, value in all_of.items() if name == field}
+
+
+@both
+def test_without_settings_none_are_sent(protocol: str) -> None:
+    with Wire() as wire:
+        ask(endpoint(wire, protocol))
+    assert not {*ALL_FIELDS, *ANTHROPIC_FIELDS} & wire.requests[0].body.keys()
+
+
+def test_settings_and_further_fields_of_the_body_are_both_sent() -> None:
+    with Wire() as wire:
+        to = endpoint(wire, "openai", extra=(("cache_prompt", True),))
+        ask(to, sampling=Sampling(min_p=0.1, seed=3))
+    body = wire.requests[0].body
+    assert (body["cache_prompt"], body["min_p"], body["seed"]) == (True, 0.1, 3)
+
+
+def test_deepseek_gets_the_schema_in_the_prompt_and_json_mode() -> None:
     with Wire(Say(GOOD)) as wire:
-        reply, body = at_the_wire(wire, "deepseek", "deepseek-flash", returns=Score, max_tokens=50)
+        reply, body = ask_redirected(wire, "deepseek", "deepseek-flash", returns=Score, max_tokens=50)
     assert (reply.provider, reply.text) == ("deepseek", GOOD)
     assert body["max_tokens"] == 50
     assert body["response_format"] == {"type": "json_object"}
     assert "JSON schema" in body["messages"][-1]["content"]
 
 
-def test_openrouter_gets_its_own_model_names_and_no_thoughts() -> None:
+def test_openrouter_gets_its_own_model_names_and_no_reasoning() -> None:
     with Wire(Say(GOOD)) as wire:
-        reply, body = at_the_wire(wire, "openrouter", "openai/gpt-6-luna", returns=Score, max_tokens=50)
+        reply, body = ask_redirected(wire, "openrouter", "openai/gpt-6-luna", returns=Score, max_tokens=50)
     assert (reply.provider, body["model"], body["max_tokens"]) == ("openrouter", "openai/gpt-6-luna", 50)
     assert body["response_format"]["type"] == "json_schema"
     assert body["reasoning"]
@@ -316,12 +362,12 @@ def test_a_call_can_be_cancelled() -> None:
     hold = threading.Event()
 
     async def main(wire: Wire) -> None:
-        remote = Remote(endpoint(wire, "openai"))
+        remote = RemoteModel(endpoint(wire, "openai"))
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.5):
-                await remote(call(), Ear())
+                await remote(call(), Listener())
         hold.set()
-        assert (await remote(call(), Ear())).text == "Late."
+        assert (await remote(call(), Listener())).text == "Late."
         await remote.close()
 
     with Wire(Say("Late.", hold=hold)) as wire:
@@ -330,18 +376,18 @@ def test_a_call_can_be_cancelled() -> None:
 
 def test_one_remote_serves_several_event_loops() -> None:
     with Wire() as wire:
-        remote = Remote(endpoint(wire, "openai"))
+        remote = RemoteModel(endpoint(wire, "openai"))
 
         async def once() -> str:
             try:
-                return (await remote(call(), Ear())).text
+                return (await remote(call(), Listener())).text
             finally:
                 await remote.close()
 
         assert [asyncio.run(once()) for _ in range(3)] == ["Yes."] * 3
 
 
-def test_anthropic_is_asked_to_cache_what_the_next_call_will_begin_with() -> None:
+def test_anthropic_is_asked_to_cache_the_prompt() -> None:
     with Wire(Say("Yes.")) as wire:
         ask(endpoint(wire, "anthropic"), messages=TALK)
         assert wire.requests[0].body["cache_control"] == {"type": "ephemeral", "ttl": "5m"}

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from moot.errors import BadOutput, InputError, ModelOverloaded, ModelTimeout, ModelUnavailable
+from moot.core.errors import BadOutput, InputError, ModelOverloaded, ModelTimeout, ModelUnavailable
+from moot.core.settings import Settings
+from moot.core.types import Model, Reply, Usage
+from moot.models.registry import ModelRegistry
 from moot.models.scripted import load, scripted_model
-from moot.models.shelf import Shelf
-from moot.settings import Settings
-from moot.types import Model, Reply, Usage
-from tests.models.asking import Ear, Score, call
+from tests.models.calls import Listener, Score, call
 
 
 def script(tmp_path: Path, text: str) -> Model:
@@ -20,8 +20,8 @@ def script(tmp_path: Path, text: str) -> Model:
     return scripted_model(load(str(file)))
 
 
-def ask(model: Model, ear: Ear | None = None, **more: Any) -> Reply:
-    return asyncio.run(model(call(**more), ear or Ear()))
+def ask(model: Model, listener: Listener | None = None, **more: Any) -> Reply:
+    return asyncio.run(model(call(**more), listener or Listener()))
 
 
 def test_an_exact_key_comes_before_the_first_pattern_that_fits(tmp_path: Path) -> None:
@@ -35,10 +35,10 @@ def test_the_default_answers_the_rest(tmp_path: Path) -> None:
     assert ask(script(tmp_path, "default: Nothing to add."), key="9/x").text == "Nothing to add."
 
 
-def test_a_mapping_is_written_as_json_and_typed_on_the_shelf(tmp_path: Path) -> None:
+def test_a_mapping_is_written_as_json_and_typed_by_the_registry(tmp_path: Path) -> None:
     script(tmp_path, "answers: {'*/score/*': {reasoning: '{seat} at {key}', score: 7, winner: a}}")
-    shelf = Shelf(Settings(), environ={})
-    reply = ask(shelf.open(f"scripted:{tmp_path}/answers.yaml"), key="1/score/a", seat="judge", returns=Score)
+    registry = ModelRegistry(Settings(), environ={})
+    reply = ask(registry.open(f"scripted:{tmp_path}/answers.yaml"), key="1/score/a", seat="judge", returns=Score)
     assert reply.answer == Score(reasoning="judge at 1/score/a", score=7, winner="a")
 
 
@@ -56,31 +56,36 @@ def test_a_list_is_served_one_by_one_and_the_last_again(tmp_path: Path) -> None:
         ("invalid", BadOutput),
     ],
 )
-def test_failures_are_scripted_too(tmp_path: Path, kind: str, error: type[Exception]) -> None:
+def test_failures_can_be_scripted(tmp_path: Path, kind: str, error: type[Exception]) -> None:
     model = script(tmp_path, f"answers: {{1/say/a: [{{fail: {kind}, message: 'at {{key}}'}}, fine]}}")
     with pytest.raises(error, match="at 1/say/a"):
         ask(model)
     assert ask(model).text == "fine"
 
 
-def test_it_streams_word_by_word_and_counts(tmp_path: Path) -> None:
-    ear = Ear()
-    reply = ask(script(tmp_path, "default: 'Three small words. '"), ear)
-    assert ear.heard == ["Three", " small", " words. "]
+def test_it_streams_by_word_and_counts_tokens(tmp_path: Path) -> None:
+    listener = Listener()
+    reply = ask(script(tmp_path, "default: 'Three small words. '"), listener)
+    assert listener.heard == ["Three", " small", " words. "]
     assert reply.usage == Usage(tokens_in=2, tokens_out=5)
 
 
-def test_max_tokens_cuts(tmp_path: Path) -> None:
-    ear = Ear()
-    reply = ask(script(tmp_path, "default: 0123456789abcdef"), ear, max_tokens=2)
-    assert (reply.text, ear.text, reply.finish_reason, reply.usage.tokens_out) == ("01234567", "01234567", "length", 2)
+def test_max_tokens_cuts_the_text(tmp_path: Path) -> None:
+    listener = Listener()
+    reply = ask(script(tmp_path, "default: 0123456789abcdef"), listener, max_tokens=2)
+    assert (reply.text, listener.text, reply.finish_reason, reply.usage.tokens_out) == (
+        "01234567",
+        "01234567",
+        "length",
+        2,
+    )
 
 
 def test_braces_in_a_text_are_kept(tmp_path: Path) -> None:
     assert ask(script(tmp_path, "default: 'f{x} {seat} {}'")).text == "f{x} a {}"
 
 
-def test_the_log_tells_who_asked_and_what_ended(tmp_path: Path) -> None:
+def test_calls_are_logged_when_they_start_and_end(tmp_path: Path) -> None:
     model = script(tmp_path, "log: calls.log\nanswers: {1/say/a: [{fail: overloaded}, fine]}")
     with pytest.raises(ModelOverloaded):
         ask(model)
@@ -89,11 +94,11 @@ def test_the_log_tells_who_asked_and_what_ended(tmp_path: Path) -> None:
     assert lines == ["1/say/a\ta\t1", "done 1/say/a", "1/say/a\ta\t2", "done 1/say/a"]
 
 
-def test_a_call_that_is_stopped_is_not_done(tmp_path: Path) -> None:
+def test_a_cancelled_call_is_not_logged_as_done(tmp_path: Path) -> None:
     model = script(tmp_path, "log: calls.log\ndelay_ms: 60000\ndefault: late")
 
     async def main() -> None:
-        task = asyncio.create_task(model(call(), Ear()))
+        task = asyncio.create_task(model(call(), Listener()))
         while not (tmp_path / "calls.log").exists():
             await asyncio.sleep(0)
         task.cancel()
@@ -102,6 +107,22 @@ def test_a_call_that_is_stopped_is_not_done(tmp_path: Path) -> None:
 
     asyncio.run(main())
     assert (tmp_path / "calls.log").read_text() == "1/say/a\ta\t1\n"
+
+
+@pytest.mark.parametrize(("hold", "file"), [("released", "released"), ("go-{key}", "go-1/say/a")])
+def test_answers_can_be_held_until_a_file_exists(tmp_path: Path, hold: str, file: str) -> None:
+    model = script(tmp_path, f"log: calls.log\nhold: '{hold}'\ndefault: late")
+
+    async def main() -> str:
+        task = asyncio.create_task(model(call(), Listener()))
+        while not (tmp_path / "calls.log").exists():
+            await asyncio.sleep(0)
+        assert not task.done()
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+        return (await task).text
+
+    assert asyncio.run(main()) == "late"
 
 
 def test_a_missing_answer_names_the_key_and_the_file(tmp_path: Path) -> None:
@@ -121,6 +142,7 @@ def test_a_missing_answer_names_the_key_and_the_file(tmp_path: Path) -> None:
         ("answers: {1/say/a: {fail: sometimes}}", "no failure 'sometimes'"),
         ("default: x\ndelay_ms: soon", "`delay_ms:` should be a number"),
         ("default: x\nlog: 5", "`log:` should be the name of a file"),
+        ("default: x\nhold: 5", "`hold:` should be the name of a file"),
         ("default: x\nanswer: {}", "may have: answers, default"),
         ("delay_ms: 5", "can answer nothing"),
     ],
@@ -128,7 +150,7 @@ def test_a_missing_answer_names_the_key_and_the_file(tmp_path: Path) -> None:
 def test_a_bad_file_says_what_and_where(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "answers.yaml").write_text(text)
     with pytest.raises(InputError, match=said):
-        Shelf(Settings(), environ={}).check(f"scripted:{tmp_path}/answers.yaml")
+        ModelRegistry(Settings(), environ={}).check(f"scripted:{tmp_path}/answers.yaml")
 
 
 def test_a_missing_or_binary_file_says_so(tmp_path: Path) -> None:

@@ -3,16 +3,17 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ConfigDict
 
-from moot.errors import BadOutput, ModelOverloaded
+from moot.core.errors import BadOutput, ModelOverloaded, ModelUnavailable
+from moot.core.types import Answer, Call, Hear, Message, Reply, Usage
 from moot.models.shape import NotInShape, read_answer, with_shape
-from moot.types import Answer, Message, Reply, Usage
-from tests.models.asking import GOOD, OTHER, Ear, Score, call, fake
+from tests.models.calls import GOOD, OTHER, Listener, Score, call, fake
 
 EXPECTED = Score(reasoning="Fair.", score=7, winner="a")
 
@@ -42,13 +43,13 @@ def test_the_answer_is_found(text: str) -> None:
         ("no object", "there is none"),
         ('{"reasoning": "Fair.", "score": 7, "win', "not closed"),
         (f"{GOOD} or rather {OTHER}", "2 different valid JSON objects"),
-        ('{"reasoning": "Fair.", "score": 70, "winner": "a"}', "score: Input should be less than or equal to 10"),
-        ('{"reasoning": "Fair.", "score": 7}', "winner: Field required"),
-        ('{"reasoning": "x", "score": 7, "winner": "a", "extra": 1}', "extra: Extra inputs are not permitted"),
+        ('{"reasoning": "Fair.", "score": 70, "winner": "a"}', "score must be a whole number from 1 to 10"),
+        ('{"reasoning": "Fair.", "score": 7}', "winner is missing"),
+        ('{"reasoning": "x", "score": 7, "winner": "a", "extra": 1}', "extra is not known here"),
         ('{"reasoning": "x", "score": 7, "winner": "b", "winner": "a"}', "expected"),
         ('{"reasoning": "x", "score": NaN, "winner": "a"}', "expected"),
         (f'{{"quote": {GOOD}, "score":', "not closed"),
-        (f'{{"quote": {GOOD}}}', "reasoning: Field required"),
+        (f'{{"quote": {GOOD}}}', "reasoning is missing"),
         ("{" * 100_000, "not closed"),
         ('{"a":' * 50_000 + "1" + "}" * 50_000, "expected"),
     ],
@@ -101,7 +102,7 @@ def test_no_text_breaks_the_reader(text: str) -> None:
 
 def test_a_valid_answer_is_typed_and_its_text_is_kept() -> None:
     model, calls = fake(f"Well: {GOOD}")
-    reply = asyncio.run(with_shape(model)(call(returns=Score), Ear()))
+    reply = asyncio.run(with_shape(model)(call(returns=Score), Listener()))
     assert reply.answer == EXPECTED
     assert reply.text == f"Well: {GOOD}"
     assert len(calls) == 1
@@ -109,50 +110,94 @@ def test_a_valid_answer_is_typed_and_its_text_is_kept() -> None:
 
 def test_a_wrong_answer_is_explained_and_asked_for_again() -> None:
     model, calls = fake("I can't decide.", '{"score": 99}', GOOD)
-    ear = Ear()
-    reply = asyncio.run(with_shape(model)(call("Judge.", returns=Score), ear))
+    listener = Listener()
+    reply = asyncio.run(with_shape(model)(call("Judge.", returns=Score), listener))
     assert reply.answer == EXPECTED
-    assert ear.heard == ["I can't decide.", None, '{"score": 99}', None, GOOD]
+    assert listener.heard == ["I can't decide.", None, '{"score": 99}', None, GOOD]
     assert reply.usage == Usage(tokens_in=30, tokens_out=15)
     assert [len(asked.messages) for asked in calls] == [1, 3, 3]
     assert [m.role for m in calls[2].messages] == ["user", "assistant", "user"]
     assert calls[2].messages[1].text == '{"score": 99}'
-    assert "reasoning: Field required" in calls[2].messages[2].text
+    assert "reasoning is missing" in calls[2].messages[2].text
     assert reply.attempts == (
         "invalid: a JSON object was expected, but there is none",
-        "invalid: reasoning: Field required; score: Input should be less than or equal to 10; winner: Field required",
+        "invalid: reasoning is missing; score must be a whole number from 1 to 10; winner is missing",
     )
 
 
-def test_after_the_last_try_it_is_bad_output_with_the_whole_bill() -> None:
+def test_after_the_last_try_it_is_bad_output_with_all_usage() -> None:
     model, calls = fake("One.", "Two.", "Three.")
     with pytest.raises(BadOutput, match="no valid Score in 3 tries") as raised:
-        asyncio.run(with_shape(model)(call(returns=Score, tries=3), Ear()))
+        asyncio.run(with_shape(model)(call(returns=Score, tries=3), Listener()))
     assert raised.value.raw == "Three."
     assert raised.value.usage == Usage(tokens_in=30, tokens_out=15)
     assert len(calls) == 3
 
 
-def test_an_answer_that_was_cut_off_is_told_so() -> None:
+def test_an_answer_cut_off_by_its_cap_is_asked_for_again() -> None:
     cut = Reply(text=GOOD[:20], model="fake", provider="fake", finish_reason="length")
     model, calls = fake(cut, GOOD)
-    asyncio.run(with_shape(model)(call(returns=Score), Ear()))
-    assert "cut off after 100 tokens" in calls[1].messages[-1].text
+    asyncio.run(with_shape(model)(call(returns=Score), Listener()))
+    assert calls[1].messages == calls[0].messages  # with more room the same question is enough
+    assert (calls[0].max_tokens, calls[1].max_tokens) == (100, 200)
 
 
-def test_an_error_between_tries_carries_what_was_spent() -> None:
+def cut_at(call: Call, _hear: Hear) -> Any:
+    async def reply() -> Reply:
+        usage = Usage(tokens_in=10, tokens_out=call.max_tokens)
+        return Reply(text=GOOD[:20], model="fake", provider="fake", finish_reason="length", usage=usage)
+
+    return reply()
+
+
+@pytest.mark.parametrize(
+    ("most_tokens", "caps"),
+    [(None, [100, 200, 400]), (300, [100, 200]), (250, [100, 150]), (200, [100, 100]), (150, [100]), (100, [100])],
+)
+def test_an_answer_cut_off_by_its_cap_is_asked_for_again_with_room_within_the_budget(
+    most_tokens: int | None, caps: list[int]
+) -> None:
+    model, calls = fake(cut_at)
+    with pytest.raises(BadOutput, match=f"cut off after {caps[-1]} tokens") as raised:
+        asyncio.run(with_shape(model)(call(returns=Score, most_tokens=most_tokens), Listener()))
+    assert [asked.max_tokens for asked in calls] == caps
+    assert raised.value.usage is not None
+    assert raised.value.usage.tokens_out == sum(caps) <= (most_tokens or 700)
+    assert raised.value.cut_at == caps[-1]
+
+
+def test_without_room_the_model_is_told_to_be_briefer() -> None:
+    model, calls = fake(cut_at, GOOD)
+    asyncio.run(with_shape(model)(call(returns=Score, most_tokens=200), Listener()))
+    assert "cut off after 100 tokens, be briefer" in calls[1].messages[-1].text
+
+
+def test_a_model_that_refuses_more_room_gave_no_valid_answer() -> None:
+    model, _ = fake(cut_at, ModelUnavailable("max_tokens is too large"))
+    with pytest.raises(BadOutput, match="cut off after 100 tokens"):
+        asyncio.run(with_shape(model)(call(returns=Score), Listener()))
+
+
+def test_a_text_that_was_cut_off_is_not_asked_for_again() -> None:
+    cut = Reply(text="Words of", model="fake", provider="fake", finish_reason="length")
+    model, calls = fake(cut)
+    assert asyncio.run(with_shape(model)(call(), Listener())) == cut
+    assert len(calls) == 1
+
+
+def test_an_error_between_tries_counts_all_usage() -> None:
     model, _ = fake("No.", ModelOverloaded("busy", usage=Usage(tokens_in=1, tokens_out=1)))
     with pytest.raises(ModelOverloaded) as raised:
-        asyncio.run(with_shape(model)(call(returns=Score), Ear()))
+        asyncio.run(with_shape(model)(call(returns=Score), Listener()))
     assert raised.value.usage == Usage(tokens_in=11, tokens_out=6)
 
 
 def test_an_empty_text_is_asked_for_again_and_then_taken() -> None:
     model, calls = fake(" \n", "Yes.")
-    reply = asyncio.run(with_shape(model)(call(), Ear()))
+    reply = asyncio.run(with_shape(model)(call(), Listener()))
     assert (reply.text, len(calls)) == ("Yes.", 2)
     # An empty message is refused by some providers.
     assert [m.role for m in calls[1].messages] == ["user", "user"]
     model, calls = fake("")
-    reply = asyncio.run(with_shape(model)(call(tries=2), Ear()))
+    reply = asyncio.run(with_shape(model)(call(tries=2), Listener()))
     assert (reply.text, len(calls), reply.usage.tokens_in) == ("", 2, 20)

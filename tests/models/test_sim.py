@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from moot.errors import InputError, ModelOverloaded
+from moot.core.errors import InputError, ModelOverloaded
+from moot.core.types import Answer, Message, Price, Reply, Sampling
 from moot.models.prices import price
 from moot.models.sim import sim_model
 from moot.models.spec import parse
-from moot.types import Answer, Message, Price, Reply
-from tests.models.asking import Ear, Score, call
+from tests.models.calls import Listener, Score, call
 
 
 class Point(BaseModel):
@@ -36,13 +36,39 @@ class Everything(Answer):
 
 
 def ask(spec: str, **more: object) -> Reply:
-    return asyncio.run(sim_model(parse(spec)[0])(call(**more), Ear()))
+    return asyncio.run(sim_model(parse(spec)[0])(call(**more), Listener()))
 
 
 def test_the_same_seed_step_and_seat_give_the_same_words() -> None:
     one = ask("sim:?seed=1")
     assert ask("sim:?seed=1", messages=(Message(role="user", text="Something else."),)).text == one.text
     assert len({one.text, ask("sim:?seed=2").text, ask("sim:?seed=1", key="2").text, ask("sim:", seat="b").text}) == 4
+
+
+def test_the_seed_of_a_call_is_mixed_with_its_own() -> None:
+    def text(spec: str, seed: int | None) -> str:
+        return ask(spec, sampling=Sampling(seed=seed)).text
+
+    assert text("sim:?seed=1", None) == ask("sim:?seed=1").text
+    assert text("sim:?seed=1", 5) == text("sim:?seed=1", 5)
+    texts = [text("sim:?seed=1", None), text("sim:?seed=1", 5), text("sim:?seed=1", 6), text("sim:?seed=2", 5)]
+    assert len(set(texts)) == 4
+
+
+def test_the_text_ends_before_the_first_stop_sequence() -> None:
+    whole = ask("sim:")
+    words = whole.text.split()
+    listener = Listener()
+    sampling = Sampling(stop=("not in the text", words[7], words[3]))
+    reply = asyncio.run(sim_model(parse("sim:")[0])(call(sampling=sampling), listener))
+    assert reply.text == listener.text == whole.text[: min(whole.text.index(words[7]), whole.text.index(words[3]))]
+    assert 0 < len(reply.text) < len(whole.text)
+    assert reply.finish_reason == "stop"
+    assert reply.usage.tokens_out == -(-len(reply.text) // 4) < whole.usage.tokens_out
+
+
+def test_a_stop_sequence_that_does_not_occur_changes_nothing() -> None:
+    assert ask("sim:", sampling=Sampling(stop=("not in the text",))) == ask("sim:")
 
 
 def test_it_writes_about_as_many_tokens_as_asked() -> None:
@@ -57,14 +83,14 @@ def test_any_schema_is_met(seed: int) -> None:
     Score.model_validate_json(ask(f"sim:?seed={seed}", returns=Score).text)
 
 
-def test_failures_and_garbage_come_as_often_as_asked() -> None:
+def test_failure_and_garbage_rates() -> None:
     model = sim_model(parse("sim:?fail=0.3&garbage=0.3")[0])
 
     async def main() -> tuple[int, int]:
         failed = garbled = 0
         for step in range(500):
             try:
-                reply = await model(call(key=str(step), returns=Score), Ear())
+                reply = await model(call(key=str(step), returns=Score), Listener())
                 garbled += not reply.text.startswith("{")
             except ModelOverloaded:
                 failed += 1
@@ -82,7 +108,7 @@ def test_a_retry_can_turn_out_differently() -> None:
         outcomes: list[bool] = []
         for _ in range(20):
             try:
-                await model(call(), Ear())
+                await model(call(), Listener())
                 outcomes.append(True)
             except ModelOverloaded:
                 outcomes.append(False)
@@ -91,19 +117,19 @@ def test_a_retry_can_turn_out_differently() -> None:
     assert len(set(asyncio.run(main()))) == 2
 
 
-def test_it_takes_the_time_it_is_told_to() -> None:
-    ear = Ear()
+def test_latency_and_speed_options() -> None:
+    listener = Listener()
     model = sim_model(parse("sim:?latency_ms=50&tps=400&tokens=40")[0])
     began = time.perf_counter()
-    reply = asyncio.run(model(call(), ear))
+    reply = asyncio.run(model(call(), listener))
     assert time.perf_counter() - began >= 0.05 + 39 / 400 - 0.03
-    assert len(ear.heard) > 2
-    assert ear.text == reply.text
+    assert len(listener.heard) > 2
+    assert listener.text == reply.text
     assert reply.first_token_ms == 50
 
 
 def test_without_delays_it_never_waits() -> None:
-    running = sim_model(parse("sim:")[0])(call(), Ear())
+    running = sim_model(parse("sim:")[0])(call(), Listener())
     with pytest.raises(StopIteration) as finished:
         running.send(None)  # type: ignore[attr-defined]
     assert isinstance(finished.value.value, Reply)
@@ -116,16 +142,16 @@ def test_options_are_checked() -> None:
         sim_model(parse("sim:?fail=2")[0])
 
 
-def test_it_costs_what_it_is_told_to() -> None:
+def test_price_options() -> None:
     assert price(parse("sim:"), {}) == Price(usd_in=0, usd_out=0)
     assert price(parse("sim:?price_in=1&price_out=2"), {}) == Price(usd_in=1, usd_out=2)
 
 
-def test_calls_are_noted_where_the_process_is_told_to_and_a_spec_can_not_say(tmp_path) -> None:
+def test_calls_are_logged_to_a_file_that_a_spec_can_not_choose(tmp_path) -> None:
     log = tmp_path / "calls.log"
     spec = parse("sim:?seed=3")[0]
     for _ in range(2):
-        asyncio.run(sim_model(spec, str(log))(call(), Ear()))  # type: ignore[arg-type]
+        asyncio.run(sim_model(spec, str(log))(call(), Listener()))  # type: ignore[arg-type]
     lines = [line.split("\t") for line in log.read_text().splitlines()]
     assert [line[1:] for line in lines] == [[str(os.getpid()), "sim:?seed=3", call().key, call().seat]] * 2
     assert float(lines[0][0]) <= float(lines[1][0])

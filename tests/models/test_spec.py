@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.errors import InputError, UnknownModel
+from moot.core.errors import InputError, UnknownModel
 from moot.models.spec import ModelSpec, api_key, base_url, missing_key, ollama_url, parse
 
 
@@ -24,8 +24,11 @@ from moot.models.spec import ModelSpec, api_key, base_url, missing_key, ollama_u
             "openai:my-model@http://127.0.0.1:8000/v1/",
             ModelSpec(provider="openai", model="my-model", url="http://127.0.0.1:8000/v1"),
         ),
-        ("local", ModelSpec(provider="local", model="smollm2")),
-        ("local:smollm2", ModelSpec(provider="local", model="smollm2")),
+        ("local", ModelSpec(provider="local")),
+        ("local:", ModelSpec(provider="local")),
+        ("local:small", ModelSpec(provider="local", model="small")),
+        ("local: ~/Models/My Model.GGUF", ModelSpec(provider="local", model="~/Models/My Model.GGUF")),
+        ("local:C:\\models\\a.gguf", ModelSpec(provider="local", model="C:\\models\\a.gguf")),
         ("scripted:C:\\answers.yaml", ModelSpec(provider="scripted", model="C:\\answers.yaml")),
         ("replay:3f2a", ModelSpec(provider="replay", model="3f2a")),
         ("sim", ModelSpec(provider="sim")),
@@ -57,7 +60,14 @@ simulated = st.builds(
 )
 
 
-@given(st.lists(remote | simulated, min_size=1, max_size=4))
+embedded = st.builds(
+    ModelSpec,
+    provider=st.just("local"),
+    model=st.sampled_from(["", "small"]) | st.text("aB/~. :@?", max_size=9).map(lambda path: f"{path.strip()}.gguf"),
+)
+
+
+@given(st.lists(remote | simulated | embedded, min_size=1, max_size=4))
 def test_what_is_written_is_read_again(members: list[ModelSpec]) -> None:
     assert parse(" | ".join(str(member) for member in members)) == tuple(members)
 
@@ -80,7 +90,7 @@ def test_any_text_is_a_spec_or_an_input_error(text: str) -> None:
         ("openai", "provider:model, for example"),
         ("", "provider:model, for example"),
         ("local | ", "name is missing"),
-        ("local:llama", "write local or local:smollm2"),
+        ("local:llama", "Write local, local:small, or local: and a GGUF file"),
         ("scripted:", "scripted:answers.yaml"),
         ("replay", "replay:3f2a91c0"),
         ("openai:a b", "no proper model name"),
@@ -154,9 +164,9 @@ def test_a_wrong_ollama_host_says_so() -> None:
 
 def test_specs_are_checked_without_the_provider_library() -> None:
     code = (
-        "import sys; from moot.models.shelf import Shelf; from moot.settings import Settings;"
-        "shelf = Shelf(Settings(), environ={}); shelf.check('openai:gpt-5 | local | sim:?seed=1');"
-        "shelf.open('openai:gpt-5'); "
+        "import sys; from moot.models.registry import ModelRegistry; from moot.core.settings import Settings;"
+        "registry = ModelRegistry(Settings(), environ={}); registry.check('openai:gpt-5 | local | sim:?seed=1');"
+        "registry.open('openai:gpt-5'); "
         "heavy = {'pydantic_ai', 'openai', 'genai_prices', 'xllamacpp', 'httpx2', 'yaml'};"
         "print(sorted(heavy & set(sys.modules)))"
     )

@@ -1,11 +1,10 @@
-"""A loopback server that speaks OpenAI's chat completions and embeddings and Anthropic's messages, and says what it is
-told to.
+"""A loopback server for OpenAI's chat completions and embeddings and Anthropic's messages, with scripted answers.
 
     with Wire(Say("Hello."), Say(status=429, headers={"Retry-After": "2"})) as wire:
         ... f"openai:any@{wire.openai}", f"anthropic:any@{wire.anthropic}" ...
         wire.requests[0].body["messages"]
 
-The answers are given in order; the last one again and again.
+The answers are given in order; the last one is repeated.
 """
 
 from __future__ import annotations
@@ -27,6 +26,8 @@ class Say:
     finish: str | None = "stop"  # OpenAI's word for it; None: the stream just ends
     tokens: tuple[int, int, int] | None = (10, 5, 0)  # in, out, cached; None: not reported
     cut: int | None = None  # hang up after so many pieces of text
+    ends: int | None = None  # end the stream, in good order, after so many pieces of text
+    done: bool = True  # OpenAI: send [DONE] at the end
     hold: threading.Event | None = None  # wait for this before the first byte
     model: str | None = None
     vectors: Callable[[str], list[float]] | None = None  # what /embeddings gives for a text
@@ -88,7 +89,7 @@ class Wire:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    request_queue_size = 128  # as many as may come at once
+    request_queue_size = 128  # concurrent connections
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -144,6 +145,8 @@ class _Handler(BaseHTTPRequestHandler):
             if say.cut is not None and said >= say.cut:
                 self.close_connection = True
                 return
+            if say.ends is not None and said >= say.ends and not event.startswith("data: [DONE]"):
+                continue
             data = event.encode()
             self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
             self.wfile.flush()
@@ -182,7 +185,7 @@ def _openai(say: Say, model: str) -> list[tuple[bool, str]]:
             "prompt_tokens_details": {"cached_tokens": cached},
         }
         events.append((False, chunk([], usage=usage)))
-    return [*events, (False, "data: [DONE]\n\n")]
+    return [*events, *([(False, "data: [DONE]\n\n")] if say.done else [])]
 
 
 def _anthropic(say: Say, model: str) -> list[tuple[bool, str]]:

@@ -1,9 +1,9 @@
-"""Completed debates and the documents made of them, in tests."""
+"""Completed debates, and tools to read the documents made of them."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from moot.core.types import Confidence, Debate, Failure, Outcome, RecordParts, SeatSpec, Turn
+from moot.formats import wording_of
 from moot.records.record import Record, record_of
-from moot.types import Debate, Failure, SeatSpec, Turn
-from tests.playing import debate_of, good, play, script_of
+from tests.playing import finished, good, play, script_of
 from tests.running import an_app, answers_file, new_debate, run_to_rest
 
 DAY = 1_764_900_000.0  # 2025-12-05
@@ -31,18 +32,14 @@ SECTIONS = [
 
 
 def completed(format_name: str = "classic", answer=good, topic: str = "Redis or PostgreSQL?", **settings: Any):
-    """A debate that was really played, and its turns."""
+    """A debate that was played by hand, and its turns."""
     played = play(script_of(format_name, **settings), answer)
-    outcome = played.script.outcome
-    assert outcome is not None
-    debate = debate_of(format_name, topic, **settings)
-    rounds = max(turn.round for turn in played.turns)
-    changes = {"id": ID, "status": "completed", "outcome": asdict(outcome), "completed_at": DAY, "total_rounds": rounds}
-    return replace(debate, **changes), played.turns
+    debate = finished(format_name, played, topic, **settings)
+    return replace(debate, id=ID, completed_at=DAY), played.turns
 
 
-def told(record: dict[str, Any] | None = None, *, topic: str = "Which cache?", **outcome: Any) -> Debate:
-    """A completed debate of a format that says more than `classic` does."""
+def described(parts: RecordParts | None = None, *, topic: str = "Which cache?", **outcome: Any) -> Debate:
+    """A completed debate without turns, whose format contributes these parts to the record."""
     names = {"p1": "Performance Advocate", "p2": "Operational Simplicity"}
     return Debate(
         id=ID,
@@ -52,31 +49,36 @@ def told(record: dict[str, Any] | None = None, *, topic: str = "Which cache?", *
         status="completed",
         config={"max_rounds": 5},
         cast=tuple(
-            SeatSpec(id=id_, name=f"Perspective {n}", role="debater", model="openai:any", max_tokens=600)
+            SeatSpec(
+                id=id_, name=f"Perspective {n}", role="perspective", model="openai:any", max_tokens=600, voice=True
+            )
             for n, id_ in enumerate(names, 1)
         ),
         completed_at=DAY,
         total_rounds=1,
-        outcome={
-            "winner": "consensus",
-            "headline": "The panel agrees.",
-            "ended_by": "agreement",
-            "verdict_source": "judge",
-            "reason": "",
-            "statement": "",
-            "scores": {},
-            "details": {"names": names, **({} if record is None else {"record": record})},
-            **outcome,
-        },
+        outcome=Outcome(
+            **{
+                "winner": "consensus",
+                "headline": "Use Redis.",
+                "how": "The panel agrees.",
+                "ended_by": "agreement",
+                "verdict_source": "rules",
+                "decided_by": "the perspectives, who agreed",
+                "confidence": Confidence(level="High", source="they agreed"),
+                "names": names,
+                "record": parts or RecordParts(),
+                **outcome,
+            }
+        ),
     )
 
 
 def made(debate: Debate, turns: list[Turn] | None = None, *, demonstration: bool = False) -> Record:
-    return record_of(debate, turns or [], demonstration=demonstration)
+    return record_of(debate, turns or [], wording_of(debate), demonstration=demonstration)
 
 
 def really(folder: Path, format_name: str, answers: dict[str, Any] | None = None, **settings: Any) -> Record:
-    """The record of a debate that ran in a real app on a real database."""
+    """The record of a debate that an app ran on a real database."""
 
     async def main() -> Record:
         async with an_app(folder) as app:
@@ -89,12 +91,12 @@ def really(folder: Path, format_name: str, answers: dict[str, Any] | None = None
 
 
 def failing(phase: str, answer=good):
-    """Answers well, but for one phase."""
+    """Good answers, but invalid ones in one phase."""
     return lambda step: Failure(kind="invalid", message="It said # nothing.") if step.phase == phase else answer(step)
 
 
 def split(document: str) -> tuple[dict[str, Any], str]:
-    """Front matter and body, as any site generator finds them."""
+    """Front matter and body, as a site generator separates them."""
     assert document.startswith("---\n")
     front, fence, body = document[4:].partition("\n---\n")
     assert fence
@@ -102,7 +104,7 @@ def split(document: str) -> tuple[dict[str, Any], str]:
 
 
 def tokens(body: str) -> list[Token]:
-    """Every block and inline token, as GitHub's flavour has them."""
+    """Every block and inline token, in GitHub's flavour."""
     found: list[Token] = []
     for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(body):
         found += [token, *(token.children or [])]
@@ -110,7 +112,7 @@ def tokens(body: str) -> list[Token]:
 
 
 def headings(body: str) -> list[tuple[str, str]]:
-    """Level and visible text of each heading, wherever it stands."""
+    """Level and visible text of each heading, at any depth."""
     parsed = MarkdownIt("commonmark").parse(body)
     return [
         (token.tag, visible(parsed[at + 1].children or []))
@@ -126,7 +128,8 @@ def visible(children: list[Token]) -> str:
 def expected_headings(record: Record) -> list[tuple[str, str]]:
     names = [("h3", each.name) for each in record.perspectives]
     sections = [("h2", name) for name in SECTIONS]
-    return [("h1", f"Decision: {record.title}"), *sections[:2], *names, *sections[2:]]
+    own = [("h2", each.title) for each in record.sections]
+    return [("h1", f"Decision: {record.title}"), *sections[:2], *names, sections[2], *own, *sections[3:]]
 
 
 def section(body: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The argument map: any text gives a chart that Mermaid can read, and every mark in it means what it should."""
+"""The argument map: any text gives a valid Mermaid chart, with the right boxes and arrows."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from moot.core.types import Failure
 from moot.formats import installed
-from moot.formats.ledger import ledger_of
-from moot.reasoning.claims import Claim, Ledger, Listed, Statement, entered, one_line, settled
+from moot.formats.shared.ledger import ledger_of
+from moot.reasoning.claims import Claim, ClaimDraft, Ledger, LedgerStatement, add_wave, settle
+from moot.reasoning.fence import one_line
 from moot.records.argument_map import (
     LABEL_CHARS,
     MOST_CHARS,
     label,
     ledger_json,
     mermaid,
-    names_of,
 )
 from moot.records.markdown import render
-from moot.types import Failure
 from tests.playing import good
 from tests.records.making import completed, headings, made, section, split, tokens
 
@@ -58,9 +58,9 @@ HOSTILE = [
 def ledger_with(*texts: str) -> Ledger:
     kept = Ledger()
     for wave, text in enumerate(texts):
-        said = Statement(key=f"{wave}/speak/a", seat="ab"[wave % 2], wave=wave, text=text)
-        kept = entered(kept, [(said, [Listed(text=text)])])
-    return settled(kept)
+        said = LedgerStatement(key=f"{wave}/speak/a", seat="ab"[wave % 2], wave=wave, text=text)
+        kept = add_wave(kept, [(said, [ClaimDraft(text=text)])])
+    return settle(kept)
 
 
 def unescaped(text: str) -> str:
@@ -111,21 +111,27 @@ def test_any_text_and_any_name_give_a_chart(text: str, name: str):
 def test_support_attack_and_what_does_not_count_can_be_told_apart():
     kept = Ledger()
     waves = [
-        ("a", [Listed(text="One.")]),
-        ("b", [Listed(text="No.", stance="attacks", target="c1"), Listed(text="Aye.", stance="supports", target="c1")]),
-        ("a", [Listed(text="Own.", stance="supports", target="c1")]),
-        ("b", [Listed(text="False.", stance="attacks", target="c1", quote="never said")]),
+        ("a", [ClaimDraft(text="One.")]),
+        (
+            "b",
+            [
+                ClaimDraft(text="No.", stance="attacks", target="c1"),
+                ClaimDraft(text="Aye.", stance="supports", target="c1"),
+            ],
+        ),
+        ("a", [ClaimDraft(text="Own.", stance="supports", target="c1")]),
+        ("b", [ClaimDraft(text="False.", stance="attacks", target="c1", quote="never said")]),
     ]
     for wave, (seat, listed) in enumerate(waves):
-        kept = entered(kept, [(Statement(key=str(wave), seat=seat, wave=wave, text="Words."), listed)])
-    boxes, arrows = read(mermaid(settled(kept), NAMES))
+        kept = add_wave(kept, [(LedgerStatement(key=str(wave), seat=seat, wave=wave, text="Words."), listed)])
+    boxes, arrows = read(mermaid(settle(kept), NAMES))
     assert arrows == [
         ("c2", "attacks", "c1"),
         ("c3", "supports", "c1"),
         ("c4", "supports its own", "c1"),
         ("c5", "does not count", "c1"),
     ]
-    assert {id: status for id, (_, status) in boxes.items()} == {each.id: each.status for each in settled(kept).claims}
+    assert {id: status for id, (_, status) in boxes.items()} == {each.id: each.status for each in settle(kept).claims}
 
 
 def test_a_ledger_that_is_too_large_for_mermaid_is_cut_and_says_so():
@@ -133,7 +139,7 @@ def test_a_ledger_that_is_too_large_for_mermaid_is_cut_and_says_so():
         Claim(id=f"c{n}", seat="a", statement="1", wave=n, text="<>" * 200, stance="attacks", target=f"c{n - 1}")
         for n in range(1, 1001)
     )
-    chart = mermaid(settled(Ledger(claims=many)), NAMES)
+    chart = mermaid(settle(Ledger(claims=many)), NAMES)
     assert len(chart) < MOST_CHARS
     *lines, last = chart.splitlines()
     boxes, arrows = read("\n".join(lines))
@@ -202,7 +208,7 @@ def test_the_ledger_as_one_document():
     debate, turns = completed("duel", claiming("Redis is fast."), turns=2, claims=True)
     kept = ledger_of(installed()["duel"], debate, turns)
     assert kept is not None
-    document = json.loads(json.dumps(ledger_json(debate, kept, names_of(debate))))
+    document = json.loads(json.dumps(ledger_json(debate, kept, debate.names)))
     assert document["type"] == "moot.ledger"
     assert document["names"] == {"a": "Ada", "b": "Basil"}
     assert document["counts"] == {"conceded": 0, "standing": 2, "open": 0, "refuted": 0}

@@ -1,4 +1,4 @@
-"""Where two debates part, from their turns alone."""
+"""Comparing two debates."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from moot.errors import InputError
+from moot.core.errors import InputError
 from moot.records import files
 from moot.records.files import SLUG_CHARS, project_folder, slug, write_beside, write_file, write_numbered
 
@@ -99,7 +99,7 @@ def test_a_file_is_never_overwritten(tmp_path, monkeypatch, links):
     with pytest.raises(InputError, match="ever overwritten"):
         write_file(path, "theirs")
     (tmp_path / "dangling.md").symlink_to(tmp_path / "nowhere.md")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists already"):
         write_file(tmp_path / "dangling.md", "theirs")
     assert path.read_text() == "mine"
     assert not write_file(path, "mine").new
@@ -121,7 +121,7 @@ def test_one_that_appears_in_the_last_moment_is_not_overwritten(tmp_path, monkey
 
         path.unlink(missing_ok=True)
         monkeypatch.setattr(files.os, "link", late)
-        with pytest.raises(InputError, match="is there already"):
+        with pytest.raises(InputError, match="exists already"):
             write_file(path, "theirs")
         assert path.read_text() == "mine"
         assert os.listdir(tmp_path) == ["mine.md"]

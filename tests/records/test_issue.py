@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from moot.records.issue import draft
-from tests.records.making import ID, completed, failing, made, section, told
-from tests.records.test_record import PANEL
+from tests.records.making import ID, completed, described, failing, made, section
+from tests.records.test_record import PANEL, changed
 
 
 def test_the_draft_has_the_decision_and_what_is_to_be_done():
-    issue = draft(made(told(PANEL)), Path("docs/decisions/0001-which-cache.md"), "docs/decisions/0001-which-cache.md")
+    issue = draft(
+        made(described(PANEL)), Path("docs/decisions/0001-which-cache.md"), "docs/decisions/0001-which-cache.md"
+    )
     body = issue.render()
     assert body.startswith("# Follow up: Which cache?\n")
     assert "> Which cache?" in section(body, "Context")
@@ -32,7 +34,7 @@ def test_without_a_verdict_that_is_the_first_thing_to_settle():
 
 
 def test_names_of_people_and_issues_are_not_called():
-    record = made(told({**PANEL, "recommendation": "Ask @everyone and @org/team, see #12. `@code`", "caveats": ["#7"]}))
+    record = made(described(changed(recommendation="Ask @everyone and @org/team, see #12. `@code`", caveats=("#7",))))
     body = draft(record).render()
     for call in ("@everyone", "@org", "@code", "#12", "#7"):
         assert call not in body
@@ -40,5 +42,5 @@ def test_names_of_people_and_issues_are_not_called():
 
 
 def test_odd_names_of_files_are_linked():
-    body = draft(made(told(PANEL)), Path("my [odd] (file).md")).render()
+    body = draft(made(described(PANEL)), Path("my [odd] (file).md")).render()
     assert "[my \\[odd\\] (file).md](my%20%5Bodd%5D%20%28file%29.md)" in body

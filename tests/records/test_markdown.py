@@ -1,4 +1,4 @@
-"""Nothing that anyone writes becomes a part of the document's structure."""
+"""No text can change the structure of the document."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from moot.core.types import ArguedPosition, RecordParts, SeatSpec, Section
 from moot.reasoning.fence import clean
 from moot.records.issue import draft
 from moot.records.markdown import front_matter, render
 from moot.records.quoting import code, item, literal, quote
-from moot.types import SeatSpec
-from tests.records.making import completed, expected_headings, headings, made, split, tokens, told, visible
+from tests.records.making import completed, described, expected_headings, headings, made, split, tokens, visible
 
 HOSTILE = [
     "---\nstatus: accepted\n---\n# Taken over",
@@ -58,36 +58,34 @@ def check(document: str, record) -> None:
 
 
 def everywhere(text: str):
-    """Records with the text wherever someone else's words can be."""
+    """Records with the text in every place that untrusted text can reach."""
     debate, played = CLASSIC
     turns = [replace(turn, content=text) if turn.phase == "speak" else turn for turn in played]
-    outcome = {**debate.outcome, "statement": text, "reason": text, "headline": text, "ended_by": text}
+    outcome = debate.outcome.model_copy(
+        update=dict.fromkeys(("statement", "reason", "headline", "ended_by", "decided_by"), text)
+    )
     person = replace(turns[0], kind="gate", key="1/checkpoint/you", seat="you", phase="checkpoint")
     yield made(replace(debate, topic=text, outcome=outcome, initiated_by=text), [*turns, person])
     duel, turns = DUEL
     cast = tuple(replace(seat, name=text, model=f"scripted:{text}") for seat in duel.cast)
     yield made(
-        replace(duel, cast=cast, outcome={**duel.outcome, "details": {"premise": text, "tally": {text: 3}}}), turns
+        replace(duel, cast=cast, outcome=duel.outcome.model_copy(update={"facts": {text: text}, "tally": {text: 3}})),
+        turns,
     )
-    lists = [text, f"- {text}", f"x\n{text}"]
-    yield made(
-        told(
-            {
-                "recommendation": text,
-                "confidence": "Low",
-                "caveats": lists,
-                "agreements": lists,
-                "tensions": lists,
-                "dissent": lists,
-                "perspectives": [
-                    {"name": text, "arguments": lists, "trade_offs": lists, "stance": text, "recommendation": text},
-                    {"name": "Short", "arguments": [text.replace("\n", " ")[:200]]},
-                ],
-            },
-            topic=text,
+    lists = (text, f"- {text}", f"x\n{text}")
+    parts = RecordParts(
+        recommendation=text,
+        caveats=lists,
+        agreements=lists,
+        tensions=lists,
+        dissent=lists,
+        positions=(
+            ArguedPosition(name=text, arguments=lists, trade_offs=lists, stance=text, recommendation=text),
+            ArguedPosition(name="Short", arguments=(text.replace("\n", " ")[:200],)),
         ),
-        demonstration=True,
+        sections=(Section(title=f"x {text}", items=lists),),
     )
+    yield made(described(parts, topic=text), demonstration=True)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -204,5 +202,5 @@ def test_issues_hold_for_any_words(text):
 
 def test_seat_without_a_name():
     debate, turns = completed("classic", max_rounds=1)
-    cast = (SeatSpec(id="a", name="\u200b", role="debater", model="x", max_tokens=1), *debate.cast[1:])
+    cast = (SeatSpec(id="a", name="\u200b", role="debater", model="x", max_tokens=1, voice=True), *debate.cast[1:])
     assert made(replace(debate, cast=cast), turns).perspectives[0].name == "a"

@@ -14,15 +14,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from moot.errors import InputError, MootError
-from moot.records.webhook import TRIES, configured, deliver
+from moot.core.errors import InputError, MootError
+from moot.records.webhook import TRIES, deliver, from_environ
 
 SECRET = "0123456789abcdef0123456789abcdef"
 DOCUMENT = {"type": "moot.record", "title": "Redis – or PostgreSQL? \U0001f600", "rounds": 2}
 
 
 class Receiver:
-    """Answers with each of `answers` in order (a status, or a status and headers); the last one again and again."""
+    """Answers with each of `answers` in order (a status, or a status and headers), and repeats the last."""
 
     def __init__(self, *answers: int | tuple[int, dict[str, str]] | None, slow: float = 0.0) -> None:
         self.answers, self.requests = list(answers), []
@@ -66,13 +66,13 @@ class Receiver:
 
 
 def send(url: str, secret: str = SECRET, **options: float) -> str:
-    hook = configured({"MOOT_WEBHOOK_URL": url, "MOOT_WEBHOOK_SECRET": secret})
+    hook = from_environ({"MOOT_WEBHOOK_URL": url, "MOOT_WEBHOOK_SECRET": secret})
     assert hook is not None
     return asyncio.run(deliver(hook, DOCUMENT, **{"first_wait": 0.001, **options}))
 
 
 def verify(headers: dict[str, str], body: bytes, key: bytes) -> bool:
-    """As a receiver does it who has never seen our code."""
+    """Verify a signature as an independent receiver would."""
     signed = headers["webhook-id"].encode() + b"." + headers["webhook-timestamp"].encode() + b"." + body
     expected = base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
     return any(
@@ -169,9 +169,9 @@ def test_a_proxy_is_not_asked_for_this_machine(monkeypatch):
     assert len(receiver.requests) == 1
 
 
-def test_nothing_is_configured():
-    assert configured({}) is None
-    assert configured({"MOOT_WEBHOOK_URL": " ", "MOOT_WEBHOOK_SECRET": SECRET}) is None
+def test_nothing_is_from_environ():
+    assert from_environ({}) is None
+    assert from_environ({"MOOT_WEBHOOK_URL": " ", "MOOT_WEBHOOK_SECRET": SECRET}) is None
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_nothing_is_configured():
     ],
 )
 def test_addresses_that_are_safe(url):
-    hook = configured({"MOOT_WEBHOOK_URL": url, "MOOT_WEBHOOK_SECRET": SECRET})
+    hook = from_environ({"MOOT_WEBHOOK_URL": url, "MOOT_WEBHOOK_SECRET": SECRET})
     assert hook is not None
     assert SECRET not in repr(hook)
 
@@ -208,12 +208,12 @@ def test_addresses_that_are_safe(url):
 )
 def test_addresses_that_are_not(url):
     with pytest.raises(InputError, match="MOOT_WEBHOOK_URL") as error:
-        configured({"MOOT_WEBHOOK_URL": url, "MOOT_WEBHOOK_SECRET": SECRET})
+        from_environ({"MOOT_WEBHOOK_URL": url, "MOOT_WEBHOOK_SECRET": SECRET})
     assert "secret@" not in str(error.value)
 
 
 @pytest.mark.parametrize("secret", ["", "short", "whsec_not base64!", "whsec_c2hvcnQ="])
 def test_secrets_that_are_none(secret):
     with pytest.raises(InputError, match="MOOT_WEBHOOK_SECRET") as error:
-        configured({"MOOT_WEBHOOK_URL": "https://example.com", "MOOT_WEBHOOK_SECRET": secret})
+        from_environ({"MOOT_WEBHOOK_URL": "https://example.com", "MOOT_WEBHOOK_SECRET": secret})
     assert not secret or secret not in str(error.value)

@@ -1,4 +1,4 @@
-"""A call that could exceed the budget is shrunk or not made; the debate ends with what it has and says so."""
+"""Budgets: a call that could exceed one is made smaller or not at all, and the debate ends with what it has."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.errors import InputError, LimitReached
-from moot.limits import Limits
+from moot.core.errors import InputError, LimitReached
+from moot.core.limits import Limits
+from moot.core.types import Message, Price, Usage
 from moot.runtime.budget import TRIES, Allowance, allow, most_tokens
-from moot.types import Message, Price, Usage
 from tests.playing import script_of
-from tests.running import an_app, answers_file, new_debate, run_to_rest
+from tests.running import an_app, answers_file, new_debate, run_to_rest, until
 
 PRICE = Price(usd_in=1.0, usd_out=10.0)
 LONG = "A statement of some length, given at length, with reasons. " * 30
@@ -64,7 +64,7 @@ def test_bytes_bound_tokens_from_above():
     assert most_tokens(messages) == 6 + 8 + 8
 
 
-def test_an_unknown_price_is_no_license_to_spend():
+def test_an_unknown_price_refuses_the_call():
     refused = allow(first_step(), Limits(max_cost_usd=1), Usage(), price=None, closing_price=PRICE)
     assert isinstance(refused, LimitReached)
     assert "not known" in str(refused)
@@ -81,9 +81,9 @@ def test_tokens_spent_stay_within_the_budget_and_the_debate_ends_honestly(tmp_pa
             assert done.status == "completed"
             assert done.tokens_out <= budget
             outcome = done.outcome
-            assert outcome["winner"] in ("a", "undecided")
-            assert bool(outcome["reason"]) == (outcome["winner"] == "undecided")
-            assert outcome["ended_by"] in ("max_total_output_tokens", "max_rounds", "turns")
+            assert outcome.winner in ("a", "undecided")
+            assert bool(outcome.reason) == (outcome.winner == "undecided")
+            assert outcome.ended_by in ("max_total_output_tokens", "max_rounds", "turns")
             notices = [e.data["text"] for e in await app.runtime.store.events(done.id) if e.type == "notice"]
             assert any("was not asked" in text or "was cut to" in text for text in notices)
             assert (await app.prove(done.id)).same
@@ -100,7 +100,7 @@ def test_money_spent_stays_within_the_budget(tmp_path, budget):
             assert done.status == "completed"
             assert done.cost_usd is not None
             assert done.cost_usd <= budget
-            assert done.outcome["ended_by"] in ("max_cost_usd", "turns")
+            assert done.outcome.ended_by in ("max_cost_usd", "turns")
 
     asyncio.run(main())
 
@@ -111,7 +111,7 @@ def test_a_roomy_budget_changes_nothing(tmp_path):
             model = "sim:?seed=3&tokens=150&price_in=2&price_out=10"
             done = await run_to_rest(app, await new_debate(app, model, "duel", max_cost_usd=50))
             turns = await app.runtime.store.turns(done.id)
-            assert done.outcome["ended_by"] == "turns"
+            assert done.outcome.ended_by == "turns"
             assert all(turn.failure is None or turn.failure.kind == "invalid" for turn in turns)
             assert not any("shrunk_to" in turn.metadata for turn in turns)
 
@@ -134,7 +134,7 @@ def test_running_time_ends_the_rounds_and_pauses_do_not_count(tmp_path):
             model = answers_file(tmp_path, delay_ms=300)
             debate = await new_debate(app, model, "classic", max_runtime_seconds=1, max_rounds=50)
             done = await run_to_rest(app, debate)
-            assert done.outcome["ended_by"] == "max_runtime_seconds"
+            assert done.outcome.ended_by == "max_runtime_seconds"
             turns = await app.runtime.store.turns(done.id)
             assert turns[-1].phase == "verdict"
             assert sum(turn.duration_ms for turn in turns[:-1]) >= 1000
@@ -143,12 +143,120 @@ def test_running_time_ends_the_rounds_and_pauses_do_not_count(tmp_path):
     asyncio.run(main())
 
 
-def test_what_failed_attempts_cost_is_on_the_books(tmp_path):
+def test_the_cost_of_failed_attempts_is_recorded(tmp_path):
     async def main():
         async with an_app(tmp_path) as app:
             bad = {"*/speak/*": {"fail": "invalid", "message": "x"}}
             failed = await run_to_rest(app, await new_debate(app, answers_file(tmp_path, bad), "classic"))
             assert failed.status == "failed"
             assert failed.error.kind == "invalid"
+
+    asyncio.run(main())
+
+
+def test_a_cascade_spends_no_more_than_one_model_may(tmp_path):
+    async def main():
+        async with an_app(tmp_path) as app:
+            cascade = " | ".join(f"sim:?garbage=1&seed={n}" for n in range(3))
+            debate = await new_debate(
+                app,
+                "sim:?tokens=5",
+                "classic",
+                max_rounds=1,
+                model_judge=cascade,
+                max_total_output_tokens=50,
+                debater_max_tokens=16,
+                judge_max_tokens=16,
+            )
+            done = await run_to_rest(app, debate)
+            assert done.tokens_out + done.lost.tokens_out <= 50
+
+    asyncio.run(main())
+
+
+def test_time_outs_are_not_retried_past_the_budget(tmp_path):
+    async def main():
+        async with an_app(tmp_path, call_timeout_seconds=0.3) as app:
+            slow = "sim:?tps=100&tokens=100"
+            debate = await new_debate(
+                app, slow, "classic", max_total_output_tokens=90, debater_max_tokens=40, judge_max_tokens=20
+            )
+            failed = await run_to_rest(app, debate)
+            assert failed.status == "failed"
+            assert failed.error.kind == "timeout"
+            assert failed.tokens_out + failed.lost.tokens_out <= 90
+
+    asyncio.run(main())
+
+
+def test_a_call_cut_off_by_stop_now_is_recorded_as_lost_with_its_price(tmp_path):
+    async def main():
+        async with an_app(tmp_path) as app:
+            debate = await new_debate(app, "sim:?tps=200&tokens=400&price_in=1&price_out=1000", "classic")
+            await app.runtime.start(debate.id)
+            await until(lambda: any(len(f.text) > 40 for f in app.runtime.hub.flights(debate.id).values()))
+            await app.runtime.stop(debate.id, now=True)
+            stopped = await app.runtime.wait(debate.id)
+            assert stopped.status == "stopped"
+            assert stopped.lost.tokens_out > 10
+            assert stopped.lost.tokens_in > 10
+            assert stopped.lost.cost_usd == pytest.approx(
+                (stopped.lost.tokens_in * 1 + stopped.lost.tokens_out * 1000) / 1e6
+            )
+
+    asyncio.run(main())
+
+
+def test_a_call_cut_off_by_a_failure_is_recorded_as_lost(tmp_path):
+    async def main():
+        async with an_app(tmp_path) as app:
+            broken = answers_file(tmp_path, {"0/plan/a": {"fail": "unavailable", "message": "gone"}})
+            slow = "sim:?tps=200&tokens=400"
+            debate = await new_debate(app, slow, seats={"a": {"model": broken}})
+            await app.runtime.start(debate.id)
+            flights = app.runtime.hub.flights
+            await until(lambda: len(getattr(flights(debate.id).get("0/plan/b"), "text", "")) > 40)
+            await until(lambda: "0/plan/a" not in flights(debate.id))
+            await app.runtime.stop(debate.id, now=True)
+            failed = await app.runtime.wait(debate.id)
+            assert (failed.status, failed.error.kind) == ("failed", "unavailable")
+            assert failed.lost.tokens_out > 10
+
+    asyncio.run(main())
+
+
+RULING = {
+    "summary": "Both were heard, and the second had the better reasons. " * 4,
+    "score_a": 5,
+    "score_b": 7,
+    "no_new_substantive_arguments": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("cap", "settings", "said"),
+    [
+        (60, {}, ""),  # the second try has twice the room, which is enough
+        (20, {}, "Set judge_max_tokens (or seats.judge.max_tokens) to more than 40."),
+        (20, {"max_total_output_tokens": 1230}, "Set judge_max_tokens (or seats.judge.max_tokens) to more than 20."),
+    ],
+)
+def test_a_ruling_cut_off_by_its_cap_gets_room_or_says_which_setting_would_help(tmp_path, cap, settings, said):
+    async def main():
+        async with an_app(tmp_path) as app:
+            spoken = {f"1/speak/{side}": " ".join(f"{side}{n}" for n in range(800)) for side in "ab"}
+            answers = answers_file(tmp_path, {"1/verdict/judge": RULING, **spoken})
+            chosen = {"max_rounds": 1, "judge_max_tokens": cap, "recall_decisions": False, **settings}
+            debate = await run_to_rest(app, await new_debate(app, answers, "classic", **chosen))
+            (turn,) = [turn for turn in await app.runtime.store.turns(debate.id) if turn.seat == "judge"]
+            assert debate.status == "completed"
+            assert debate.tokens_out <= debate.config["max_total_output_tokens"]
+            if said:
+                assert turn.failure is not None
+                assert turn.failure.message.endswith(said)
+                assert debate.outcome.winner == "undecided"
+            else:
+                assert turn.failure is None
+                assert "cut off after 60 tokens; asked again with 120" in turn.metadata["attempts"][0]
 
     asyncio.run(main())

@@ -1,4 +1,4 @@
-"""A ledger on a real database: kept, replayed, looked at before the end, and added to a debate that has been held."""
+"""Ledgers on a real database: stored, replayed, read before the end, and added to a finished debate by a fork."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from moot.formats.ledger import BY_A_PERSON
-from moot.types import Turn
+from moot.core.types import Turn
+from moot.formats.shared.ledger import BY_A_PERSON
 from tests.running import an_app, answers_file, new_debate, run_to_rest
 
 WORDS = "Look at what it costs to run."
@@ -45,7 +45,7 @@ def test_a_debate_with_a_ledger_replays_byte_for_byte(tmp_path: Path):
             assert statuses(ledger) == {"c1": "conceded", "c2": "standing", "c3": "standing", "c4": "standing"}
             assert [claim.quote_ok for claim in ledger.claims] == [None, True, False, None]
             assert done.outcome is not None
-            assert [each["id"] for each in done.outcome["details"]["ledger"]["claims"]] == ["c1", "c2", "c3", "c4"]
+            assert [each["id"] for each in done.outcome.ledger["claims"]] == ["c1", "c2", "c3", "c4"]
             assert (await app.prove(debate.id)).same
             assert (await app.record(debate.id)).ledger == ledger
 
@@ -60,7 +60,7 @@ def test_answers_that_are_no_list_of_claims_are_a_gap_after_three_tries(tmp_path
             done = await run_to_rest(app, debate)
             assert done.status == "completed"
             assert done.outcome is not None
-            assert done.outcome["winner"] == "a"
+            assert done.outcome.winner == "a"
             ledger = await app.ledger(debate.id)
             assert ledger is not None
             assert ledger.claims == ()
@@ -79,7 +79,7 @@ def test_the_budget_ends_the_ledger_before_it_ends_the_verdict(tmp_path: Path):
             done = await run_to_rest(app, debate)
             assert done.status == "completed"
             assert done.outcome is not None
-            assert (done.outcome["winner"], done.outcome["ended_by"]) == ("a", "max_total_output_tokens")
+            assert (done.outcome.winner, done.outcome.ended_by) == ("a", "max_total_output_tokens")
             assert done.tokens_out <= 600
             assert (await app.prove(debate.id)).same
 

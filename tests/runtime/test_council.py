@@ -1,4 +1,4 @@
-"""A council on a real database: run, replayed, forked, short of budget, killed."""
+"""Councils on a real database: run, replayed, forked, short of budget, killed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from moot.types import Debate
+from moot.core.types import Debate
 from tests.running import an_app, answers_file, new_debate, run_to_rest
 
 MEMBERS = [{"name": "Ines"}, {"name": "Jonas"}, {"name": "Karin"}]
@@ -48,8 +48,8 @@ def test_a_council_runs_to_its_answer_and_replays(tmp_path):
         async with an_app(tmp_path) as app:
             done = await run_to_rest(app, await a_council(app, model(tmp_path)))
             assert (done.status, done.turn_count) == ("completed", 6 + 2 * 9 + 1)
-            assert done.outcome["ended_by"] == "max_rounds"
-            assert done.outcome["statement"] == "The council's answer."
+            assert done.outcome.ended_by == "max_rounds"
+            assert done.outcome.statement == "The council's answer."
             proof = await app.prove(done.id)
             assert proof.same, proof.first_difference
             turns = {turn.key: turn for turn in await app.runtime.store.turns(done.id)}
@@ -73,8 +73,8 @@ def test_agreement_saves_the_debate(tmp_path):
         async with an_app(tmp_path) as app:
             agreed = model(tmp_path, {"*/rank/*": ballot("A", "B", behind="AB")})
             done = await run_to_rest(app, await a_council(app, agreed))
-            assert (done.turn_count, done.outcome["ended_by"]) == (7, "agreement")
-            assert done.outcome["details"]["shared_errors"]["effective_voters"] == 1.0
+            assert (done.turn_count, done.outcome.ended_by) == (7, "agreement")
+            assert done.outcome.details["shared_errors"]["effective_voters"] == 1.0
             assert (await app.prove(done.id)).same
 
     go(main())
@@ -86,8 +86,8 @@ def test_garbage_is_an_abstention_after_all_tries(tmp_path):
             bad = model(tmp_path, {"0/rank/m2": ballot("A", "A"), "0/rank/m3": "I would rather not."})
             done = await run_to_rest(app, await a_council(app, bad))
             outcome = done.outcome
-            assert (outcome["winner"], outcome["ended_by"]) == ("undecided", "no_quorum")
-            assert "a label occurs twice" in outcome["reason"]
+            assert (outcome.winner, outcome.ended_by) == ("undecided", "no_quorum")
+            assert "a label occurs twice" in outcome.reason
             turns = {turn.key: turn for turn in await app.runtime.store.turns(done.id)}
             assert turns["0/rank/m2"].failure.kind == "invalid"
             assert turns["0/rank/m2"].metadata["choice"] == "abstains"
@@ -108,7 +108,7 @@ def test_a_fork_asks_one_ballot_anew(tmp_path):
             fork = await run_to_rest(app, await app.fork(parent.id, "0/rank/m3", {"model_debater": changed}))
             assert fork.status == "completed"
             before, after = (
-                {vote["seat"]: vote["ranking"] for vote in each.outcome["details"]["votes"]} for each in (parent, fork)
+                {vote["seat"]: vote["ranking"] for vote in each.outcome.details["votes"]} for each in (parent, fork)
             )
             assert after["m3"] == before["m3"][::-1]
             assert (after["m1"], after["m2"]) == (before["m1"], before["m2"])
@@ -124,7 +124,7 @@ def test_a_deeper_fork_of_a_vote_goes_on_debating(tmp_path):
             parent = await run_to_rest(app, await a_council(app, model(tmp_path), depth="vote"))
             deeper = await app.fork(parent.id, "0/synthesize/chair", {"depth": "debate", "max_rounds": 1})
             done = await run_to_rest(app, deeper)
-            assert (done.outcome["ended_by"], done.outcome["details"]["rounds"]) == ("max_rounds", 1)
+            assert (done.outcome.ended_by, done.total_rounds) == ("max_rounds", 1)
             assert (await app.prove(done.id)).same
 
     go(main())
@@ -138,11 +138,11 @@ def test_any_budget_ends_with_an_outcome_within_it(tmp_path, budget):
             done = await run_to_rest(app, await a_council(app, model(tmp_path), **small))
             assert done.status == "completed"
             assert done.tokens_out <= budget
-            assert done.outcome["headline"]
+            assert done.outcome.headline
             assert (await app.prove(done.id)).same
             if budget == 200:
-                assert done.outcome["winner"] == "undecided"
-                assert done.outcome["ended_by"] == "max_total_output_tokens"
+                assert done.outcome.winner == "undecided"
+                assert done.outcome.ended_by == "max_total_output_tokens"
 
     go(main())
 
@@ -170,7 +170,7 @@ def test_mixed_models_and_their_families(tmp_path):
             spec = model(tmp_path, {"*/rank/*": ballot("A", "B", behind="AB")})
             done = await run_to_rest(app, await a_council(app, spec, members=["sim:?seed=1", spec, spec]))
             assert [seat.model for seat in done.cast][:3] == ["sim:?seed=1", spec, spec]
-            families = done.outcome["details"]["shared_errors"]["families"]
+            families = done.outcome.details["shared_errors"]["families"]
             assert families == {"sim": ["m1"], "scripted": ["m2", "m3"]}
             assert (await app.prove(done.id)).same
 

@@ -1,4 +1,4 @@
-"""A fork at any step of any format: the parent stays as it is, byte for byte, and the fork runs to its own end."""
+"""Forks at every step of every format: the parent stays byte for byte the same, and the fork runs to its own end."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from moot.app import App
+from moot.core.types import Debate, Turn
 from moot.formats import installed
 from moot.request import Request
-from moot.types import Debate, Turn
 from tests.formats.examples import EXAMPLES, TOPIC, Example, fitting
 from tests.running import an_app, run_to_end
 
@@ -148,25 +148,29 @@ def test_with_another_word_at_a_gate(tmp_path, format_name):
         {"choice": "guide", "text": GUIDANCE},
         {"choice": "continue", "text": ""},
         {"choice": "end", "text": ""},
+        {"choice": "approve", "text": ""},
+        {"choice": "reject", "text": ""},
         {"text": GUIDANCE},
         {"text": ""},
     ]
 
     async def check(family: Family):
-        gates = {turn.key: turn for turn in family.turns if turn.kind == "gate"}
+        gates = {gate.key: gate for gate in await family.app.runtime.store.gates(family.parent.id)}
         assert bool(gates) == bool(family.example.people)
         answers = [
             (key, given)
-            for key, turn in gates.items()
+            for key, gate in gates.items()
             for given in others
-            if set(given) == set(turn.data) and given != turn.data
+            if ("choice" in given) == bool(gate.choices)
+            and given.get("choice") in (None, *gate.choices)
+            and given != gate.decision
         ]
         assert bool(answers) == bool(gates)
         forks = [family.fork(key, {}, people={key: given, **family.example.people}) for key, given in answers]
         made = await family.everywhere(*forks)
         for (key, given), (done, turns) in zip(answers, made, strict=True):
             assert (turns[0].key, turns[0].data) == (key, given)
-            assert (done.outcome["ended_by"] == "person") == (given.get("choice") == "end")
+            assert (done.outcome.ended_by == "person") == (given.get("choice") == "end")
             if not given["text"]:
                 continue
             audit = await family.app.audit(done.id)
@@ -176,7 +180,7 @@ def test_with_another_word_at_a_gate(tmp_path, format_name):
     with_family(tmp_path, format_name, check)
 
 
-def test_of_one_that_waits_the_question_stays_open(tmp_path, format_name):
+def test_the_question_of_a_waiting_parent_stays_open(tmp_path, format_name):
     example = EXAMPLES[format_name]
 
     async def main() -> None:

@@ -1,4 +1,4 @@
-"""A step that a person answers: it waits for nothing, survives everything, and is answered once."""
+"""Gates: waiting costs nothing, survives crashes, and a question is answered once."""
 
 from __future__ import annotations
 
@@ -9,45 +9,20 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from moot.errors import InputError, WrongStatus
-from moot.models.shelf import Shelf
+from moot.core.errors import InputError, WrongStatus
 from moot.runtime.replay import prove
 from moot.runtime.runtime import Runtime
-from moot.settings import Settings
-from moot.store.sqlite import SqliteStore
-from moot.types import SeatSpec
-from tests.runtime.asking import FORMAT, AskingSettings
-
-
-@asynccontextmanager
-async def a_runtime(folder: Path):
-    runtime = Runtime(
-        SqliteStore(folder / "moot.db"),
-        Shelf(Settings(), environ={}),
-        {"asking": FORMAT},
-        lease_seconds=15,
-        pulse_seconds=0.02,
-    )
-    try:
-        yield runtime
-    finally:
-        await runtime.close()
+from tests.runtime.asking import FORMAT
+from tests.runtime.small import a_runtime, run
 
 
 async def waiting_debate(runtime: Runtime, **settings):
-    read = AskingSettings(**settings)
-    cast = [
-        SeatSpec(id=part.id, name=part.name, role=part.role, model=part.model or "sim:", max_tokens=50)
-        for part in FORMAT.parts(read)
-    ]
-    debate = await runtime.create(topic="t", format=FORMAT, config=read.model_dump(mode="json"), cast=cast)
-    await runtime.start(debate.id)
-    return await runtime.wait(debate.id)
+    return await run(runtime, FORMAT, **settings)
 
 
 async def answer(runtime: Runtime, debate_id: str, given, **more):
@@ -58,7 +33,7 @@ async def answer(runtime: Runtime, debate_id: str, given, **more):
 
 def go(check, folder):
     async def main():
-        async with a_runtime(folder) as runtime:
+        async with a_runtime(folder, FORMAT) as runtime:
             return await check(runtime)
 
     return asyncio.run(main())
@@ -84,14 +59,14 @@ def test_answers_are_turns_with_who_and_when_and_the_debate_goes_on(tmp_path):
         debate = await answer(runtime, debate.id, {"choice": "guide", "text": "Mind the cost."})
         assert (debate.status, debate.cursor.open) == ("waiting", ("2/clarify/you",))
         turns = {turn.key: turn for turn in await runtime.store.turns(debate.id)}
-        told = turns["1/checkpoint/you"]
-        assert (told.kind, told.model, told.metadata["by"]) == ("gate", "human", "ann")
-        assert told.data == {"choice": "guide", "text": "Mind the cost."}
-        assert (told.tokens_out, told.duration_ms) == (0, 0)
-        assert "2/speak/a" in turns  # what ran beside the question is kept
+        turn = turns["1/checkpoint/you"]
+        assert (turn.kind, turn.model, turn.metadata["by"]) == ("gate", "human", "ann")
+        assert turn.data == {"choice": "guide", "text": "Mind the cost."}
+        assert (turn.tokens_out, turn.duration_ms) == (0, 0)
+        assert "2/speak/a" in turns  # the step beside the question is kept
         debate = await answer(runtime, debate.id, {"text": "Mean time."})
         debate = await answer(runtime, debate.id, {"choice": "approve"})
-        assert (debate.status, debate.outcome["headline"]) == ("completed", "approve: Mean time.")
+        assert (debate.status, debate.outcome.headline) == ("completed", "approve: Mean time.")
         events = await runtime.store.events(debate.id)
         assert [e.key for e in events if e.type == "gate"] == ["1/checkpoint/you", "2/clarify/you", "2/approve/you"]
         proof = prove(FORMAT, debate, await runtime.store.turns(debate.id), events)
@@ -121,7 +96,7 @@ def test_a_bad_answer_is_refused_and_the_gate_stays_open(tmp_path, given, said):
     go(check, tmp_path)
 
 
-def test_of_two_answers_at_once_one_wins_and_the_other_is_told(tmp_path):
+def test_of_concurrent_answers_one_wins_and_the_others_are_refused(tmp_path):
     async def check(runtime):
         debate = await waiting_debate(runtime)
         results = await asyncio.gather(
@@ -131,22 +106,23 @@ def test_of_two_answers_at_once_one_wins_and_the_other_is_told(tmp_path):
         won = [result for result in results if not isinstance(result, Exception)]
         lost = [result for result in results if isinstance(result, WrongStatus)]
         assert (len(won), len(lost)) == (1, 7)
-        assert all(f"answered by {won[0].reviewer}" in str(error) for error in lost)
+        assert all(f"answered by {won[0].reviewer}. Let it go on." in str(error) for error in lost)
+        assert {(error.verb, error.remedy) for error in lost} == {("answer", "resume")}
         await runtime.resume(debate.id)
         done = await runtime.wait(debate.id)
         assert done.status == "completed"
-        told = (await runtime.store.turns(debate.id))[-1]
-        assert told.metadata["by"] == won[0].reviewer
+        turn = (await runtime.store.turns(debate.id))[-1]
+        assert turn.metadata["by"] == won[0].reviewer
 
     go(check, tmp_path)
 
 
-def test_nothing_to_answer_is_said(tmp_path):
+def test_an_answer_to_nothing_is_refused(tmp_path):
     async def check(runtime):
         debate = await waiting_debate(runtime)
         done = await answer(runtime, debate.id, {"choice": "end"})
         assert done.status == "completed"
-        with pytest.raises(WrongStatus, match="answered by ann"):
+        with pytest.raises(WrongStatus, match="answered by ann. Get its decision record"):
             await runtime.answer(debate.id, {"choice": "end"}, by="bob")
         canceled = await waiting_debate(runtime)
         await runtime.cancel(canceled.id)
@@ -163,18 +139,18 @@ def test_an_answer_that_comes_while_the_debate_goes_to_wait_is_not_lost(tmp_path
 
         async def slow_commit(given):
             done = await commit(given)
-            if given.status == "waiting":  # someone is faster than we are
+            if given.status == "waiting":
                 await store.decide(given.debate_id, given.gates[0].key, {"choice": "end", "text": ""}, by="fast")
             return done
 
         store.commit = slow_commit
         debate = await waiting_debate(runtime)
-        assert (debate.status, debate.outcome["ended_by"]) == ("completed", "person")
+        assert (debate.status, debate.outcome.ended_by) == ("completed", "person")
 
     go(check, tmp_path)
 
 
-def test_a_gate_that_nobody_answers_pauses_the_debate_and_can_still_be_answered(tmp_path):
+def test_an_unanswered_gate_pauses_the_debate_and_can_still_be_answered(tmp_path):
     async def check(runtime):
         debate = await waiting_debate(runtime, timeout_seconds=1800)
         assert await runtime.expire() == []
@@ -188,13 +164,13 @@ def test_a_gate_that_nobody_answers_pauses_the_debate_and_can_still_be_answered(
         assert again.status == "waiting"
         (gate,) = await runtime.store.gates(debate.id)
         assert gate.status == "open"
-        assert gate.expires_at > time.time() + 1700  # it has its time again
+        assert gate.expires_at > time.time() + 1700  # its time starts again
         assert (await answer(runtime, debate.id, {"choice": "end"})).status == "completed"
 
     go(check, tmp_path)
 
 
-def test_a_gate_that_says_what_silence_means_decides_so(tmp_path):
+def test_a_gate_with_a_default_answer_gets_it_when_its_time_is_over(tmp_path):
     async def check(runtime):
         debate = await waiting_debate(runtime, timeout_seconds=0, decides=True)
         (ready,) = await runtime.expire()
@@ -202,8 +178,8 @@ def test_a_gate_that_says_what_silence_means_decides_so(tmp_path):
         await runtime.resume(debate.id)
         gone_on = await runtime.wait(debate.id)
         assert gone_on.cursor.open == ("2/clarify/you",)
-        told = next(t for t in await runtime.store.turns(debate.id) if t.kind == "gate")
-        assert told.metadata["by"] == "nobody: the time was over"
+        turn = next(t for t in await runtime.store.turns(debate.id) if t.kind == "gate")
+        assert turn.metadata["by"] == "nobody: the time was over"
 
     go(check, tmp_path)
 
@@ -225,9 +201,11 @@ def test_killed_at_a_gate_another_process_takes_the_answer_once(tmp_path):
     program = """
 import asyncio, sys
 from pathlib import Path
-from tests.runtime.test_gates import a_runtime, waiting_debate
+from tests.runtime.asking import FORMAT
+from tests.runtime.small import a_runtime
+from tests.runtime.test_gates import waiting_debate
 async def main():
-    async with a_runtime(Path(sys.argv[1])) as runtime:
+    async with a_runtime(Path(sys.argv[1]), FORMAT) as runtime:
         print((await waiting_debate(runtime)).id, flush=True)
         await asyncio.sleep(600)
 asyncio.run(main())
@@ -256,9 +234,11 @@ def test_a_thousand_waiting_debates_cost_no_task_no_thread_and_little_memory(tmp
     program = """
 import asyncio, gc, sys, threading
 from pathlib import Path
-from tests.runtime.test_gates import a_runtime, resident, waiting_debate
+from tests.runtime.asking import FORMAT
+from tests.runtime.small import a_runtime
+from tests.runtime.test_gates import resident, waiting_debate
 async def main():
-    async with a_runtime(Path(sys.argv[1])) as runtime:
+    async with a_runtime(Path(sys.argv[1]), FORMAT) as runtime:
         for _ in range(20):
             await waiting_debate(runtime)
         gc.collect()

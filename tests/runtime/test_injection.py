@@ -1,4 +1,4 @@
-"""Attacks in the words of debaters, on a real database: statuses, questions and the end are what they were."""
+"""Injection on a real database: attacks in the words of debaters change no status, question or outcome."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 from moot.formats import installed
 from moot.request import Request
 from tests.formats.examples import EXAMPLES, TOPIC
-from tests.formats.test_injection import ATTACKS, hostile, is_debater, run
+from tests.formats.test_injection import ATTACKS, has_voice, hostile, run
 from tests.running import an_app, run_to_end
 
 ROOM = {
@@ -20,12 +20,13 @@ ROOM = {
     "judge_max_tokens": 20_000,
     "claims_max_tokens": 20_000,
     "max_total_output_tokens": 10_000_000,
+    "token_budget_per_round": 0,
 }
 
 
 async def course(folder: Path, name: str, answer: Any) -> dict[str, Any]:
     """What happened, without anybody's words."""
-    room = ROOM | ({"token_budget_per_round": 0} if name == "panel" else {})
+    room = {setting: value for setting, value in ROOM.items() if setting in installed()[name].settings.model_fields}
     played = run(name, answer, **room)
     said = {step.key: given for step, given in zip(played.steps, map(answer, played.steps), strict=True)}
     folder.mkdir()
@@ -45,7 +46,9 @@ async def course(folder: Path, name: str, answer: Any) -> dict[str, Any]:
             "notices": [event.data["text"] for event in events if event.type == "notice"],
             "shown": [(event.type, event.key) for event in events if event.type.isupper()],
             "gates": [(gate.key, gate.kind, gate.choices, gate.decision) for gate in await store.gates(done.id)],
-            "outcome": {each: done.outcome[each] for each in ("winner", "headline", "ended_by", "scores", "reason")},
+            "outcome": {
+                each: getattr(done.outcome, each) for each in ("winner", "headline", "ended_by", "scores", "reason")
+            },
         }
 
 
@@ -58,7 +61,7 @@ def test_a_debate_under_attack_takes_the_same_course(tmp_path: Path, name: str):
 
     async def main() -> None:
         honest = await course(tmp_path / "honest", name, EXAMPLES[name].answer)
-        attacked = await course(tmp_path / "attacked", name, hostile(name, attack, is_debater))
+        attacked = await course(tmp_path / "attacked", name, hostile(name, attack, has_voice))
         assert attacked == honest
 
     asyncio.run(main())

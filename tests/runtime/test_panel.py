@@ -1,4 +1,4 @@
-"""A panel on a real database, to its written record: each of its endings, and each thing that can go wrong."""
+"""Panels on a real database, up to the written record: every ending, and what can go wrong."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from moot.app import App
+from moot.core.types import Debate
 from moot.records.markdown import render
-from moot.types import Debate
 from tests.formats.examples import PANEL, fitting
 from tests.running import an_app, answers_file, new_debate, run_to_end, run_to_rest
 
@@ -81,7 +81,7 @@ def test_each_ending_leaves_a_document(tmp_path, ending, said, confidence):
         for name in ("Performance Advocate", "Operational Simplicity", "Cost Steward"):
             assert f"### {name}" in document
         winner = {"agreement": "consensus", "clear_winner": "p1"}.get(ending, "undecided")
-        assert done.outcome["winner"] == winner
+        assert done.outcome.winner == winner
 
     go(tmp_path, check, given)
 
@@ -109,7 +109,7 @@ def test_max_rounds_with_no_convergence(tmp_path):
         ended_by, confidence, document = await decided(app, done)
         assert (ended_by, confidence) == ("max_rounds", "Low")
         tensions = document.partition("\n## Key Tensions\n")[2].partition("\n## ")[0]
-        assert "The rounds were used up before the perspectives agreed." in tensions
+        assert "The rounds were used up before the positions agreed." in tensions
         assert "Latency." in tensions
 
     go(tmp_path, check, max_rounds=2)
@@ -165,7 +165,7 @@ def test_llm_rate_limit_during_debate(tmp_path):
 
     async def check(app: App, debate: Debate):
         done = await run_to_end(app, debate, GO_ON)
-        assert done.outcome["ended_by"] == "max_rounds"
+        assert done.outcome.ended_by == "max_rounds"
         (turn,) = [turn for turn in await app.runtime.store.turns(done.id) if turn.key == "2/argue/p2"]
         assert len([why for why in turn.metadata["attempts"] if "429" in why]) == 2
         assert (await app.prove(done.id)).same
@@ -190,7 +190,7 @@ def test_llm_rate_limit_that_lasts_fails_the_debate_and_loses_nothing(tmp_path):
         done = await app.runtime.wait(debate.id)
         assert done.status == "completed"
         assert (await app.runtime.store.turns(debate.id))[: len(before)] == before
-        assert done.outcome["details"]["guidance"] == ["Mind the night shift."]
+        assert done.outcome.details["guidance"] == ["Mind the night shift."]
         assert (await app.prove(done.id)).same
 
     go(tmp_path, check, given, backoff_tries=0, max_rounds=2)
@@ -200,7 +200,7 @@ def test_prompt_too_vague(tmp_path):
     async def check(app: App, debate: Debate):
         waiting = await run_to_rest(app, debate)
         assert waiting.cursor.open == ("0/clarify/you",)
-        assert await keys(app, debate) == ["0/analyze/moderator"]  # nobody is chosen yet
+        assert await keys(app, debate) == ["0/analyze/moderator"]  # no perspective is chosen yet
         gate = await app.runtime.open_gate(debate.id)
         assert (gate.kind, "Which data?" in gate.question) == ("clarification", True)
         await app.runtime.answer(debate.id, {"text": "Login sessions; security matters."}, by="ann")
@@ -220,7 +220,7 @@ def test_any_budget_ends_with_an_outcome_within_it(tmp_path, tokens):
     async def check(app: App, debate: Debate):
         done = await run_to_end(app, debate, GO_ON)
         assert done.tokens_out <= tokens
-        assert done.outcome["headline"]
+        assert done.outcome.headline
         assert (await app.prove(done.id)).same
 
     go(tmp_path, check, max_total_output_tokens=tokens, debater_max_tokens=150, judge_max_tokens=150)

@@ -1,20 +1,21 @@
-"""Real processes, really killed: nothing is lost, nothing doubled, nothing finished is paid for twice."""
+"""Real processes, killed with SIGKILL: no turn is lost or doubled, and no finished step is paid for twice."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import yaml
 
 from moot.runtime.replay import transcript
+from tests.forking import Started, start_moot
 from tests.running import an_app, answers_file, new_debate
 
 pytestmark = pytest.mark.slow
@@ -33,20 +34,18 @@ SPEC = {
 class Place:
     """A folder with a database, a scripted model that logs its calls, and processes that run moot there."""
 
-    def __init__(self, folder: Path, delay_ms: int = 12, **environ: str) -> None:
-        self.folder, self.log = folder, folder / "calls.log"
-        self.model = answers_file(folder, log=str(self.log), delay_ms=delay_ms)
+    def __init__(self, folder: Path, delay_ms: int = 12, hold: str | None = None, **environ: str) -> None:
+        self.folder, self.log, self.hold = folder, folder / "calls.log", hold
+        self.model = answers_file(folder, log=str(self.log), delay_ms=delay_ms, **({"hold": hold} if hold else {}))
         (folder / "duel.yaml").write_text(yaml.safe_dump(SPEC))
         keep = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        self.environ = {**keep, "MOOT_CONFIG": os.devnull, "NO_COLOR": "1", **environ}
+        self.environ = {**keep, "MOOT_CONFIG": os.devnull, "MOOT_EMBEDDER": "none", "NO_COLOR": "1", **environ}
         self.environ["MOOT_DATABASE_URL"] = str(folder / "moot.db")
 
-    def start(self, *args: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [MOOT, *args], env=self.environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
+    def start(self, *args: str) -> Started:
+        return start_moot(args, self.environ)
 
-    def debate(self) -> subprocess.Popen[str]:
+    def debate(self) -> Started:
         return self.start("debate", "--file", str(self.folder / "duel.yaml"), "--model", self.model, "--plain")
 
     def lines(self) -> list[str]:
@@ -55,6 +54,14 @@ class Place:
 
     def calls(self) -> list[str]:
         return [line.split("\t")[0] for line in self.lines() if not line.startswith("done ")]
+
+    def release(self, keys: Sequence[str]) -> None:
+        """Let the answers of these steps come."""
+        assert self.hold is not None
+        for key in keys:
+            file = self.folder / self.hold.replace("{key}", key)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
 
     def only_debate(self) -> str:
         async def find():
@@ -74,16 +81,20 @@ class Place:
         return asyncio.run(read())
 
 
-def wait_until(condition, process: subprocess.Popen[str] | None = None, seconds: float = 60) -> None:
+def wait_until(condition, process: Started | None = None, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
-    while not condition():
-        assert process is None or process.poll() is None, process.communicate()[0]
+    while True:
+        ended = process is not None and process.poll() is not None
+        if condition():
+            return
+        assert not ended, process.communicate()[0] if process else ""
         assert time.monotonic() < deadline, "it never happened"
         time.sleep(0.001)
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory) -> bytes:
+def undisturbed(tmp_path_factory) -> tuple[bytes, list[str]]:
+    """The transcript, and the keys of the steps in the order in which they were asked."""
     place = Place(tmp_path_factory.mktemp("undisturbed"))
     process = place.debate()
     out, _ = process.communicate(timeout=60)
@@ -91,25 +102,32 @@ def undisturbed(tmp_path_factory) -> bytes:
     debate, turns, words = place.state(place.only_debate())
     assert (debate.status, len(turns)) == ("completed", 30)
     assert Counter(place.calls()) == dict.fromkeys((turn.key for turn in turns), 1)
-    return words
+    return words, place.calls()
 
 
 @pytest.mark.parametrize("step", range(1, 31))
 @pytest.mark.parametrize("moment", ["while it runs", "when it has answered"])
 def test_killed_at_any_step_and_resumed_it_is_as_if_never_killed(tmp_path, undisturbed, step, moment):
-    place = Place(tmp_path)
+    expected, keys = undisturbed
+    place = Place(tmp_path, delay_ms=0, hold="go/{key}")
     process = place.debate()
     if moment == "while it runs":
+        place.release(keys[: step - 1])
         wait_until(lambda: len(place.calls()) >= step, process)
     else:
+        place.release(
+            keys[:step]
+        )  # what comes after it is held: however late the signal is, the debate goes no further
         wait_until(lambda: sum(line.startswith("done ") for line in place.lines()) >= step, process)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    assert process.returncode == -signal.SIGKILL
+    place.release(keys)
 
     debate_id = place.only_debate()
     killed, finished, _ = place.state(debate_id)
-    assert killed.status == "running" or (killed.status == "completed" and step == 30)
+    assert killed.status == "running" or (
+        killed.status == "completed" and (step, moment) == (30, "when it has answered")
+    )
     paid_before = len(place.calls())
     if killed.status == "running":
         resumed = place.start("resume", debate_id[:8], "--plain")
@@ -118,7 +136,7 @@ def test_killed_at_any_step_and_resumed_it_is_as_if_never_killed(tmp_path, undis
 
     debate, turns, words = place.state(debate_id)
     assert debate.status == "completed"
-    assert words == undisturbed
+    assert words == expected
     assert max(Counter(turn.key for turn in turns).values()) == 1
     paid_again = set(place.calls()[paid_before:])
     assert not paid_again & {turn.key for turn in finished}
@@ -164,5 +182,5 @@ def test_a_process_that_sleeps_past_its_lease_cannot_commit_when_it_wakes(tmp_pa
     out, _ = sleeper.communicate(timeout=60)
     debate, turns, words = place.state(debate_id)
     assert debate.status == "completed"
-    assert words == undisturbed
+    assert words == undisturbed[0]
     assert max(Counter(turn.key for turn in turns).values()) == 1

@@ -1,4 +1,4 @@
-"""A whole duel through the real OpenAI client, as seen by the server at the other end of the wire."""
+"""A duel through the real OpenAI client: what arrives at the server, who sees what, and where the key goes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import threading
 from itertools import pairwise
 
 from moot.app import App
+from moot.core.settings import Settings
 from moot.request import Request as Wanted
-from moot.settings import Settings
 from tests.models.wire import Request, Say, Wire
 from tests.running import run_to_rest
 
@@ -77,8 +77,8 @@ def test_a_duel_over_the_wire(tmp_path):
             return done, turns, proof, audit, wire
 
     done, turns, proof, audit, wire = asyncio.run(main())
-    assert (done.status, done.outcome["winner"], done.outcome["scores"]) == ("completed", "b", {"a": 4, "b": 9})
-    assert done.outcome["details"]["premise_upheld"] is False
+    assert (done.status, done.outcome.winner, done.outcome.scores) == ("completed", "b", {"a": 4, "b": 9})
+    assert done.outcome.details["premise_upheld"] is False
     assert len(wire.answers) == 30
     assert wire.most_at_once == 2
     assert (done.tokens_in, done.tokens_out) == (6000, 1200)

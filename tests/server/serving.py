@@ -15,9 +15,9 @@ from typing import Any
 import httpx2
 
 from moot.app import App
+from moot.core.settings import Settings
 from moot.server.app import create_app
 from moot.server.serving import Server, address_of, listen
-from moot.settings import Settings
 from tests.running import answers_file
 
 DEADLINE = 60.0

@@ -21,15 +21,41 @@ class TestCatalog:
         found = {each["name"]: each for each in server.get("/v1/formats").json()["items"]}
         assert set(found) == set(formats.installed())
         classic = found["classic"]
-        assert classic["default"] is True
+        assert not any(each["default"] for each in found.values())  # the question decides
         assert classic["settings_schema"]["properties"]["a_stance"]["enum"] == ["pro", "con"]
         assert classic["defaults"]["max_rounds"] == 5
         assert [part["id"] for part in classic["parts"]] == ["a", "b", "judge"]
-        panel = found["panel"]
-        assert len(panel["perspectives"]) >= 16
-        assert all(each["opposes"] for each in panel["perspectives"])
+        assert [(part["role"], part["tier"], part["voice"]) for part in classic["parts"]] == [
+            ("debater", "debater", True),
+            ("debater", "debater", True),
+            ("judge", "judge", False),
+        ]
+        assert len(found["panel"]["catalog"]) >= 16
+        assert all(each["name"] and each["about"] for each in found["panel"]["catalog"])
+        assert (found["duel"]["dialects"], found["crucible"]["dialects"]) == (["duel"], ["crucible"])
+        assert classic["dialects"] == []
+        for each in found.values():
+            assert each["purpose"]
+            assert each["length"] in each["settings_schema"]["properties"]
+            assert each["ledger"] is ("claims" in each["settings_schema"]["properties"])
         assert server.get("/v1/formats/duel").json() == found["duel"]
         assert "Known:" in problem(server.get("/v1/formats/nope"), 404, "not-found")["detail"]
+
+    @pytest.mark.parametrize("name", formats.installed())
+    def test_every_example_can_be_run(self, server: Served, name: str):
+        for example in server.get(f"/v1/formats/{name}").json()["examples"]:
+            settings = {**example["settings"], "model_debater": "sim:", "model_judge": "sim:"}
+            body = {"topic": example["topic"], "format": name, "settings": settings, "start": False}
+            assert server.post("/v1/debates", body).status_code == 201, example
+
+    def test_a_format_that_can_not_be_used_is_named_with_what_is_wrong(self, server: Served, monkeypatch):
+        assert server.get("/v1/formats").json()["problems"] == []
+        monkeypatch.setitem(formats.broken(), "quarrel", "It can't be imported: ModuleNotFoundError.")
+        listed = server.get("/v1/formats").json()
+        problem_ = {"name": "quarrel", "problem": "It can't be imported: ModuleNotFoundError."}
+        assert listed["problems"] == [problem_]
+        assert {each["name"] for each in listed["items"]} == set(formats.installed())
+        assert "can't be used" in problem(server.get("/v1/formats/quarrel"), 404, "not-found")["detail"]
 
     def test_defaults_are_those_of_the_configuration(self, tmp_path):
         with served(tmp_path, format="duel", defaults={"duel": {"turns": 10}}) as server:
@@ -40,12 +66,21 @@ class TestCatalog:
     def test_providers_say_what_would_be_chosen(self, tmp_path):
         with served(tmp_path, environ={"ANTHROPIC_API_KEY": "x"}, model_judge="sim:") as server:
             told = server.get("/v1/providers").json()
-            chosen = {each["role"]: each for each in told["chosen"]}
+            chosen = {each["tier"]: each for each in told["chosen"]}
             assert chosen["debater"]["model"].startswith("anthropic:")
             assert chosen["debater"]["reason"] == "ANTHROPIC_API_KEY is set"
             assert chosen["judge"]["demonstration"] is True
             usable = {each["name"]: each["usable"] for each in told["items"]}
             assert (usable["anthropic"], usable["openai"], usable["local"]) == (True, False, True)
+
+    def test_embedded_models_say_whether_they_are_here(self, tmp_path):
+        with served(tmp_path, data_dir=str(tmp_path)) as server:
+            told = {each["model"]: each for each in server.get("/v1/providers").json()["embedded"]}
+            assert [(name, each["bytes"], each["here"]) for name, each in told.items()] == [
+                ("local", 1_117_320_768, False),
+                ("local:small", 98_362_432, False),
+            ]
+            assert {each["licence"] for each in told.values()} == {"Apache-2.0"}
 
     def test_templates(self, server: Served):
         listed = server.get("/v1/templates").json()

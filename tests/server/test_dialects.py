@@ -7,6 +7,7 @@ from itertools import groupby
 
 import pytest
 
+from moot.app import App
 from tests.server.serving import Served, served, watching
 from tests.server.test_debates import problem
 
@@ -113,8 +114,37 @@ def test_a_failure_is_an_error_to_a_crucible(tmp_path):
     assert "no such model" in told[-1].data["error"]
 
 
-def test_a_debate_of_another_format_can_not_be_told_so(server: Served):
-    made = server.made(start=False)
-    for dialect in ("duel", "crucible"):
-        problem(server.get(f"/v1/debates/{made['id']}/events?dialect={dialect}"), 422, "invalid")
-    problem(server.get(f"/v1/debates/{made['id']}/events?dialect=latin"), 422, "invalid")
+@pytest.mark.parametrize(
+    ("format", "dialect", "known"),
+    [
+        ("classic", "duel", "moot"),
+        ("classic", "crucible", "moot"),
+        ("classic", "latin", "moot"),
+        ("duel", "crucible", "moot, duel"),
+        ("crucible", "duel", "moot, crucible"),
+    ],
+)
+def test_a_dialect_that_the_format_lacks_is_refused_with_those_it_has(server: Served, format, dialect, known):
+    made = server.made(format=format, start=False)
+    for accept in ("text/event-stream", "application/json"):
+        path = f"/v1/debates/{made['id']}/events?dialect={dialect}"
+        told = problem(server.get(path, headers={"Accept": accept}), 422, "invalid")
+        assert f"no dialect '{dialect}'. Known: {known}." in told["detail"]
+
+
+def test_the_trace_is_read_for_the_verdict_alone_and_only_where_there_is_one(tmp_path, monkeypatch):
+    read: list[str] = []
+    real = App.trace
+
+    async def counted(app: App, debate_id: str):
+        read.append(debate_id)
+        return await real(app, debate_id)
+
+    monkeypatch.setattr(App, "trace", counted)
+    with served(tmp_path) as server:
+        duel = server.completed(format="duel", settings={"turns": 2})
+        assert named(server, duel["id"], "duel")[-1].event == "VERDICT"
+        assert read == []
+        crucible = server.completed(format="crucible", settings={"min_rounds": 1, "max_rounds": 1})
+        assert named(server, crucible["id"], "crucible")[-1].data["trace"]["id"] == crucible["id"]
+        assert read == [crucible["id"]]

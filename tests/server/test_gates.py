@@ -130,7 +130,7 @@ def test_a_watcher_stays_through_a_question_and_is_told_of_it(server: Served):
 
 def test_a_question_that_nobody_answers_in_time_is_settled_by_the_server(tmp_path, monkeypatch):
     monkeypatch.setitem(formats.installed(), "asking", FORMAT)
-    monkeypatch.setattr("moot.server.going.SWEEP_SECONDS", 0.02)
+    monkeypatch.setattr("moot.server.dispatch.SWEEP_SECONDS", 0.02)
     with served(tmp_path) as server:
         paused = server.made(format="asking", settings={"timeout_seconds": 0.05})
         decided = server.made(format="asking", settings={"timeout_seconds": 0.05, "decides": True})

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from moot.app import App
+from moot.core.types import Debate, Event
 from moot.runtime.hub import Flight
-from moot.server.live import Live, Reader, Said
-from moot.types import Debate, Event
+from moot.server.live import Channels, Delta, Reader
 from tests.running import an_app, new_debate
 
 
 class Place:
-    """A debate that nobody drives, and what is said in it."""
+    """A debate without a driver; tests put text in flight by hand."""
 
     def __init__(self, app: App, debate: Debate) -> None:
-        self.app, self.debate, self.hub, self.live = app, debate, app.runtime.hub, Live(app.runtime)
+        self.app, self.debate, self.hub, self.live = app, debate, app.runtime.hub, Channels(app.runtime)
 
     def begin(self, key: str = "1/speak/a", shows: str = "TURN") -> Flight:
         flight = Flight(key=key, seat=key[-1], round=1, phase="speak", shows=shows)
@@ -53,7 +53,7 @@ async def news(reader: Reader) -> list[tuple[str, int, str, int, bool]]:
     return [
         (each.flight.key, each.offset, each.text, each.attempt, each.done)
         for each in await reader.take()
-        if isinstance(each, Said)
+        if isinstance(each, Delta)
     ]
 
 
@@ -76,7 +76,7 @@ def test_what_is_said_while_it_is_worded_comes_next(tmp_path):
         place.begin()
         async with place.reading() as reader:
             place.say("One")
-            [first] = [each for each in await reader.take() if isinstance(each, Said)]
+            [first] = [each for each in await reader.take() if isinstance(each, Delta)]
             place.say(", two")
             assert (first.offset, first.text) == (0, "One")
             assert await news(reader) == [("1/speak/a", 3, ", two", 1, False)]

@@ -14,11 +14,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from moot import formats
+from moot.core.settings import read
 from moot.server import openapi
 from moot.server.app import ROUTERS, create_app
 from moot.server.problems import KINDS
-from moot.server.routes.catalog import examples
-from moot.settings import read
 from tests.running import an_app
 from tests.server.serving import Served, served
 
@@ -72,7 +71,19 @@ def test_every_name_leads_somewhere(described):
 
 
 def test_what_is_always_there_is_required(described):
-    for name in ("Debate", "DebateSummary", "Turn", "Event", "Delta", "Gate", "Record", "Diff"):
+    for name in (
+        "Debate",
+        "DebateSummary",
+        "Outcome",
+        "Vocabulary",
+        "Seat",
+        "Turn",
+        "Event",
+        "Delta",
+        "Gate",
+        "Record",
+        "Diff",
+    ):
         schema = described["components"]["schemas"][name]
         assert set(schema["required"]) == set(schema["properties"]), name
 
@@ -93,12 +104,14 @@ def test_every_problem_is_documented():
         assert re.search(rf"^\| {kind.status} \| `{kind.slug}` \|", DOCS, re.MULTILINE), kind.slug
 
 
-def test_examples_of_every_format_are_valid():
-    assert set(examples()) >= set(formats.installed())
-    for name, requests in examples().items():
-        for request in requests:
-            assert request["topic"]
-            read(formats.get(name).settings, request["settings"])
+@pytest.mark.parametrize("name", formats.installed())
+def test_examples_of_every_format_are_valid(name: str):
+    format_ = formats.installed()[name]
+    assert format_.examples
+    for example in format_.examples:
+        assert example.title
+        assert example.topic
+        read(format_.settings, example.settings)
 
 
 def test_it_can_be_had_without_a_server(described):

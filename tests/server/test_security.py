@@ -9,16 +9,16 @@ import socket
 
 import pytest
 
-from moot.errors import StoreError
+from moot.core.errors import StoreError
 from moot.server import openapi, problems, schemas, sse
 from moot.server.app import ROUTERS
-from moot.server.guard import Names, Rates, is_loopback
+from moot.server.guard import ClientRates, Names, is_loopback
 from moot.server.tokens import new_token
 from tests.models.wire import Say, Wire
 from tests.server.serving import Served, served, wait_for, watching
 from tests.server.test_debates import problem
 
-OPEN = {"isAlive", "isReady", "login", "logout"}  # nobody has to be known for these
+OPEN = {"isAlive", "isReady", "login", "logout"}  # these need no token
 ROUTES = openapi.routes(ROUTERS)
 
 
@@ -58,7 +58,7 @@ class TestTokens:
     def test_every_route_demands_one(self, public: Served, route):
         [method] = route.methods
         response = public.client.request(method, path_of(route, "0" * 36), json={} if method == "POST" else None)
-        assert "moot token create" in detail_of(response, route, 401, "token-needed")
+        assert "operator of this server makes tokens" in detail_of(response, route, 401, "token-needed")
         assert response.headers["www-authenticate"].startswith("Bearer")
 
     @pytest.mark.parametrize("route", [r for r in ROUTES if r.operation_id not in OPEN], ids=lambda r: r.operation_id)
@@ -89,7 +89,9 @@ class TestTokens:
         assert made.json()["initiated_by"] == "ann"
         assert public.get("/v1/session", headers=ann).json()["scopes"] == ["read", "run"]
 
-    @pytest.mark.parametrize("spec", ["openai:m@http://evil.example/v1", "scripted:/etc/passwd", "replay:3f2a"])
+    @pytest.mark.parametrize(
+        "spec", ["openai:m@http://evil.example/v1", "scripted:/etc/passwd", "replay:3f2a", "local:/etc/mine.gguf"]
+    )
     def test_only_an_admin_names_models_that_reach_elsewhere(self, public: Served, spec):
         runner, admin = token(public, f"runner {spec}", "run"), token(public, f"admin {spec}", "admin")
         body = {"topic": "Why?", "start": False, "settings": {"seats": {"a": {"model": spec}}}}
@@ -247,7 +249,7 @@ class TestSizes:
     def test_too_many_streams(self, tmp_path, monkeypatch):
         monkeypatch.setattr("moot.server.routes.transcript.MAX_STREAMS", 1)
         with served(tmp_path) as server, watching(server, "/v1/stream?newest=true"):
-            wait_for(lambda: server.server._api.state.house.live.streams == 1, "the stream to begin")
+            wait_for(lambda: server.server._api.state.context.live.streams == 1, "the stream to begin")
             problem(server.get("/v1/stream?newest=true"), 503, "too-many-streams")
 
 
@@ -262,7 +264,7 @@ class TestRates:
 
     def test_a_client_that_was_quiet_may_catch_up(self):
         now = [0.0]
-        rates = Rates(2, clock=lambda: now[0])
+        rates = ClientRates(2, clock=lambda: now[0])
         assert [rates.wait("a") for _ in range(20)] == [0.0] * 20
         assert rates.wait("a") == 0.5
         assert rates.wait("b") == 0.0

@@ -17,6 +17,7 @@ import httpx2
 import pytest
 
 from moot.server.serving import listen
+from tests.forking import run_moot
 from tests.server.serving import DEADLINE, told, wait_for
 
 pytestmark = pytest.mark.slow
@@ -31,7 +32,8 @@ def environ(folder: Path) -> dict[str, str]:
 
 
 def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([MOOT, *args], env=environ(folder), cwd=folder, capture_output=True, text=True, timeout=60)
+    done = run_moot(args, environ(folder), folder)
+    return subprocess.CompletedProcess([*args], done.code, done.out.decode(), done.err.decode())
 
 
 class Process:

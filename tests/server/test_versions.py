@@ -116,7 +116,7 @@ def test_who_says_nothing_of_what_they_have_seen_is_not_refused(two: list[Served
 
 @pytest.mark.slow
 def test_real_processes_that_change_the_same_version_at_once(tmp_path: Path):
-    """Nobody waits for anybody here: whoever comes first in each round, only one of the two does."""
+    """Two requests race without waiting for each other; in each round exactly one of them wins."""
     with ExitStack() as stack:
         servers = [Process(tmp_path) for _ in range(2)]  # the environment names the database
         clients = [stack.enter_context(closing(server)).client for server in servers]

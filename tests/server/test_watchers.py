@@ -1,4 +1,4 @@
-"""Many who watch one debate are told the same, put into words once; what one asked for otherwise only that one gets."""
+"""Watchers of one debate share each encoded event; a watcher with other parameters gets its own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_each_is_told_everything_in_the_way_it_asked_for(server: Served):
     threads = [threading.Thread(target=listen, args=each) for each in ways.items()]
     for thread in threads:
         thread.start()
-    live = server.server._api.state.house.live
+    live = server.server._api.state.context.live
     wait_for(lambda: live.streams == len(ways), "all to listen")
     server.post(f"{path}/start").raise_for_status()
     for thread in threads:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.mcp.test_mcp import awaited, called, over_http, whole_loop
+from tests.server.chat.test_chat import client, told, user
 from tests.server.serving import Served, served, wait_for
-from tests.server.test_chat import client, told, user
 from tests.server.test_serve import MOOT, environ
 
 pytestmark = pytest.mark.slow

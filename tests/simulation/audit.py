@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from moot.core.script import Script
+from moot.core.types import TERMINAL, Cursor, Debate, Event, Shown, Status, Turn, Usage
 from moot.formats import Format
 from moot.runtime.hub import Flight
 from moot.runtime.replay import prove
-from moot.script import Script
 from moot.store import Commit
 from moot.store.rows import debate_of, event_of, turn_of
 from moot.store.sqlite import sql
-from moot.types import TERMINAL, Cursor, Debate, Event, Shown, Status, Turn, Usage
 from tests.simulation.database import CLAIMED, Job
 from tests.simulation.plan import Play
 
@@ -315,7 +315,7 @@ class Audit:
             known,
             f"{process.name} asks {key} in epoch {epoch}, but it was stored in epoch {stored}",
         )
-        # Nobody begins anything past its lease. With clocks that jump, others may think that it is over too early.
+        # No process begins a step past its lease. With clocks that jump, others may think that it is over too early.
         self.check(
             "clock" in self.world.plan.faults,
             known,
@@ -339,7 +339,7 @@ class Audit:
     # Now and then.
 
     def nobody_drives(self) -> None:
-        """The deadlock detector: a debate that should run is driven by someone, or will be taken over soon."""
+        """The deadlock detector: a debate that should run has a driver, or will be taken over soon."""
         world = self.world
         for known in self.debates.values():
             row = known.row
@@ -384,7 +384,7 @@ class Audit:
         if debate.status != "completed":
             return None
         outcome = known.script.outcome
-        self.check(debate.outcome == _json(asdict(outcome)) if outcome else False, known, "another outcome is stored")
+        self.check(outcome is not None and debate.outcome == outcome, known, "another outcome is stored")
         proof = prove(known.format, debate, turns, events)
         self.check(proof.same, known, f"the replay differs: {proof.first_difference}")
         return proof.recorded
@@ -400,7 +400,7 @@ class Audit:
             )
 
     def overheard(self, process: Process, known: Known, flights: Mapping[str, Flight]) -> None:
-        """Someone who watches sees every step that is under way here, and nothing but the words that are said in it."""
+        """A watcher sees every step in flight in this process, and only text of that step."""
         epoch = process.epoch_of(known.id)
         flying = {key for owner, under, key in known.flying if (owner, under) == (process.owner, epoch)}
         unseen = sorted(flying - flights.keys())

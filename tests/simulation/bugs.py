@@ -8,15 +8,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from moot.errors import Superseded
-from moot.limits import Spent
+from moot.core.errors import Superseded
+from moot.core.limits import Spent
+from moot.core.types import Event, Shown
 from moot.runtime.drive import Drive
 from moot.runtime.runtime import Runtime
 from moot.runtime.worker import Worker
-from moot.store import Commit, Pulse
-from moot.store import sqlite as module
-from moot.store.sqlite import SqliteStore
-from moot.types import Event, Shown
+from moot.store import Commit, HeartbeatReply
+from moot.store.sqlite import SqliteStore, debates, people
 
 
 @contextmanager
@@ -30,7 +29,7 @@ def _replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[Non
 
 
 @contextmanager
-def _statement(name: str, old: str, new: str) -> Iterator[None]:
+def _statement(module: Any, name: str, old: str, new: str) -> Iterator[None]:
     """A statement of the store with a condition less."""
 
     def make(real: Callable[[str], str]) -> Callable[[str], str]:
@@ -53,7 +52,7 @@ def _old_epochs_commit() -> Iterator[None]:
         assert " and epoch = :epoch" in text, "the guard has changed: plant this bug anew"
         return text.replace(" and epoch = :epoch", " and epoch >= :epoch")
 
-    with _replaced(module, "STEP", unguarded), _replaced(module, "COMMIT", unguarded):
+    with _replaced(debates, "STEP", unguarded), _replaced(debates, "COMMIT", unguarded):
         yield
 
 
@@ -88,10 +87,10 @@ def _events_apart(real: Any) -> Any:
 
 
 def _never_renews(real: Any) -> Any:
-    async def pulse(self: SqliteStore, owner: str, epochs: Mapping[str, int], seconds: float | None) -> Pulse:
+    async def heartbeat(self: SqliteStore, owner: str, epochs: Mapping[str, int], seconds: Any) -> HeartbeatReply:
         return await real(self, owner, epochs, None)
 
-    return pulse
+    return heartbeat
 
 
 def _forgets_what_was_handed_back(real: Any) -> Any:
@@ -111,7 +110,7 @@ def _forgets_a_turn(real: Any) -> Any:
 
 def _shows_everything_again(real: Any) -> Any:
     def __init__(self: Drive, debate: Any, *args: Any, **more: Any) -> None:
-        real(self, debate.with_(shown_count=0), *args, **more)
+        real(self, replace(debate, shown_count=0), *args, **more)
 
     return __init__
 
@@ -185,11 +184,11 @@ def _two_drives(real: Any) -> Any:
 
 
 def _deaf_to_stops(real: Any) -> Any:
-    def tell(self: Drive, signal: Any, **more: Any) -> None:
-        if signal != "finish":
-            real(self, signal, **more)
+    def signal(self: Drive, given: Any, **more: Any) -> None:
+        if given != "finish":
+            real(self, given, **more)
 
-    return tell
+    return signal
 
 
 def _deaf_to_guidance(_: Any) -> Any:
@@ -213,8 +212,8 @@ def _no_sweep(_: Any) -> Any:
 @contextmanager
 def _answers_twice() -> Iterator[None]:
     """It is asked for twice: before the debate is touched, and when the answer is written."""
-    first = _statement("touch_asking", " and status = 'open'", "")
-    with first, _statement("decide_gate", " and status = 'open'", ""):
+    first = _statement(people, "touch_asking", " and status = 'open'", "")
+    with first, _statement(people, "decide_gate", " and status = 'open'", ""):
         yield
 
 
@@ -234,10 +233,10 @@ BUGS: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
     "a driver goes on after losing a commit": _never_knows_that_it_lost,
     "the cursor is stored apart from the turn": _plant(SqliteStore, "commit", _cursor_apart),
     "events are stored apart from the turn": _plant(SqliteStore, "commit", _events_apart),
-    "a live lease is no obstacle": partial(_statement, "claim", "lease_until <= :now", "true"),
-    "a claim does not raise the epoch": partial(_statement, "claim", "epoch = epoch + 1,", ""),
+    "a live lease is no obstacle": partial(_statement, debates, "claim", "lease_until <= :now", "true"),
+    "a claim does not raise the epoch": partial(_statement, debates, "claim", "epoch = epoch + 1,", ""),
     "a question is answered twice": _answers_twice,
-    "leases are not renewed": _plant(SqliteStore, "pulse", _never_renews),
+    "leases are not renewed": _plant(SqliteStore, "heartbeat", _never_renews),
     "what was handed back is forgotten": _plant(SqliteStore, "abandoned", _forgets_what_was_handed_back),
     "the last turn is not read": _plant(SqliteStore, "turns", _forgets_a_turn),
     "whoever takes over shows everything again": _plant(Drive, "__init__", _shows_everything_again),
@@ -247,7 +246,7 @@ BUGS: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
     "an answer is not followed up": _plant(Runtime, "expire", _never_looks_for_answers),
     "an error outlives what it was about": _plant(Runtime, "_raise_if_broken", _fails_for_ever),
     "a process drives a debate twice": _plant(Runtime, "_take", _two_drives),
-    "a stop from elsewhere is not heard": _plant(Drive, "tell", _deaf_to_stops),
+    "a stop from elsewhere is not heard": _plant(Drive, "signal", _deaf_to_stops),
     "guidance from elsewhere is not heard": _plant(Drive, "guided", _deaf_to_guidance),
     "steps are begun past the lease": _plant(Drive, "_leased", _always_leased),
     "workers don't sweep": _plant(Worker, "_sweeps", _no_sweep),

@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moot.errors import StoreError
-from moot.store import Commit, Committed, Missed, Notice, Pulse
+from moot.core.errors import StoreError
+from moot.core.types import Debate, Gate, Json, Shown, Status, Turn
+from moot.store import Commit, Committed, HeartbeatReply, Notice, Resync
 from moot.store.sqlite import SqliteStore, migrate
 from moot.store.sqlite.writer import Writer, readable
-from moot.types import Debate, Gate, Json, Shown, Status, Turn
 from tests.simulation.queue import TABLE
 
 if TYPE_CHECKING:
@@ -241,12 +241,12 @@ class SimulatedStore(SqliteStore):
         self._asked = _Asked("move", debate_id, to)
         return await super().move(debate_id, to, expect=expect, **more)
 
-    async def pulse(self, owner: str, epochs: Mapping[str, int], seconds: float | None) -> Pulse:
+    async def heartbeat(self, owner: str, epochs: Mapping[str, int], seconds: float | None) -> HeartbeatReply:
         self._asked = _Asked("renew") if seconds is not None else _Asked()
-        pulse = await super().pulse(owner, epochs, seconds)
-        for debate_id in pulse.lost:
+        beat = await super().heartbeat(owner, epochs, seconds)
+        for debate_id in beat.lost:
             self.world.audit.told_lost(debate_id, epochs[debate_id])
-        return pulse
+        return beat
 
     async def decide(self, debate_id: str, key: str, decision: Json, **more: Any) -> Gate | None:
         self._asked = _Asked("decide", debate_id, key)
@@ -269,7 +269,7 @@ class SimulatedStore(SqliteStore):
 
     async def notices(self) -> AsyncGenerator[Notice, None]:
         if "told" in self.world.plan.ways:
-            yield Missed()
+            yield Resync()
             while True:
                 yield await self._notices.get()
 

@@ -77,7 +77,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
             place.held.clear()
 
     def _write_to_self(self) -> None:
-        pass  # nobody sleeps in a selector
+        pass  # the simulated selector never blocks
 
     def _run_once(self) -> None:
         ready, timers = self._ready, self._scheduled  # type: ignore[attr-defined]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from moot.errors import InputError, StoreError, UnknownName, WrongStatus
+from moot.core.errors import InputError, StoreError, UnknownName, WrongStatus
+from moot.core.lifecycle import RULES
+from moot.core.types import HUMAN, TERMINAL, Debate, Event
 from moot.formats import overridden
 from moot.store.rows import debate_of, gate_of
 from moot.store.sqlite import sql
-from moot.types import HUMAN, TERMINAL, Debate, Event, SeatSpec, Status
 from tests.simulation.audit import Known
 from tests.simulation.plan import Play, settings_of
 from tests.simulation.process import Gone, Process
@@ -24,11 +25,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 TOPIC = "Redis or PostgreSQL?"
-EXPECT: Mapping[str, Sequence[Status]] = {
-    "start": ("pending",),
-    "resume": ("stopped", "waiting", "running"),
-    "retry": ("failed",),
-}
 
 
 class People:
@@ -102,18 +98,9 @@ class People:
         if not comparable:
             settings = {**settings, **self._tight()}
         read = format_.settings.model_validate(settings)
-        caps = {"judge": read.judge_max_tokens, "debater": read.debater_max_tokens}
         name = self._next_name()
-        cast = [
-            SeatSpec(
-                id=part.id,
-                name=part.name,
-                role=part.role,
-                model=part.model or spec_of(play, name),
-                max_tokens=part.max_tokens or caps[part.role],
-            )
-            for part in overridden(format_.parts(read), read.seats)
-        ]
+        parts = overridden(format_.parts(read), read.seats)
+        cast = [part.seated(part.model or spec_of(play, name), read) for part in parts]
         config = read.model_dump(mode="json")
         made = await process.call(
             process.runtime.create(topic=TOPIC, format=format_, config=config, cast=cast, debate_id=self._id(name))
@@ -204,7 +191,7 @@ class People:
         await asyncio.sleep(delay)
         process = await self._world.any_process()
         if "workers" in self._ways:
-            await self._attempt(process, verb, known, process.queue.put(known.id, expect=EXPECT[verb]))
+            await self._attempt(process, verb, known, process.queue.put(known.id, expect=RULES[verb].sources))
         else:
             await self._attempt(process, verb, known, getattr(process.runtime, verb)(known.id))
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from moot.errors import StoreError, WrongStatus
+from moot.core.errors import StoreError, WrongStatus
 from moot.runtime.runtime import Runtime
 from moot.runtime.worker import Worker
 from tests.simulation.database import SimulatedStore
@@ -94,7 +94,7 @@ class Process(Place):
                 self.world.violated(f"{self.name} no longer looks for abandoned debates: {error!r}")
 
     async def _sweep(self) -> None:
-        """Where there are no workers, whoever serves looks for abandoned debates."""
+        """Without workers, the serving process looks for abandoned debates."""
         while True:
             await asyncio.sleep(self.world.plan.sweep * self.world.rng.uniform(0.8, 1.2))
             with suppress(StoreError):

@@ -1,5 +1,5 @@
 """A queue between processes, on the same database: it says "go on with debate X", late, twice or never. Like the real
-one it knows no fencing: whoever ends a job deletes it, even when another has been given it meanwhile."""
+one it has no fencing: ending a job deletes it, even when it has been given to another worker meanwhile."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from moot.errors import MootError
+from moot.core.errors import MootError
+from moot.core.types import Debate, Status
 from moot.store.queue import Advance, Depth, Stuck, Swept
 from moot.store.rows import debate_of, dumps, seen_values
-from moot.types import Debate, Status
 
 if TYPE_CHECKING:
     from tests.simulation.process import Process

@@ -45,6 +45,6 @@ def test_two_crashes_anywhere():
     play = Play(name="classic")
     writes = once(play, {}).writes
     for first in range(2, writes + 1):
-        for second in range(first + 1, writes + 4):  # the second may hit whoever took over
+        for second in range(first + 1, writes + 4):  # the second may hit the process that took over
             result = once(play, {first: "crash after", second: "crash before"})
             assert result.violation is None, f"crashes at writes {first} and {second}: {result.violation}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from moot.errors import StoreError
+from moot.core.errors import StoreError
 from tests.simulation.database import Job
 from tests.simulation.plan import Plan
 from tests.simulation.process import Gone, Process

@@ -8,13 +8,8 @@ from functools import cache, lru_cache
 from random import Random
 from typing import TYPE_CHECKING
 
-from moot.errors import ModelOverloaded, ModelTimeout, ModelUnavailable
-from moot.models.books import chars_in, tokens_of
-from moot.models.shape import with_shape
-from moot.models.sim import sim_model
-from moot.models.spec import parse
-from moot.models.wrappers import with_backoff, with_cost, with_timeout
-from moot.types import (
+from moot.core.errors import ModelOverloaded, ModelTimeout, ModelUnavailable
+from moot.core.types import (
     Call,
     Corpus,
     Gate,
@@ -28,6 +23,11 @@ from moot.types import (
     Reply,
     Usage,
 )
+from moot.models.shape import with_shape
+from moot.models.sim import sim_model
+from moot.models.spec import parse
+from moot.models.usage import count_chars, estimate_tokens
+from moot.models.wrappers import with_backoff, with_cost, with_timeout
 from tests.simulation.plan import GARBLED, Play
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Voices:
         async def speak(call: Call, hear: Hear, /) -> Reply:
             reply = await words(call, lambda _: None)
             text = _GARBAGE if call.returns is not None and _garbled(int(voice), call.key) else reply.text
-            usage = _usage(tokens_of(chars_in(call.messages)), tokens_of(len(text)))
+            usage = _usage(estimate_tokens(count_chars(call.messages)), estimate_tokens(len(text)))
             world.audit.paid(debate, usage)
             half = len(text) // 2
             world.audit.says(debate, call.key, text)
@@ -142,7 +142,7 @@ class Recollections:
 
 
 def answer(play: Play, gate: Gate) -> Json:
-    """What the person in charge says, whoever asks and however often."""
+    """The answer to a gate: the same for each process and each repetition."""
     if play.name == "asking, decides" and gate.kind == "checkpoint":
         return {"choice": "continue", "text": ""}  # as when nobody answers
     rng = Random(f"person/{play.voice}/{gate.key}")

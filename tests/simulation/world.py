@@ -15,7 +15,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from moot.errors import StoreError
+from moot.core.errors import StoreError
 from moot.formats import Format
 from moot.runtime import runtime as runtime_module
 from moot.store import Changed
@@ -114,7 +114,7 @@ class World:
         while self._under_way or any(process.paused for process in self.living()):
             await asyncio.sleep(0.5)
         watchdog.cancel()
-        await asyncio.sleep(2 * self.plan.pulse + 3)  # whoever was late has tried by now
+        await asyncio.sleep(2 * self.plan.pulse + 3)  # late processes have tried by now
         for process in self.living():
             self._holds_nothing(process)
             for known in self.audit.debates.values():
@@ -199,7 +199,7 @@ class World:
         return self.rng.choice(living)
 
     def only_living(self, process: Process) -> None:
-        """What a dead process still does, nobody notices."""
+        """Ignore what tasks of a dead process still do."""
         if not process.alive:
             raise asyncio.CancelledError
 

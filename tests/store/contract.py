@@ -1,4 +1,4 @@
-"""What every store must do. A backend passes when a subclass with a `run` fixture passes."""
+"""The contract of every store. A backend is tested by a subclass with a `run` fixture."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.store.contract_access import AccessContract
 from tests.store.contract_debates import DebatesContract
 from tests.store.contract_memories import MemoriesContract
 from tests.store.contract_people import PeopleContract
@@ -14,8 +15,8 @@ from tests.store.contract_steps import StepsContract
 from tests.store.samples import Clock
 
 
-class StoreContract(DebatesContract, StepsContract, PeopleContract, MemoriesContract):
-    """`run` opens a store (with a clock that only moves when told), runs the coroutine, closes the store."""
+class StoreContract(DebatesContract, StepsContract, PeopleContract, MemoriesContract, AccessContract):
+    """`run` opens a store with the manual clock, runs the coroutine on it, and closes it."""
 
     @pytest.fixture
     def run(self) -> Callable[..., Any]:

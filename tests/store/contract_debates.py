@@ -1,4 +1,4 @@
-"""Debates: created, found, listed, and changed by whoever has seen them last."""
+"""Debates: creation, lookup, keyset paging, and changes that are guarded by `seen`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from moot.errors import NoSuchDebate
+from moot.core.errors import NoSuchDebate
+from moot.core.types import Debate, Gate, Shown
 from moot.store import Commit, Store
-from moot.types import Debate, Gate, Shown
 from tests.store.samples import GATES, debate
 
 
@@ -22,7 +22,7 @@ class DebatesContract:
 
         run(check)
 
-    def test_a_debate_that_is_not_there(self, run):
+    def test_a_missing_debate(self, run):
         async def check(store: Store):
             with pytest.raises(NoSuchDebate, match="nope"):
                 await store.get("nope")
@@ -33,7 +33,7 @@ class DebatesContract:
 
         run(check)
 
-    def test_ids_are_found_by_their_beginning(self, run):
+    def test_ids_are_found_by_prefix(self, run):
         async def check(store: Store):
             for n in (0xAB000001, 0xAB000002, 0xCD000001):
                 await store.create(debate(n))
@@ -85,7 +85,7 @@ class DebatesContract:
             ("\0", set()),
         ],
     )
-    def test_a_page_holds_topics_with_the_very_characters_in_any_case(self, run, contains, found):
+    def test_a_page_filters_topics_by_substring_ignoring_case(self, run, contains, found):
         topics = ["Redis or PostgreSQL?", "Is redis 100%_ sure?", "it's\\a_path", "L'École ou pas ?", "你好"]
 
         async def check(store: Store):
@@ -96,7 +96,7 @@ class DebatesContract:
 
         run(check)
 
-    def test_a_page_holds_the_forks_of_one_debate_only(self, run):
+    def test_a_page_filters_by_parent(self, run):
         async def check(store: Store):
             one, two = debate(1).id, debate(2).id
             for n, parent in enumerate([None, None, None, one, two, one], 1):
@@ -109,7 +109,7 @@ class DebatesContract:
         run(check)
 
     @pytest.mark.parametrize("change", ["move", "claim", "rate", "guide", "decide"])
-    def test_of_two_who_have_seen_the_same_one_changes_it(self, run, clock, change):
+    def test_a_change_is_refused_when_the_debate_changed_since_it_was_seen(self, run, clock, change):
         async def changed(store: Store, seen: Debate | None):
             clock.now += 1
             if change == "move":
@@ -130,7 +130,7 @@ class DebatesContract:
             await store.commit(Commit(debate_id=seen_id, epoch=1, gates=gates, status=status))
             seen = await store.get(seen_id)
             clock.now += 1
-            if change == "decide":  # another question of the same debate
+            if change == "decide":  # another gate of the same debate
                 assert await store.decide(seen_id, GATES[1], {"choice": "end"}, by="bob", seen=seen) is not None
             else:
                 assert await changed(store, seen) is not None
@@ -146,7 +146,7 @@ class DebatesContract:
         seen_id = debate(1).id
         run(check)
 
-    def test_of_many_who_change_at_once_what_they_have_seen_one_does(self, run, clock):
+    def test_of_concurrent_changes_to_one_version_one_is_made(self, run, clock):
         async def check(store: Store):
             await store.create(debate(1))
             for n in range(10):
@@ -159,7 +159,7 @@ class DebatesContract:
 
         run(check)
 
-    def test_filtered_pages_go_on_where_they_ended_and_miss_none(self, run, clock):
+    def test_filtered_pages_are_complete(self, run, clock):
         async def check(store: Store):
             parent, wanted = debate(900).id, []
             for n in range(60):

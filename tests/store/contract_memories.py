@@ -1,4 +1,4 @@
-"""What is remembered of debates."""
+"""Memory's index over completed debates."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
-from moot.store import Store
-from tests.store.samples import debate, memorized
+from moot.store import Commit, Store
+from tests.store.samples import OUTCOME, Clock, debate, entry
 
 
 class MemoriesContract:
-    def test_completed_debates_wait_to_be_remembered_the_newest_first(self, run, clock):
+    def test_unremembered_debates_come_newest_first(self, run, clock):
         async def check(store: Store):
             ids = await self.completed(store, 1, 2, 3, clock=clock)
             await store.create(debate(4))
@@ -21,14 +21,14 @@ class MemoriesContract:
                 assert [d.id for d in await store.unremembered(embedder, 10)] == ids[::-1]
                 assert [d.id for d in await store.unremembered(embedder, 2)] == ids[:0:-1]
             assert (await store.unremembered("", 1))[0] == await store.get(ids[2])
-            await store.remember([memorized(2), memorized(3, embedder="e1", embedding=b"1234")])
+            await store.remember([entry(2), entry(3, embedder="e1", embedding=b"1234")])
             assert [d.id for d in await store.unremembered("", 10)] == ids[:1]
-            # With an embedder, those that lack its vector come after those that are not remembered at all.
+            # With an embedder, debates that lack its vector come after those that are not indexed at all.
             assert [d.id for d in await store.unremembered("e1", 10)] == ids[:2]
             first, *others = await store.unremembered("e2", 10)
             assert first.id == ids[0]
             assert {other.id for other in others} == set(ids[1:])
-            await store.remember([memorized(1)])
+            await store.remember([entry(1)])
             assert await store.unremembered("", 10) == []
             before = await store.get(ids[0])
             await store.remember([])
@@ -36,22 +36,22 @@ class MemoriesContract:
 
         run(check)
 
-    def test_words_are_found_more_and_rarer_ones_first(self, run):
+    def test_search_ranks_by_number_and_rarity_of_words(self, run):
         async def check(store: Store):
             ids = await self.completed(store, *range(1, 9))
             words = [["plan", "cach"], ["plan", "redis"], ["plan", "redis", "cach"], ["缓存", "plan"], ["plan", "plan"]]
-            await store.remember([memorized(n, words) for n, words in enumerate(words, 1)])
-            await store.remember([memorized(n, ["plan"]) for n in (6, 7, 8)])
+            await store.remember([entry(n, words) for n, words in enumerate(words, 1)])
+            await store.remember([entry(n, ["plan"]) for n in (6, 7, 8)])
             hits = await store.search(["redis", "cach"], 10)
             assert hits.ids[0] == ids[2]
             assert set(hits.ids) == set(ids[:3])
             assert hits.total == 8
-            assert hits.having == {"redis": 2, "cach": 2}
+            assert hits.document_frequency == {"redis": 2, "cach": 2}
             assert (await store.search(["缓存", "plan"], 1)).ids == [ids[3]]
-            assert (await store.search(["plan", "redis"], 2)).having == {"plan": 8, "redis": 2}
+            assert (await store.search(["plan", "redis"], 2)).document_frequency == {"plan": 8, "redis": 2}
             assert set((await store.search(["plan", "redis"], 2)).ids) == {ids[1], ids[2]}
             nothing = await store.search(["nowhere"], 10)
-            assert (list(nothing.ids), dict(nothing.having)) == ([], {"nowhere": 0})
+            assert (list(nothing.ids), dict(nothing.document_frequency)) == ([], {"nowhere": 0})
             assert list((await store.search([], 10)).ids) == []
 
         run(check)
@@ -59,25 +59,23 @@ class MemoriesContract:
     @pytest.mark.parametrize(
         "word", ['"', "'", "a*", "NEAR", "AND", "OR", "NOT", "x:y", "a-b", "(", "\\", "%", ";--", "|"]
     )
-    def test_no_word_is_more_than_a_word(self, run, word):
+    def test_words_are_never_query_syntax(self, run, word):
         async def check(store: Store):
             await self.completed(store, 1)
-            await store.remember([memorized(1, ["plan", "near", "and"])])
+            await store.remember([entry(1, ["plan", "near", "and"])])
             hits = await store.search([word, "plan"], 10)
             assert hits.ids == [debate(1).id]
             assert list((await store.search([word], 10)).ids) in ([], [debate(1).id])
 
         run(check)
 
-    def test_a_search_can_leave_out_what_decided_nothing_and_demonstrations(self, run):
+    def test_search_filters_undecided_debates_and_demonstrations(self, run):
         async def check(store: Store):
             ids = await self.completed(store, 1, 2, 3, 4)
             kinds = [(True, False), (False, False), (True, True), (False, True)]
             await store.remember(
                 [
-                    memorized(
-                        n, ["plan"], embedder="e", embedding=b"1234", decided=decided, demonstration=demonstration
-                    )
+                    entry(n, ["plan"], embedder="e", embedding=b"1234", decided=decided, demonstration=demonstration)
                     for n, (decided, demonstration) in enumerate(kinds, 1)
                 ]
             )
@@ -96,7 +94,7 @@ class MemoriesContract:
             ids = await self.completed(store, 1, 2, 3)
             none = await store.vectors("e")
             assert (none.total, list(none.vectors)) == (0, [])
-            made = [memorized(n, embedder="e", embedding=bytes([n] * 8)) for n in (1, 2, 3)]
+            made = [entry(n, embedder="e", embedding=bytes([n] * 8)) for n in (1, 2, 3)]
             await store.remember(made)
             first = await store.vectors("e", limit=2)
             assert first.total == 3
@@ -112,25 +110,25 @@ class MemoriesContract:
 
         run(check)
 
-    def test_what_is_remembered_again_gets_the_vector_and_loses_none(self, run):
+    def test_remembering_again_updates_the_vector_and_never_removes_it(self, run):
         async def check(store: Store):
             (one,) = await self.completed(store, 1)
-            await asyncio.gather(*(store.remember([memorized(1, ["plan"])]) for _ in range(5)))
+            await asyncio.gather(*(store.remember([entry(1, ["plan"])]) for _ in range(5)))
             assert (await store.search(["plan"], 10)).ids == [one]
-            await store.remember([memorized(1, ["plan"], embedder="e1", embedding=b"1111")])
-            await store.remember([memorized(1, ["plan"])])  # someone without an embedder
+            await store.remember([entry(1, ["plan"], embedder="e1", embedding=b"1111")])
+            await store.remember([entry(1, ["plan"])])  # a process without an embedder
             assert [v.embedding for v in (await store.vectors("e1")).vectors] == [b"1111"]
             assert await store.unremembered("e1", 10) == []
-            await store.remember([memorized(1, ["plan"], embedder="e2", embedding=b"2222")])
+            await store.remember([entry(1, ["plan"], embedder="e2", embedding=b"2222")])
             assert (await store.vectors("e1")).total == 0
             assert [v.embedding for v in (await store.vectors("e2")).vectors] == [b"2222"]
-            assert (await store.search(["plan"], 10)).having == {"plan": 1}
-            await store.remember([memorized(9, ["plan"])])  # there is no such debate
+            assert (await store.search(["plan"], 10)).document_frequency == {"plan": 1}
+            await store.remember([entry(9, ["plan"])])  # no such debate: ignored
             assert (await store.search(["plan"], 10)).ids == [one]
 
         run(check)
 
-    def test_embeddings_of_other_texts_are_kept_by_their_hash(self, run):
+    def test_embeddings_are_cached_by_hash(self, run):
         async def check(store: Store):
             assert await store.embeddings("e1", ["a", "b"]) == {}
             await store.keep_embeddings("e1", {"a": b"1", "b": b"\x00\xff"})
@@ -142,3 +140,13 @@ class MemoriesContract:
             assert await store.embeddings("e1", []) == {}
 
         run(check)
+
+    async def completed(self, store: Store, *numbers: int, clock: Clock | None = None) -> list[str]:
+        for n in numbers:
+            if clock is not None:
+                clock.now += 1
+            await store.create(debate(n))
+            await store.claim(debate(n).id, "me", 10, expect=["pending"])
+            done = Commit(debate_id=debate(n).id, epoch=1, status="completed", outcome=OUTCOME, release=True)
+            await store.commit(done)
+        return [debate(n).id for n in numbers]

@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
+from moot.core.types import Cursor, Failure, Shown, Usage
 from moot.store import Commit, Store
-from moot.types import Cursor, Failure, Shown, Usage
-from tests.store.samples import debate, turn
+from tests.store.samples import OUTCOME, debate, turn
 
 
 class StepsContract:
-    def test_a_turn_comes_back_as_it_was_committed_with_everything_else_of_its_step(self, run, clock):
+    def test_a_commit_stores_turn_events_cursor_and_totals(self, run, clock):
         async def check(store: Store):
             await store.create(debate(1))
             claimed = await store.claim(debate(1).id, "me", 10, expect=["pending"])
@@ -51,7 +51,7 @@ class StepsContract:
 
         run(check)
 
-    def test_a_cost_that_is_not_known_makes_the_sum_unknown(self, run):
+    def test_an_unknown_cost_makes_the_total_unknown(self, run):
         async def check(store: Store):
             await store.create(debate(1))
             await store.claim(debate(1).id, "me", 10, expect=["pending"])
@@ -111,7 +111,7 @@ class StepsContract:
 
         run(check)
 
-    def test_one_bad_commit_in_a_group_spoils_no_other(self, run):
+    def test_a_failing_commit_does_not_fail_its_group(self, run):
         async def check(store: Store):
             for n in range(20):
                 await store.create(debate(n))
@@ -127,7 +127,7 @@ class StepsContract:
 
         run(check)
 
-    def test_of_many_who_claim_at_once_one_wins(self, run):
+    def test_of_concurrent_claims_one_wins(self, run):
         async def check(store: Store):
             made = await store.create(debate(1))
             claims = await asyncio.gather(
@@ -139,7 +139,7 @@ class StepsContract:
 
         run(check)
 
-    def test_a_live_lease_is_in_the_way_and_a_dead_owners_is_not(self, run, clock):
+    def test_a_valid_lease_blocks_a_claim_unless_its_owner_is_dead(self, run, clock):
         async def check(store: Store):
             made = await store.create(debate(1))
             await store.claim(made.id, "me", 10, expect=["pending"])
@@ -152,21 +152,19 @@ class StepsContract:
 
         run(check)
 
-    def test_ending_lets_go_of_the_lease_and_keeps_the_outcome(self, run, clock):
+    def test_ending_releases_the_lease_and_stores_the_outcome(self, run, clock):
         async def check(store: Store):
             made = await store.create(debate(1))
             await store.claim(made.id, "me", 10, expect=["pending"])
             clock.now += 5
-            await store.commit(
-                Commit(debate_id=made.id, epoch=1, status="completed", outcome={"winner": "a"}, release=True)
-            )
+            await store.commit(Commit(debate_id=made.id, epoch=1, status="completed", outcome=OUTCOME, release=True))
             done = await store.get(made.id)
-            assert (done.status, done.outcome, done.owner) == ("completed", {"winner": "a"}, None)
+            assert (done.status, done.outcome, done.owner) == ("completed", OUTCOME, None)
             assert done.completed_at == clock.now
 
         run(check)
 
-    def test_a_failure_is_kept_until_the_next_claim_and_its_cost_for_good(self, run):
+    def test_a_claim_clears_the_error_and_keeps_the_lost_usage(self, run):
         async def check(store: Store):
             made = await store.create(debate(1))
             await store.claim(made.id, "me", 10, expect=["pending"])
@@ -195,7 +193,7 @@ class StepsContract:
 
         run(check)
 
-    def test_whoever_is_told_to_stop_keeps_the_lease_while_it_finishes(self, run):
+    def test_a_stopping_driver_keeps_its_lease_until_its_step_ends(self, run):
         async def check(store: Store):
             made = await store.create(debate(1))
             await store.claim(made.id, "me", 10, expect=["pending"])
@@ -208,7 +206,7 @@ class StepsContract:
 
         run(check)
 
-    def test_a_pulse_renews_leases_and_tells_what_changed(self, run, clock):
+    def test_a_heartbeat_renews_leases_and_reports_changes(self, run, clock):
         async def check(store: Store):
             for n in range(4):
                 await store.create(debate(n))
@@ -218,18 +216,18 @@ class StepsContract:
             await store.move(ids[2], "canceled", expect=["running"])
             await store.claim(ids[3], "you", 10, expect=["running"], dead="me")
             clock.now += 4
-            pulse = await store.pulse("me", dict.fromkeys(ids, 1), 10)
-            assert pulse.statuses == {ids[0]: "running", ids[1]: "stopping"}
-            assert set(pulse.lost) == {ids[2], ids[3]}
+            beat = await store.heartbeat("me", dict.fromkeys(ids, 1), 10)
+            assert beat.statuses == {ids[0]: "running", ids[1]: "stopping"}
+            assert set(beat.lost) == {ids[2], ids[3]}
             assert (await store.get(ids[0])).lease_until == clock.now + 10
             assert (await store.get(ids[3])).lease_until == clock.now + 6
             clock.now += 4
-            await store.pulse("me", {ids[0]: 1}, None)
+            await store.heartbeat("me", {ids[0]: 1}, None)
             assert (await store.get(ids[0])).lease_until == clock.now + 6
 
         run(check)
 
-    def test_abandoned_are_those_whose_driver_is_silent_or_dead(self, run, clock):
+    def test_abandoned_debates_have_an_expired_lease_or_a_dead_owner(self, run, clock):
         async def check(store: Store):
             for n, owner in enumerate(["silent", "alive", "dead", "done"]):
                 await store.create(debate(n))

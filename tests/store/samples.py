@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from moot.store import Memorized
-from moot.types import Debate, SeatSpec, Turn
+from moot.core.types import Debate, Outcome, Sampling, SeatSpec, Turn
+from moot.store import MemoryEntry
 
 GATES = ("1/checkpoint", "2/checkpoint")
-CAST = (SeatSpec(id="a", name="Ada", role="debater", model="sim:", max_tokens=600, temperature=0.7),)
+CAST = (SeatSpec(id="a", name="Ada", role="debater", model="sim:", max_tokens=600, sampling=Sampling(temperature=0.7)),)
+OUTCOME = Outcome(winner="a", headline="Ada wins.", ended_by="rounds", verdict_source="judge")
 
 
 def debate(n: int = 0, **changes: Any) -> Debate:
@@ -55,10 +56,6 @@ def turn(key: str = "1/speak/a", seq: int = 1, **changes: Any) -> Turn:
         started_at=1000.25,
         created_at=1001.5,
         metadata={"attempts": ["x"]},
-        confidence=0.5,
-        tool_calls=[{"name": "t"}],
-        test_results=[1],
-        reflections=["r"],
     )
     return replace(base, **changes)
 
@@ -71,5 +68,5 @@ class Clock:
         return self.now
 
 
-def memorized(n: int, words: Sequence[str] = ("word",), **more: Any) -> Memorized:
-    return Memorized(**{"debate_id": debate(n).id, "words": words, "decided": True, "demonstration": False, **more})
+def entry(n: int, words: Sequence[str] = ("word",), **more: Any) -> MemoryEntry:
+    return MemoryEntry(**{"debate_id": debate(n).id, "words": words, "decided": True, "demonstration": False, **more})

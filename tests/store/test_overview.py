@@ -1,4 +1,4 @@
-"""What an operator sees, on both stores."""
+"""Operational figures, on both stores."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from moot.pace import Rates
+from moot.core.pace import Rates
+from moot.core.settings import RateLimit
+from moot.core.types import Debate, Failure, Gate
 from moot.runtime.presence import present
-from moot.settings import RateLimit
 from moot.store import Commit, Store
-from moot.store.overview import SILENT_SECONDS, Presence, troubles_of
+from moot.store.overview import SILENT_SECONDS, Presence, group_failures
 from moot.store.postgres import PostgresStore
 from moot.store.postgres.pace import SharedPace
 from moot.store.sqlite import SqliteStore
-from moot.types import Debate, Failure, Gate
 
 NOW = 1_700_000_000.0
 
@@ -103,7 +103,7 @@ def test_debates_drivers_and_leases(run, clock):
     run(check)
 
 
-def test_gates_and_those_that_are_overdue(run, clock):
+def test_open_and_overdue_gates(run, clock):
     async def check(store):
         await asked(store, "a", None)
         await asked(store, "b", NOW + 5)
@@ -117,7 +117,7 @@ def test_gates_and_those_that_are_overdue(run, clock):
     run(check)
 
 
-def test_failures_of_late_the_most_frequent_first(run, clock):
+def test_recent_failures_are_grouped_most_frequent_first(run, clock):
     async def check(store):
         await failed(store, "old", "error", "long ago")
         clock.now += 100
@@ -136,9 +136,9 @@ def test_failures_of_late_the_most_frequent_first(run, clock):
     run(check)
 
 
-def test_a_failure_without_a_reason_is_one_too():
-    (trouble,) = troubles_of([{"id": "a", "error": None}])  # type: ignore[list-item]
-    assert (trouble.kind, trouble.message) == ("error", "")
+def test_a_failure_without_a_reason_is_counted():
+    (group,) = group_failures([{"id": "a", "error": None}])  # type: ignore[list-item]
+    assert (group.kind, group.message) == ("error", "")
 
 
 def test_workers_come_and_go(database_url, clock):
@@ -165,7 +165,7 @@ def test_workers_come_and_go(database_url, clock):
         found = await store.overview(60)
         assert (list(found.workers), [each.name for each in found.silent]) == ([], ["one"])
         clock.now += 3600
-        await store.check_in(replace(now(), name="two"))  # whoever comes clears away those that left without a word
+        await store.check_in(replace(now(), name="two"))  # a check-in deletes stale rows
         found = await store.overview(60)
         assert ([each.name for each in found.workers], list(found.silent)) == (["two"], [])
         await store.close()
@@ -173,7 +173,7 @@ def test_workers_come_and_go(database_url, clock):
     asyncio.run(main())
 
 
-def test_rate_limits_as_they_stand(database_url, clock):
+def test_rate_limit_status(database_url, clock):
     async def main() -> None:
         store = PostgresStore(database_url, clock=clock)
         pace, rates = SharedPace(store, clock=clock), Rates.of(RateLimit(requests_per_minute=10))

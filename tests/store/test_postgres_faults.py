@@ -1,4 +1,4 @@
-"""A server that goes away and comes back, and connections that are lost in the middle of a write."""
+"""Server restarts, and connections that are lost in the middle of a write."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from moot.errors import StoreError
-from moot.store import AccessToken, Commit, Memorized, Reservation
+from moot.core.errors import StoreError
+from moot.core.types import Cursor, Debate, Failure, Gate, Shown, Usage
+from moot.store import AccessToken, Commit, IdempotencyKey, MemoryEntry
 from moot.store.postgres import PostgresStore
 from moot.store.postgres.clock import ServerClock
-from moot.types import Cursor, Debate, Failure, Gate, Shown, Usage
 from tests.postgres import Cluster, other
+from tests.store.proxy import proxy_to
 from tests.store.samples import debate, turn
-from tests.store.test_postgres import using
-from tests.store.wire import wire_to
+from tests.store.using import using
 
 pytestmark = pytest.mark.slow
 
@@ -77,7 +77,7 @@ async def guide(store: PostgresStore, debate_id: str) -> Any:
 
 @contextmanager
 def later(store: PostgresStore, debate_id: str) -> Iterator[Debate]:
-    """Gives the debate as `running` has left it, without asking the server; it is a second later now."""
+    """Yield the debate as `running` left it, without asking the server, and move the clock on by a second."""
     clock, store.now = store.now, ServerClock(lambda: clock() + 1)
     try:
         yield debate(int(debate_id[:8], 16), status="running", epoch=1, updated_at=clock())
@@ -113,20 +113,20 @@ async def create(store: PostgresStore, debate_id: str) -> Any:
     return (await store.create(debate(int(debate_id[:8], 16) + 100), turns=[turn()], events=NOTE)).topic
 
 
-async def pulse(store: PostgresStore, debate_id: str) -> Any:
-    return (await store.pulse("me", {debate_id: 1}, 10)).statuses[debate_id]
+async def heartbeat(store: PostgresStore, debate_id: str) -> Any:
+    return (await store.heartbeat("me", {debate_id: 1}, 10)).statuses[debate_id]
 
 
 async def remember(store: PostgresStore, debate_id: str) -> Any:
-    await store.remember([Memorized(debate_id=debate_id, words=["word"], decided=True, demonstration=False)])
+    await store.remember([MemoryEntry(debate_id=debate_id, words=["word"], decided=True, demonstration=False)])
 
 
 async def add_token(store: PostgresStore, debate_id: str) -> Any:
     return await store.add_token(AccessToken(id=debate_id, name=debate_id, hash=debate_id, scopes=("read",)))
 
 
-async def reserve(store: PostgresStore, debate_id: str) -> Any:
-    return (await store.reserve(Reservation(key=debate_id, hash="h", debate_id="d"), 60)).hash
+async def reserve_key(store: PostgresStore, debate_id: str) -> Any:
+    return (await store.reserve_key(IdempotencyKey(key=debate_id, hash="h", debate_id="d"), 60)).hash
 
 
 WRITES = [
@@ -142,10 +142,10 @@ WRITES = [
     decide_seen,
     guide_seen,
     create,
-    pulse,
+    heartbeat,
     remember,
     add_token,
-    reserve,
+    reserve_key,
 ]
 
 
@@ -153,7 +153,7 @@ SEEN = [claim_seen, move_seen, decide_seen, guide_seen]
 
 
 async def running(store: PostgresStore, n: int) -> str:
-    """A debate that is driven, with an open gate."""
+    """Create a running debate with an open gate."""
     made = await store.create(debate(n))
     await store.claim(made.id, "me", 10, expect=["pending"])
     gate = Gate(debate_id=made.id, key=GATE, kind="checkpoint", question="?")
@@ -162,32 +162,32 @@ async def running(store: PostgresStore, n: int) -> str:
 
 
 async def everything(store: PostgresStore, debate_id: str) -> Any:
-    """All that is stored of a debate, but for what is never the same twice."""
+    """All that is stored of a debate, except ids and times."""
     kept: Debate = replace(await store.get(debate_id), id="", updated_at=0.0)
     gates = [replace(gate, debate_id="") for gate in await store.gates(debate_id)]
     hits = await store.search(["word"], 9)
-    return kept, await store.turns(debate_id), await store.events(debate_id), gates, hits.having
+    return kept, await store.turns(debate_id), await store.events(debate_id), gates, hits.document_frequency
 
 
 class TestLostConnections:
-    @pytest.mark.parametrize("lost", ["answer", "question"])
+    @pytest.mark.parametrize("lost", ["reply", "request"])
     @pytest.mark.parametrize("write", WRITES, ids=lambda write: write.__name__)
-    def test_a_write_is_made_once_whichever_way_its_connection_was_lost(self, databases, write: Write, lost, clock):
+    def test_a_write_is_made_once_whether_request_or_reply_was_lost(self, databases, write: Write, lost, clock):
         undisturbed, disturbed = databases.make(), databases.make()
 
         async def main() -> None:
-            async with wire_to(disturbed) as wire:
+            async with proxy_to(disturbed) as proxy:
                 found = []
-                for url in (undisturbed, wire.url):
+                for url in (undisturbed, proxy.url):
                     store = PostgresStore(url, clock=clock)
                     for n in (1, 2):
                         debate_id = await running(store, n)
-                        if n == 2 and url == wire.url:
-                            # The statements are known by now: the next thing that is sent is this one.
-                            wire.lose_answer, wire.lose_question = lost == "answer", lost == "question"
+                        if n == 2 and url == proxy.url:
+                            # All statements are prepared by now: the next request is this write.
+                            proxy.drop_reply, proxy.drop_request = lost == "reply", lost == "request"
                         result = await write(store, debate_id)
-                    assert not wire.lose_answer
-                    assert not wire.lose_question
+                    assert not proxy.drop_reply
+                    assert not proxy.drop_request
                     found.append((result, await everything(store, debate_id)))
                     await store.close()
                 assert found[0] == found[1]
@@ -199,22 +199,22 @@ class TestLostConnections:
     def clock(self):
         return lambda: 1000.0
 
-    def test_one_that_was_taken_over_meanwhile_is_not_made_again(self, database_url):
-        """The commit arrived, its answer was lost, and before anyone looked someone else went on."""
+    def test_a_commit_is_not_repeated_after_a_take_over(self, database_url):
+        """The commit is made, its reply is lost, and another process claims the debate before the retry."""
 
         async def main() -> None:
-            async with wire_to(database_url) as wire:
-                store, thief = PostgresStore(wire.url), PostgresStore(database_url)
+            async with proxy_to(database_url) as proxy:
+                store, thief = PostgresStore(proxy.url), PostgresStore(database_url)
                 first = await running(store, 1)
                 await commit_turn(store, first)
                 second = await running(store, 2)
-                wire.lose_answer = True
+                proxy.drop_reply = True
                 late = asyncio.create_task(commit_turn(store, second))
                 while not await thief.turns(second):
                     await asyncio.sleep(0)
                 await thief.claim(second, "thief", 10, expect=["running"], dead="me")
                 committed, _ = await late
-                # Whether it looked before or after the take-over: it was written once, and never again.
+                # Whether it retried before or after the claim: it was written once.
                 assert committed in (None, [(1, "TURN"), (2, "status")])
                 assert len(await thief.turns(second)) == 1
                 assert [event.seq for event in await thief.events(second)] == [1, 2]
@@ -223,12 +223,12 @@ class TestLostConnections:
 
         asyncio.run(main())
 
-    def test_all_of_a_group_are_made_once(self, database_url):
+    def test_every_commit_of_a_group_is_made_once(self, database_url):
         async def main() -> None:
-            async with wire_to(database_url) as wire:
-                store = PostgresStore(wire.url)
+            async with proxy_to(database_url) as proxy:
+                store = PostgresStore(proxy.url)
                 ids = [await running(store, n) for n in range(20)]
-                wire.lose_answer = True
+                proxy.drop_reply = True
                 done = await asyncio.gather(*(commit_turn(store, debate_id) for debate_id in ids))
                 assert done == [([(1, "TURN"), (2, "status")], "running")] * 20
                 for debate_id in ids:
@@ -248,8 +248,8 @@ class TestRestarts:
         return other(cluster.url(), "restarted")
 
     @pytest.mark.parametrize("mode", ["fast", "immediate"])
-    def test_commits_outlive_a_restart(self, cluster: Cluster, url, mode):
-        """Twenty debates commit as fast as they can while the server is restarted: nothing is lost or doubled."""
+    def test_commits_survive_a_restart(self, cluster: Cluster, url, mode):
+        """Twenty debates commit as fast as they can while the server restarts: no turn is lost or doubled."""
         steps = 150
 
         async def main() -> None:
@@ -285,19 +285,26 @@ class TestRestarts:
 
         asyncio.run(main())
 
-    def test_a_server_that_stays_away_is_said_and_found_again(self, cluster: Cluster, url):
+    def test_a_server_that_stays_away_is_reported_and_found_again(self, cluster: Cluster, url):
         async def main() -> None:
-            store = PostgresStore(url, patience=0.3)
+            store = PostgresStore(url, retry_seconds=0.3)
             first = await running(store, 1)
             await asyncio.to_thread(cluster.stop, "fast")
             try:
-                for attempt in (commit_turn(store, first), move(store, first), store.get(first), pulse(store, first)):
-                    with pytest.raises(StoreError, match=r"is gone \(.+\)\. What is stored is whole: `moot resume`"):
+                for attempt in (
+                    commit_turn(store, first),
+                    move(store, first),
+                    store.get(first),
+                    heartbeat(store, first),
+                ):
+                    with pytest.raises(
+                        StoreError, match=r"is gone \(.+\)\. What is stored is whole: when it is back, go on"
+                    ):
                         await attempt
-                fresh = PostgresStore(url, patience=0.3)
+                fresh = PostgresStore(url, retry_seconds=0.3)
                 with pytest.raises(StoreError, match="does not answer.*Start it"):
                     await fresh.open()
-                waiting = asyncio.create_task(fresh.open(patience=60))
+                waiting = asyncio.create_task(fresh.open(retry_seconds=60))
             finally:
                 await asyncio.to_thread(cluster.start)
             await waiting
@@ -308,7 +315,7 @@ class TestRestarts:
 
         asyncio.run(main())
 
-    def test_what_is_committed_survives_the_sudden_death_of_the_server(self, cluster: Cluster, url):
+    def test_commits_survive_a_server_crash(self, cluster: Cluster, url):
         using(url, lambda store: running(store, 1))
         using(url, lambda store: commit_turn(store, debate(1).id))
         cluster.restart("immediate")

@@ -1,3 +1,5 @@
+"""The contract on SQLite, and what is particular to a file."""
+
 from __future__ import annotations
 
 import asyncio
@@ -8,9 +10,9 @@ from contextlib import closing
 
 import pytest
 
-from moot.errors import NotWritable, StoreError, WrongSchema
+from moot.core.errors import NotWritable
 from moot.store.rows import new_id
-from moot.store.sqlite import SqliteStore, migrations
+from moot.store.sqlite import SqliteStore
 from tests.store.contract import StoreContract
 from tests.store.samples import debate, turn
 
@@ -31,84 +33,8 @@ class TestSqlite(StoreContract):
         return run
 
 
-def open_and_close(path):
-    async def main():
-        await SqliteStore(path).close()
-
-    asyncio.run(main())
-
-
-def test_every_table_and_column_the_documents_name(tmp_path):
-    open_and_close(tmp_path / "m.db")
-    named = {
-        "debate_sessions": "id debate_id topic status topology_type coordination_protocol config initiated_by "
-        "created_at updated_at completed_at total_rounds final_consensus_score outcome next_round next_actor "
-        "user_rating auto_score",
-        "debate_turns": "id session_id round phase agent_id agent_role provider model content confidence tool_calls "
-        "test_results reflections metadata created_at response_time_ms duration_ms",
-        "debate_events": "session_id seq type data created_at",
-        "debate_gates": "session_id phase summary artifacts requested_at decision reviewer reason decided_at",
-        "code_versions": "id session_id turn_id language code version_number quality_score test_pass_rate metrics "
-        "diff_from_previous created_at",
-        "episodes": "id session_id turn_id agent_id task_description attempt_number code test_results failure_analysis "
-        "reflection improvement confidence",
-        "lessons": "id insight",
-        "templates": "id name content",
-    }
-    with closing(sqlite3.connect(tmp_path / "m.db")) as connection:
-        for table, columns in named.items():
-            found = {row[1] for row in connection.execute(f"pragma table_info({table})")}
-            assert set(columns.split()) <= found, table
-
-
-def test_opening_twice_migrates_once(tmp_path):
-    path = tmp_path / "m.db"
-    open_and_close(path)
-    open_and_close(path)
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("pragma user_version").fetchone()[0] == len(migrations())
-
-
-def test_a_newer_schema_is_refused_and_left_alone(tmp_path):
-    path = tmp_path / "m.db"
-    open_and_close(path)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("pragma user_version = 99")
-    with pytest.raises(WrongSchema, match="schema 99.*Upgrade moot"):
-        SqliteStore(path)
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("pragma user_version").fetchone()[0] == 99
-
-
-def test_a_migration_that_fails_leaves_nothing_behind(tmp_path, monkeypatch):
-    path = tmp_path / "m.db"
-    broken = [*migrations(), "create table half (x);\ninsert into nowhere values (1);\n"]
-    monkeypatch.setattr("moot.store.sqlite.migrations", lambda: broken)
-    with pytest.raises(StoreError, match="nowhere"):
-        SqliteStore(path)
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("select count(*) from sqlite_master").fetchone()[0] == 0
-        assert connection.execute("pragma user_version").fetchone()[0] == 0
-
-
-def test_a_file_that_is_no_database(tmp_path):
-    path = tmp_path / "notes.txt"
-    path.write_text("just some notes, " * 100)
-    with pytest.raises(StoreError, match="not a moot database"):
-        SqliteStore(path)
-    assert path.read_text().startswith("just some notes")
-
-
-def test_a_place_where_nothing_can_be_written(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(NotWritable, match="--db"):
-        SqliteStore(tmp_path / "file" / "moot.db")
-    with pytest.raises(NotWritable, match="--db"):
-        SqliteStore(tmp_path)
-
-
-def test_a_database_locked_by_another_process_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("moot.store.sqlite.BUSY_SECONDS", 0.05)
+def test_a_database_locked_by_another_process_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr("moot.store.sqlite.connection.BUSY_SECONDS", 0.05)
     path = tmp_path / "m.db"
 
     async def main():
@@ -125,7 +51,7 @@ def test_a_database_locked_by_another_process_is_said(tmp_path, monkeypatch):
     asyncio.run(main())
 
 
-def test_a_cursor_that_cannot_be_read_is_no_cursor(tmp_path):
+def test_an_unreadable_cursor_is_empty(tmp_path):
     path = tmp_path / "m.db"
 
     async def main():
@@ -140,7 +66,7 @@ def test_a_cursor_that_cannot_be_read_is_no_cursor(tmp_path):
     asyncio.run(main())
 
 
-def test_what_is_committed_survives_the_death_of_the_process(tmp_path):
+def test_commits_survive_a_killed_process(tmp_path):
     path = tmp_path / "m.db"
     program = """
 import asyncio, os, signal, sys
@@ -167,7 +93,7 @@ asyncio.run(main())
     asyncio.run(main())
 
 
-def test_ids_sort_by_the_time_they_were_made():
+def test_ids_sort_by_creation_time():
     ids = [new_id(1_700_000_000 + n) for n in range(100)]
     assert ids == sorted(ids)
     assert len({new_id(5) for _ in range(1000)}) == 1000
@@ -185,7 +111,7 @@ def test_ids_sort_by_the_time_they_were_made():
     ],
 )
 def test_pages_walk_an_index_and_sort_nothing(tmp_path, filters, index):
-    """Also further down: where a page begins is looked up, not counted off."""
+    """Later pages, too: keyset paging looks up where a page begins."""
 
     async def main() -> list[str]:
         store = SqliteStore(tmp_path / "moot.db")

@@ -7,8 +7,8 @@ import socket
 
 import pytest
 
-from moot.errors import InputError, StoreError
-from moot.telemetry.endpoint import shown
+from moot.core.errors import InputError, StoreError
+from moot.telemetry.endpoint import serve_metrics
 
 
 def asked(*requests: bytes, render=None) -> list[bytes]:
@@ -17,7 +17,7 @@ def asked(*requests: bytes, render=None) -> list[bytes]:
 
     async def main() -> list[bytes]:
         answers = []
-        async with shown(render or say, "127.0.0.1", 0) as url:
+        async with serve_metrics(render or say, "127.0.0.1", 0) as url:
             port = int(url.rsplit(":", 1)[1].partition("/")[0])
             for request in requests:
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -68,7 +68,7 @@ def test_a_failure_to_measure_is_said():
 
 def test_a_port_that_is_taken_is_bad_input():
     async def main(port: int) -> None:
-        async with shown(lambda: asyncio.sleep(0, ""), "127.0.0.1", port):
+        async with serve_metrics(lambda: asyncio.sleep(0, ""), "127.0.0.1", port):
             pass
 
     with socket.socket() as taken:
@@ -81,5 +81,5 @@ def test_a_port_that_is_taken_is_bad_input():
 
 
 async def _elsewhere() -> None:
-    async with shown(lambda: asyncio.sleep(0, ""), "203.0.113.7", 0):
+    async with serve_metrics(lambda: asyncio.sleep(0, ""), "203.0.113.7", 0):
         pass

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from moot.telemetry import Where, where
+from moot.telemetry import TaskContext, task_context
 from moot.telemetry.logs import configure, secrets_in
 from tests.models.wire import Say, Wire
 from tests.workers.crew import Crew, new, on, status
@@ -21,7 +21,7 @@ CANARIES = {"question": "aardvark-in-the-question", "answer": "beaver-in-the-ans
 
 @pytest.fixture
 def restored() -> Iterator[None]:
-    """Logging as it was before."""
+    """Restore the logging configuration."""
     root, ours = logging.getLogger(), logging.getLogger("moot")
     before = root.handlers[:], root.level, ours.level
     for handler in root.handlers[:]:
@@ -40,7 +40,7 @@ def written(form: Any, level: str, write: Any, **more: Any) -> str:
 
 def in_a_step(work: Any) -> None:
     async def main() -> None:
-        where.set(Where("3f2a91c0-0000", 4, "2/think/b"))
+        task_context.set(TaskContext("3f2a91c0-0000", 4, "2/think/b"))
         work()
 
     asyncio.run(main())
@@ -122,10 +122,11 @@ def test_a_key_that_someone_quotes_is_blotted_out(form):
 
 @pytest.mark.slow
 def test_a_worker_logs_no_words_and_no_keys(database_url, tmp_path):
-    """With everything logged that can be, and a provider that quotes what it was sent when it fails."""
+    """At the lowest level, with a provider whose errors quote the request."""
     said = f"{CANARIES['answer']} and {CANARIES['question']}"
+    other = f"{CANARIES['answer']} is what I have to say against it"
     quoted = {"error": {"message": f"{CANARIES['key']} asked {CANARIES['question']}"}}
-    answers = [Say(said), Say(status=503, error=quoted), Say(said), Say(status=400, error=quoted)]
+    answers = [Say(said), Say(status=503, error=quoted), Say(other), Say(status=400, error=quoted)]
     environ = {"MOOT_API_KEY": CANARIES["key"], "MOOT_LOG_FORMAT": "json", "MOOT_LOG_LEVEL": "debug"}
     with Wire(*answers) as wire, Crew(database_url, tmp_path, MOOT_BACKOFF_BASE_SECONDS="0", **environ) as crew:
         worker = crew.worker().ready()

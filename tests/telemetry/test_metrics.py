@@ -1,4 +1,4 @@
-"""What is counted, and the text in which Prometheus reads it, checked with its own reader."""
+"""Metrics, read with Prometheus's own parser."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from moot.app import App
-from moot.errors import ModelOverloaded, StoreError
-from moot.settings import Settings
+from moot.core.errors import ModelOverloaded, StoreError
+from moot.core.settings import Settings
 from moot.store.overview import Overview
 from moot.store.queue import Depth, Swept
 from moot.telemetry.exposition import Exposition
 from moot.telemetry.instruments import Instruments, of_database, of_process
 from moot.telemetry.metrics import Histogram, Numbers, render
-from moot.telemetry.watch import Watch, outcome
-from tests.running import answers_file, new_debate, run_to_rest
+from moot.telemetry.telemetry import Telemetry, outcome
+from tests.running import Held, new_debate, run_to_rest, until
 
 
 def read(text: str) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
@@ -118,12 +118,14 @@ def test_a_take_over_and_the_late_commit_of_the_one_before_are_counted(tmp_path)
         first = app_in(tmp_path, lease_seconds=1, pulse_seconds=60)
         second = app_in(tmp_path)
         first.runtime.owner, second.runtime.owner = "first", "second"
-        slow = answers_file(tmp_path, delay_ms=400)
-        debate = await new_debate(first, slow, "classic", max_rounds=1)
+        held = Held(tmp_path)
+        debate = await new_debate(first, held.model, "classic", max_rounds=1)
         await first.runtime.start(debate.id)
+        await until(held.log.exists)
         # As if it had slept past its lease.
         await first.runtime.store._writer.do(lambda c: c.execute("update debate_sessions set lease_until = 0"))
         await second.runtime.resume(debate.id)
+        held.release()
         await second.runtime.wait(debate.id)
         await first.runtime.wait(debate.id)
         found = read(await first.metrics()), read(await second.metrics())
@@ -137,7 +139,7 @@ def test_a_take_over_and_the_late_commit_of_the_one_before_are_counted(tmp_path)
 
 
 def test_waiting_and_sweeping_are_counted():
-    watch = Watch()
+    watch = Telemetry()
     watch.waited("openai", 1.5)
     watch.waited("openai", 2)
     watch.swept(Swept(orphans=2, stopped=1))

@@ -17,10 +17,10 @@ from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 from opentelemetry.trace import SpanKind, StatusCode
 
 from moot.app import App
-from moot.settings import Settings
+from moot.core.settings import Settings
+from moot.core.types import Debate, Sampling
 from moot.telemetry import names
-from moot.telemetry.watch import Watch
-from moot.types import Debate
+from moot.telemetry.telemetry import Telemetry
 from tests.models.wire import Say, Wire
 from tests.running import new_debate, run_to_rest
 
@@ -32,8 +32,8 @@ def traced(folder: Path, monkeypatch: pytest.MonkeyPatch, model: str, **settings
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     tracer = provider.get_tracer("moot")
-    own = Watch.of
-    monkeypatch.setattr(Watch, "of", classmethod(lambda cls, settings: own(settings, tracer=tracer)))
+    own = Telemetry.of
+    monkeypatch.setattr(Telemetry, "of", classmethod(lambda cls, settings: own(settings, tracer=tracer)))
 
     async def main() -> Debate:
         given = {"database_url": str(folder / "moot.db"), "backoff_base_seconds": 0, **settings}
@@ -99,16 +99,18 @@ def test_what_is_said_is_in_spans_only_when_asked_for(tmp_path, monkeypatch, con
 
 def test_names_are_those_of_the_conventions():
     known = {value for name, value in vars(gen_ai_attributes).items() if name.startswith("GEN_AI_")}
-    ours = {value for name, value in vars(names).items() if isinstance(value, str) and value.startswith("gen_ai.")}
-    assert len(ours) > 10
-    assert ours <= known
+    ours = {*names.SAMPLING.values(), *(value for value in vars(names).values() if isinstance(value, str))}
+    conventional = {name for name in ours if name.startswith("gen_ai.")}
+    assert len(conventional) > 10
+    assert conventional <= known
+    assert names.SAMPLING.keys() == Sampling.model_fields.keys()
 
 
 def test_nothing_of_it_is_imported_unless_it_is_wanted(tmp_path):
     code = f"""
 import sys
 from moot.app import App
-from moot.settings import Settings
+from moot.core.settings import Settings
 app = App(Settings(database_url={str(tmp_path / "moot.db")!r}), {{}}, measured=True)
 app.runtime, app.models.open("sim:")
 print(sorted(name for name in sys.modules if name.startswith("opentelemetry")))
@@ -130,7 +132,7 @@ def test_spans_reach_a_collector(tmp_path):
         code = f"""
 import asyncio
 from moot.app import App
-from moot.settings import Settings
+from moot.core.settings import Settings
 from tests.running import new_debate, run_to_rest
 
 async def main():

@@ -16,8 +16,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
-from moot.bench.frames import FLAGS, chromium
 from moot.server.dashboard import STATIC
+from perf.frames import FLAGS, chromium
 from tests.server.serving import Served, served
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +50,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def house(built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def site(built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with served(tmp_path_factory.mktemp("web"), model=SIM) as server:
         server.model = SIM
         yield server
@@ -114,17 +114,18 @@ def keep(page: Page, name: str) -> None:
     page.screenshot(path=SCREENS / f"{name}.png")
 
 
-def check_axe(page: Page) -> None:
-    found = Axe().run(page).response["violations"]
+def check_axe(page: Page, *rules: str) -> None:
+    options = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else None
+    found = Axe().run(page, options=options).response["violations"]
     assert [(each["id"], [node["html"][:200] for node in each["nodes"]][:3]) for each in found] == []
 
 
-def to_checkpoint(house: Served, debate_id: str) -> dict[str, Any]:
+def to_checkpoint(site: Served, debate_id: str) -> dict[str, Any]:
     """Past the clarification that a simulated moderator may ask for."""
     while True:
-        house.rested(debate_id)
-        gates = house.get(f"/v1/debates/{debate_id}/gates").json()["items"]
+        site.rested(debate_id)
+        gates = site.get(f"/v1/debates/{debate_id}/gates").json()["items"]
         gate = next(each for each in gates if each["status"] == "open")
         if gate["kind"] == "checkpoint":
             return gate
-        house.post(f"/v1/debates/{debate_id}/answer", {"text": "A small team."}).raise_for_status()
+        site.post(f"/v1/debates/{debate_id}/answer", {"text": "A small team."}).raise_for_status()

@@ -1,4 +1,4 @@
-"""Everyone can use it: axe finds nothing on any page, in either theme and size; and nobody else gets in."""
+"""Accessibility (axe finds nothing on any page, in either theme and size), themes, and logging in."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def paths(house: Served) -> dict[str, tuple[str, str]]:
+def paths(site: Served) -> dict[str, tuple[str, str]]:
     """Each page's path, and what is there when it is complete."""
-    duel = house.completed(topic="Tabs or spaces?", format="duel", settings={"turns": 4, "claims": True})
+    duel = site.completed(topic="Tabs or spaces?", format="duel", settings={"turns": 4, "claims": True})
     branch = {"at": "3/speak/a", "guidance": "Think of diffs."}
-    fork = house.post(f"/v1/debates/{duel['id']}/fork", branch).raise_for_status().json()
-    house.rested(fork["id"], "completed")
-    panel = house.made(topic="Build or buy?", format="panel", settings={"perspectives": 3, "max_rounds": 2})
-    to_checkpoint(house, panel["id"])
-    crucible = house.completed(topic="How many piano tuners?", format="crucible")
-    council = house.completed(topic="Which database?", format="council")
+    fork = site.post(f"/v1/debates/{duel['id']}/fork", branch).raise_for_status().json()
+    site.rested(fork["id"], "completed")
+    panel = site.made(topic="Build or buy?", format="panel", settings={"perspectives": 3, "max_rounds": 2})
+    to_checkpoint(site, panel["id"])
+    crucible = site.completed(topic="How many piano tuners?", format="crucible")
+    council = site.completed(topic="Which database?", format="council")
     return {
         "list": ("/", ".row"),
         "new": ("/new?format=panel", ".estimate .price"),
@@ -41,21 +41,24 @@ def paths(house: Served) -> dict[str, tuple[str, str]]:
     }
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", ["desktop", "phone"])
-def test_axe_finds_nothing(house: Served, paths: dict[str, tuple[str, str]], open_page: Open, size: str, theme: str):
-    page = open_page(house.url, size=size, theme=theme, allowed=("status of 404",))
+def test_axe_finds_nothing(site: Served, paths: dict[str, tuple[str, str]], open_page: Open, size: str):
+    page = open_page(site.url, size=size, allowed=("status of 404",))
     for name, (path, there) in paths.items():
-        page.goto(house.url + path)
+        page.goto(site.url + path)
         page.locator(there).first.wait_for(state="attached")
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
         check_axe(page)
-        keep(page, f"{name}-{size}-{theme}")
+        keep(page, f"{name}-{size}-light")
+        page.emulate_media(color_scheme="dark")
+        check_axe(page, "color-contrast")  # the themes differ in nothing else
+        keep(page, f"{name}-{size}-dark")
+        page.emulate_media(color_scheme="light")
 
 
-def test_axe_finds_nothing_in_dialogs_and_open_folds(house: Served, paths: dict[str, tuple[str, str]], open_page: Open):
-    page = open_page(house.url + paths["duel"][0])
-    expect(page.locator(".verdict")).to_be_visible()  # before that, nobody listens to this page's keys
+def test_axe_finds_nothing_in_dialogs_and_open_folds(site: Served, paths: dict[str, tuple[str, str]], open_page: Open):
+    page = open_page(site.url + paths["duel"][0])
+    expect(page.locator(".verdict")).to_be_visible()  # before that, keys have no effect
     page.keyboard.press("t")
     expect(page.locator("details.thought").first).to_have_attribute("open", "")
     page.get_by_role("button", name="Fork", exact=True).click()
@@ -68,8 +71,8 @@ def test_axe_finds_nothing_in_dialogs_and_open_folds(house: Served, paths: dict[
     check_axe(page)
 
 
-def test_a_chosen_theme_stays(house: Served, open_page: Open):
-    page = open_page(house.url, theme="light")
+def test_a_chosen_theme_stays(site: Served, open_page: Open):
+    page = open_page(site.url, theme="light")
     root = page.locator("html")
     light = root.evaluate("(e) => getComputedStyle(e).backgroundColor")
     expect(page.get_by_role("heading", name="Debates")).to_be_visible()
@@ -84,9 +87,9 @@ def test_a_chosen_theme_stays(house: Served, open_page: Open):
 
 
 def test_logging_in_with_a_token(built: None, open_page: Open, tmp_path):
-    with served(tmp_path, model=SIM, serve_tokens="always") as house:
+    with served(tmp_path, model=SIM, serve_tokens="always") as site:
         token = re.search(r"moot_\S+", run(tmp_path, "token", "create", "ann", "--scope", "read,decide").stdout)[0]
-        page = open_page(f"{house.url}/history", allowed=("status of 401", "EventSource"))
+        page = open_page(f"{site.url}/history", allowed=("status of 401", "EventSource"))
         expect(page.get_by_role("heading", name="Log in")).to_be_visible()
         check_axe(page)
         page.get_by_label("Token").fill("moot_wrong")

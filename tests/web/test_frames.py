@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.bench import frames
+from perf import frames
 
 
 @pytest.mark.slow

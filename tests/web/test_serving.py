@@ -63,11 +63,11 @@ def test_a_page_that_was_not_built_says_how_to(tmp_path: Path):
 
 
 def test_the_page_comes_with_a_strict_policy_and_the_api_beside_it(tmp_path: Path):
-    with served(tmp_path) as house:
-        page = house.get("/")
+    with served(tmp_path) as site:
+        page = site.get("/")
         assert page.status_code in (200, 503)  # built, or says how to
         policy = page.headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
-        assert house.get("/v1/session").status_code == 200
-        assert httpx2.get(f"{house.url}/nothing").status_code == 404
+        assert site.get("/v1/session").status_code == 200
+        assert httpx2.get(f"{site.url}/nothing").status_code == 404

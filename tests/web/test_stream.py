@@ -31,9 +31,9 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-def stored(house: Any, debate_id: str) -> dict[str, dict[str, Any]]:
-    events = house.get(f"/v1/debates/{debate_id}/events", headers={"Accept": "application/json"}).json()["items"]
-    return {event["key"]: event["turn"] for event in events if event["turn"] and event["type"] != "CLAIMS"}
+def stored(site: Any, debate_id: str) -> dict[str, dict[str, Any]]:
+    events = site.get(f"/v1/debates/{debate_id}/events", headers={"Accept": "application/json"}).json()["items"]
+    return {event["key"]: event["turn"] for event in events if event["turn"]}
 
 
 def check_whole(page: Page, turns: dict[str, dict[str, Any]]) -> None:
@@ -45,25 +45,25 @@ def check_whole(page: Page, turns: dict[str, dict[str, Any]]) -> None:
         assert words(text) == words(turns[key]["content"]), key
 
 
-def test_reloading_in_mid_stream_loses_and_doubles_nothing(house: Served, open_page: Open):
-    debate = house.made(format="duel", settings={"turns": 4, "model_debater": SLOW, "model_judge": SLOW})
-    page = open_page(f"{house.url}/debates/{debate['id']}")
+def test_reloading_in_mid_stream_loses_and_doubles_nothing(site: Served, open_page: Open):
+    debate = site.made(format="duel", settings={"turns": 4, "model_debater": SLOW, "model_judge": SLOW})
+    page = open_page(f"{site.url}/debates/{debate['id']}")
     seen: list[dict[str, str]] = []
     for _ in range(6):  # or fewer, where a reload takes long and the debate does not wait for it
         page.wait_for_function(f"() => document.querySelector('{COMPLETED}') || {SOME_IN_FLIGHT}")
         seen.append(page.evaluate(IN_FLIGHT))
         page.reload()
     expect(page.locator(COMPLETED)).to_be_visible()
-    turns = stored(house, debate["id"])
+    turns = stored(site, debate["id"])
     check_whole(page, turns)
     for key, text in [each for flight in seen for each in flight.items()]:
         assert turns[key]["data"] is not None or turns[key]["content"].startswith(text.strip()), key
 
 
 def test_what_is_in_flight_is_there_after_each_reload(built: None, open_page: Open, tmp_path):
-    with Talk() as talk, served(tmp_path) as house:
-        debate = house.made(format="classic", settings={"max_rounds": 2, "model_debater": talk.model})
-        page = open_page(f"{house.url}/debates/{debate['id']}")
+    with Talk() as talk, served(tmp_path) as site:
+        debate = site.made(format="classic", settings={"max_rounds": 2, "model_debater": talk.model})
+        page = open_page(f"{site.url}/debates/{debate['id']}")
         for key in ("1/speak/a", "1/speak/b", "2/speak/a", "2/speak/b"):
             for _ in range(3):
                 expect(page.locator("[data-flight]")).to_have_text([FIRST.strip()])
@@ -74,16 +74,16 @@ def test_what_is_in_flight_is_there_after_each_reload(built: None, open_page: Op
             talk.go_on()
             expect(page.locator(f"[data-key='{key}'] .prose")).to_have_text(FIRST + SECOND)
         expect(page.locator(COMPLETED)).to_be_visible()
-        check_whole(page, stored(house, debate["id"]))
+        check_whole(page, stored(site, debate["id"]))
 
 
 def test_whoever_comes_late_to_a_long_text_is_at_its_end(built: None, open_page: Open, tmp_path):
     first = "".join(f"This is sentence {number} of many. " for number in range(1, 301))
-    with Talk(first) as talk, served(tmp_path) as house:
+    with Talk(first) as talk, served(tmp_path) as site:
         settings = {"max_rounds": 1, "model_debater": talk.model, "debater_max_tokens": 100_000}
-        debate = house.made(format="classic", settings=settings)
+        debate = site.made(format="classic", settings=settings)
         for size in ("desktop", "phone"):
-            page = open_page(f"{house.url}/debates/{debate['id']}", size=size)
+            page = open_page(f"{site.url}/debates/{debate['id']}", size=size)
             flight = page.locator("[data-flight='1/speak/a']")
             expect(flight).to_have_text(first.strip())
             page.wait_for_function(f"() => {AT_END}")
@@ -110,11 +110,11 @@ def test_a_server_that_is_killed_and_comes_back(browser, open_page: Open, built:
         check_whole(page, stored(second.client, debate_id))
 
 
-def test_the_reader_keeps_the_place(house: Served, open_page: Open):
-    debate = house.made(
+def test_the_reader_keeps_the_place(site: Served, open_page: Open):
+    debate = site.made(
         format="classic", settings={"max_rounds": 1000, "model_debater": SLOW, "max_total_output_tokens": 10_000_000}
     )  # it does not end by itself, however slow the page is
-    page = open_page(f"{house.url}/debates/{debate['id']}")
+    page = open_page(f"{site.url}/debates/{debate['id']}")
     lane = page.locator("[data-lane=a] .blocks")
     lane.wait_for()
     page.wait_for_function("() => document.querySelector('[data-lane=a] .blocks').scrollTop > 200")
@@ -130,4 +130,4 @@ def test_the_reader_keeps_the_place(house: Served, open_page: Open):
         " return e.scrollHeight - e.scrollTop - e.clientHeight < 50 }"
     )
     expect(jump).to_have_count(0)
-    house.post(f"/v1/debates/{debate['id']}/cancel")
+    site.post(f"/v1/debates/{debate['id']}/cancel")

@@ -29,13 +29,13 @@ def past_clarification(page: Page) -> None:
 
 
 @pytest.mark.parametrize("size", ["desktop", "phone"])
-def test_from_question_to_comparison(house: Served, open_page: Open, size: str):
-    page = open_page(house.url, size=size)
+def test_from_question_to_comparison(site: Served, open_page: Open, size: str):
+    page = open_page(site.url, size=size)
     page.get_by_role("link", name="New debate").first.click()
 
     # New: the estimate comes before the money.
     page.get_by_label("The question").fill(f"{QUESTION} ({size})")
-    page.get_by_role("radio", name=re.compile("^panel")).check()
+    page.get_by_role("radio", name=re.compile("^Several viewpoints")).check()
     page.get_by_label("Max rounds").fill("2")
     page.get_by_label("Perspectives", exact=True).select_option("2")
     page.get_by_role("checkbox", name=re.compile("^Claims")).check()
@@ -61,19 +61,19 @@ def test_from_question_to_comparison(house: Served, open_page: Open, size: str):
         page.keyboard.press("c")
         expect(page.locator(f".gate[data-key='{key}']")).to_have_count(0)
         expect(asked.or_(page.locator(COMPLETED))).to_be_visible()
-    assert house.debate(debate_id)["status"] == "completed"
-    guided = [g for g in house.get(f"/v1/debates/{debate_id}/gates").json()["items"] if g["kind"] == "checkpoint"]
+    assert site.debate(debate_id)["status"] == "completed"
+    guided = [g for g in site.get(f"/v1/debates/{debate_id}/gates").json()["items"] if g["kind"] == "checkpoint"]
     assert guided[0]["decision"] == {"choice": "guide", "text": "Look at the cost of operations."}
     keep(page, f"debate-{size}")
 
     # What ran in parallel; what was claimed.
     page.get_by_role("link", name="Calls").click()
     expect(page.locator(".timeline svg")).to_be_visible()
-    turns = [t for t in house.get(f"/v1/debates/{debate_id}/turns").json()["items"] if t["kind"] == "ask"]
+    turns = [t for t in site.get(f"/v1/debates/{debate_id}/turns").json()["items"] if t["kind"] == "ask"]
     expect(page.locator(".timeline rect.call")).to_have_count(len(turns))
     keep(page, f"calls-{size}")
     page.get_by_role("link", name="Argument map").click()
-    claims = house.get(f"/v1/debates/{debate_id}/claims").json()["claims"]
+    claims = site.get(f"/v1/debates/{debate_id}/claims").json()["claims"]
     expect(page.locator(".map g.claim")).to_have_count(len(claims))
     keep(page, f"map-{size}")
 
@@ -85,7 +85,7 @@ def test_from_question_to_comparison(house: Served, open_page: Open, size: str):
     expect(argument.locator(".inside")).to_be_hidden()
     argument.locator("summary").click()
     expect(argument.locator(".quote").first).to_be_visible()
-    page.goto(f"{house.url}/debates/{debate_id}/record#1/argue/p1")
+    page.goto(f"{site.url}/debates/{debate_id}/record#1/argue/p1")
     expect(page.locator("[id='1/argue/p1']")).to_be_in_viewport()
     page.get_by_text("Export").click()
     with page.expect_download() as download:
@@ -105,23 +105,23 @@ def test_from_question_to_comparison(house: Served, open_page: Open, size: str):
     keep(page, f"compare-{size}")
 
     # Found again.
-    page.goto(f"{house.url}/history")
+    page.goto(f"{site.url}/history")
     page.get_by_role("searchbox").fill("monolith services")
     page.get_by_role("button", name="Search").click()
     expect(page.locator(f".row[data-id='{debate_id}']")).to_be_visible()
     keep(page, f"history-{size}")
-    page.goto(house.url)
+    page.goto(site.url)
     expect(page.locator(f".row[data-id='{debate_id}']")).to_contain_text("Completed")
     keep(page, f"list-{size}")
 
 
-def test_the_list_is_live_and_its_filters_are_in_the_address(house: Served, open_page: Open):
-    page = open_page(f"{house.url}/?format=duel&q=BEES")
+def test_the_list_is_live_and_its_filters_are_in_the_address(site: Served, open_page: Open):
+    page = open_page(f"{site.url}/?format=duel&q=BEES")
     expect(page.locator(".empty")).to_be_visible()
-    debate = house.made(topic="Do bees sleep?", format="duel", settings={"turns": 2})
+    debate = site.made(topic="Do bees sleep?", format="duel", settings={"turns": 2})
     row = page.locator(f".row[data-id='{debate['id']}']")
     expect(row).to_contain_text("Completed")
-    other = house.completed(topic="Do bees dance?", format="classic", settings={"max_rounds": 1})
+    other = site.completed(topic="Do bees dance?", format="classic", settings={"max_rounds": 1})
     expect(page.locator(f".row[data-id='{other['id']}']")).to_have_count(0)
     page.get_by_label("Format").select_option("")
     expect(page.locator(f".row[data-id='{other['id']}']")).to_be_visible()
@@ -133,8 +133,8 @@ def test_the_list_is_live_and_its_filters_are_in_the_address(house: Served, open
     expect(row).to_have_count(0)
 
 
-def test_what_is_wrong_is_said_at_its_field(house: Served, open_page: Open):
-    page = open_page(f"{house.url}/new?format=duel", allowed=("status of 422",))
+def test_what_is_wrong_is_said_at_its_field(site: Served, open_page: Open):
+    page = open_page(f"{site.url}/new?format=duel", allowed=("status of 422",))
     page.get_by_role("button", name="Start the debate").click()
     expect(page.locator(".estimate .price")).to_be_visible()  # an estimate needs no question …
     expect(page.locator("#topic-error")).to_be_visible()  # … a debate does
@@ -142,34 +142,34 @@ def test_what_is_wrong_is_said_at_its_field(house: Served, open_page: Open):
     expect(page.locator("#topic-error")).to_have_count(0)
     page.get_by_label("Turns", exact=True).fill("1")
     error = page.locator("#field-turns-error")
-    expect(error).to_contain_text("greater than or equal to 2")
+    expect(error).to_contain_text("must be a whole number from 2 to 200")
     expect(page.get_by_label("Turns", exact=True)).to_have_attribute("aria-invalid", "true")
     page.get_by_label("Turns", exact=True).fill("4")
     expect(error).to_have_count(0)
 
 
-def test_whoever_comes_second_is_told_who_was_first(house: Served, open_page: Open):
-    debate = house.made(topic="Build or buy?", format="panel", settings={"perspectives": 2, "max_rounds": 3})
-    gate = to_checkpoint(house, debate["id"])
-    page = open_page(f"{house.url}/debates/{debate['id']}", allowed=("status of 409",))
+def test_whoever_comes_second_is_told_who_was_first(site: Served, open_page: Open):
+    debate = site.made(topic="Build or buy?", format="panel", settings={"perspectives": 2, "max_rounds": 3})
+    gate = to_checkpoint(site, debate["id"])
+    page = open_page(f"{site.url}/debates/{debate['id']}", allowed=("status of 409",))
 
     def overtaken(route) -> None:
         answer = {"key": gate["key"], "choice": "end"}
-        house.post(f"/v1/debates/{debate['id']}/answer", answer).raise_for_status()
+        site.post(f"/v1/debates/{debate['id']}/answer", answer).raise_for_status()
         route.continue_()
 
     page.route("**/answer", overtaken)
     page.get_by_role("button", name="Continue").click()
-    name = house.get("/v1/session").json()["name"]
+    name = site.get("/v1/session").json()["name"]
     expect(page.locator(".notice")).to_contain_text(f"{name} was faster")
     expect(page.locator(".gate")).to_have_count(0)
 
 
-def test_stop_resume_guide_and_cancel(house: Served, open_page: Open):
+def test_stop_resume_guide_and_cancel(site: Served, open_page: Open):
     slow = "sim:?tps=150&latency_ms=50&tokens=120"
     settings = {"model_debater": slow, "max_rounds": 1000, "max_total_output_tokens": 10_000_000}
-    debate = house.made(format="classic", settings=settings)  # it does not end by itself
-    page = open_page(f"{house.url}/debates/{debate['id']}")
+    debate = site.made(format="classic", settings=settings)  # it does not end by itself
+    page = open_page(f"{site.url}/debates/{debate['id']}")
     page.get_by_role("button", name="Stop").click()
     page.get_by_role("button", name="Guide").click()
     page.get_by_label("Guidance").fill("Think of the night shift.")
@@ -180,12 +180,12 @@ def test_stop_resume_guide_and_cancel(house: Served, open_page: Open):
     page.get_by_role("button", name="Cancel", exact=True).click()
     page.get_by_role("button", name="Cancel the debate").click()
     expect(page.locator(".debate-top [data-status=canceled]")).to_be_visible()
-    assert house.debate(debate["id"])["status"] == "canceled"
+    assert site.debate(debate["id"])["status"] == "canceled"
 
 
-def test_thoughts_stay_as_they_were_left(house: Served, open_page: Open):
-    debate = house.completed(format="duel", settings={"turns": 2})
-    page = open_page(f"{house.url}/debates/{debate['id']}")
+def test_thoughts_stay_as_they_were_left(site: Served, open_page: Open):
+    debate = site.completed(format="duel", settings={"turns": 2})
+    page = open_page(f"{site.url}/debates/{debate['id']}")
     expect(page.locator(".verdict")).to_be_visible()
     first = page.locator("details.thought").first
     expect(first).not_to_have_attribute("open", "")
@@ -197,18 +197,18 @@ def test_thoughts_stay_as_they_were_left(house: Served, open_page: Open):
     expect(page.locator("details.thought").first).not_to_have_attribute("open", "")
 
 
-def test_a_link_to_a_turn_opens_its_lane_on_a_phone(house: Served, open_page: Open):
-    debate = house.completed(format="duel", settings={"turns": 2})
-    page = open_page(f"{house.url}/debates/{debate['id']}#2/speak/b", size="phone")
+def test_a_link_to_a_turn_opens_its_lane_on_a_phone(site: Served, open_page: Open):
+    debate = site.completed(format="duel", settings={"turns": 2})
+    page = open_page(f"{site.url}/debates/{debate['id']}#2/speak/b", size="phone")
     expect(page.locator("[id='2/speak/b']")).to_be_in_viewport()
     page.get_by_role("button", name="Ada").click()
     expect(page.locator("[data-lane=a]")).to_be_visible()
     expect(page.locator("[data-lane=b]")).to_be_hidden()
 
 
-def test_shortcuts_are_explained(house: Served, open_page: Open):
-    page = open_page(house.url)
-    expect(page.get_by_role("heading").first).to_be_visible()  # before that, nobody listens to keys
+def test_shortcuts_are_explained(site: Served, open_page: Open):
+    page = open_page(site.url)
+    expect(page.get_by_role("heading").first).to_be_visible()  # before that, keys have no effect
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("New debate")
     page.keyboard.press("Escape")
@@ -218,12 +218,12 @@ def test_shortcuts_are_explained(house: Served, open_page: Open):
 
 
 def test_the_list_goes_on_and_its_filters_look_at_every_page(built: None, open_page: Open, tmp_path):
-    with served(tmp_path) as house:
-        needle = house.made(topic="A needle in a haystack?", start=False)
+    with served(tmp_path) as site:
+        needle = site.made(topic="A needle in a haystack?", start=False)
         for number in range(60):
-            house.made(topic=f"Straw number {number}?", start=False)
-        fork = house.post(f"/v1/debates/{needle['id']}/fork", {"start": False}).raise_for_status().json()
-        page = open_page(house.url)
+            site.made(topic=f"Straw number {number}?", start=False)
+        fork = site.post(f"/v1/debates/{needle['id']}/fork", {"start": False}).raise_for_status().json()
+        page = open_page(site.url)
         rows = page.locator(".row")
         expect(rows).to_have_count(50)
         expect(rows.first).to_have_attribute("data-id", fork["id"])
@@ -244,7 +244,7 @@ def test_the_list_goes_on_and_its_filters_look_at_every_page(built: None, open_p
         page.go_back()
         expect(rows).to_have_count(50)
         expect(page.get_by_label("Text in the question")).to_have_value("straw")
-        page.goto(f"{house.url}/debates/{needle['id']}")
+        page.goto(f"{site.url}/debates/{needle['id']}")
         page.get_by_role("link", name="1 fork").click()
         expect(rows).to_have_count(1)
         expect(rows).to_have_attribute("data-id", fork["id"])
@@ -252,14 +252,14 @@ def test_the_list_goes_on_and_its_filters_look_at_every_page(built: None, open_p
 
 
 def test_a_debate_of_more_turns_than_a_page_has(built: None, open_page: Open, tmp_path):
-    with served(tmp_path) as house:
+    with served(tmp_path) as site:
         settings = {"max_rounds": 510, "max_total_output_tokens": 10_000_000, "max_runtime_seconds": 100_000}
-        debate = house.completed(settings=settings)
+        debate = site.completed(settings=settings)
         assert debate["turns"] > 1000
-        page = open_page(f"{house.url}/debates/{debate['id']}?view=calls")
+        page = open_page(f"{site.url}/debates/{debate['id']}?view=calls")
         expect(page.locator(".calls-table tbody tr")).to_have_count(debate["turns"])
         page.get_by_role("button", name="Fork", exact=True).click()
         expect(page.get_by_label("Ask anew from").locator("option")).to_have_count(debate["turns"])
         page.keyboard.press("Escape")
-        page.goto(f"{house.url}/debates/{debate['id']}#1/speak/b")
+        page.goto(f"{site.url}/debates/{debate['id']}#1/speak/b")
         expect(page.locator("[id='1/speak/b']")).to_be_in_viewport()

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 import pytest
 
-from moot.errors import WrongStatus
+from moot.core.errors import WrongStatus
+from moot.core.types import Cursor, Debate, Gate
 from moot.store import Commit, Store
 from moot.store.queue import Depth, Queue, Swept
-from moot.types import Cursor, Debate, Gate
 from tests.store.samples import debate
 
 ASK = "1/ask/you"
@@ -32,7 +32,7 @@ class Yard(Protocol):
     async def lose_jobs(self) -> None: ...
 
     async def silence(self) -> None:
-        """Whoever has taken a job has given no sign of life for long."""
+        """Make the heartbeats of all jobs in progress look expired."""
         ...
 
     async def later(self, seconds: float) -> None:
@@ -102,7 +102,7 @@ def is_done(yard: Yard) -> Callable[[], Awaitable[bool]]:
 
 
 class QueueContract:
-    """`run` opens a yard whose debates nobody drives, runs the coroutine, closes it."""
+    """`run` opens a yard in which no process drives debates, runs the coroutine, and closes the yard."""
 
     @pytest.fixture
     def run(self) -> Callable[..., Any]:
@@ -172,7 +172,7 @@ class QueueContract:
             one = await made(yard)
             claimed = await yard.store.claim(one.id, "someone", 60, expect=["pending"])
             assert claimed is not None
-            from moot.types import Failure
+            from moot.core.types import Failure
 
             error = Failure(kind="ModelError", message="It broke.")
             await yard.store.commit(
@@ -256,7 +256,7 @@ class QueueContract:
             await yard.later(31)
             assert await yard.queue.sweep(5) == Swept(orphans=1)
             assert await yard.jobs() == [one.id]
-            assert (await yard.store.get(one.id)).epoch == 1  # whoever gets the job claims it
+            assert (await yard.store.get(one.id)).epoch == 1  # the worker that gets the job claims it
 
         run(check)
 
@@ -318,7 +318,7 @@ class QueueContract:
 
         async def check(yard: Yard) -> None:
             one = await queued(yard)
-            worker = Delivered(WrongStatus("It is done."))
+            worker = Delivered(WrongStatus("It is done.", debate="x", status="completed", verb="advance"))
             await worker.until(yard, is_done(yard))
             assert worker.given == [one.id]
 

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from moot.app import App
-from moot.errors import WrongStatus
+from moot.core.errors import WrongStatus
+from moot.core.types import Debate, Gate, SeatSpec, Status, Turn
 from moot.request import Request
 from moot.runtime.replay import transcript
 from moot.runtime.worker import Worker
-from moot.types import Debate, Gate, SeatSpec, Status, Turn
+from tests.forking import run_moot, start_moot
 from tests.running import an_app
 from tests.runtime.asking import FORMAT as ASKING
 
@@ -82,7 +83,7 @@ async def rows(app: App, statement: str, *values: Any) -> list[dict[str, Any]]:
     async def work(link: Any, _: bool) -> list[dict[str, Any]]:
         return [dict(row) for row in await link.fetch(statement, *values)]
 
-    return await app.runtime.store.linked(work)  # type: ignore[attr-defined]
+    return await app.runtime.store.with_connection(work)  # type: ignore[attr-defined]
 
 
 async def jobs(app: App, entrypoint: str = "advance") -> list[dict[str, Any]]:
@@ -94,10 +95,8 @@ class Process:
 
     def __init__(self, args: tuple[str, ...], environ: dict[str, str], log: Path) -> None:
         self.log = log
-        with log.open("w") as out:
-            self.popen = subprocess.Popen(
-                [MOOT, *args], env=environ, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, text=True
-            )
+        with log.open("wb") as out:
+            self.popen = start_moot(args, environ, out=out)
         self.pid = self.popen.pid
 
     @property
@@ -135,7 +134,7 @@ class Crew:
     def __init__(self, url: str, folder: Path, **environ: str) -> None:
         self.url, self.folder = url, folder
         self.calls = folder / "calls.log"
-        keep = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        keep = {name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ}
         self.environ = {
             **keep,
             "MOOT_CONFIG": os.devnull,
@@ -166,14 +165,8 @@ class Crew:
         return self.start("worker", *args, **environ)
 
     def run(self, *args: str, seconds: float = 60, **environ: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [MOOT, *args],
-            env={**self.environ, **environ},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-        )
+        done = run_moot(args, {**self.environ, **environ}, timeout=seconds)
+        return subprocess.CompletedProcess([*args], done.code, done.out.decode(), done.err.decode())
 
     def called(self) -> list[Called]:
         """Every call of a simulated model, in order."""
@@ -225,7 +218,7 @@ async def undisturbed(folder: Path, made: list[Debate]) -> list[bytes]:
 
 
 async def agree(app: App, gate: Gate) -> None:
-    """What a person says who lets things go on. Of two who say it at once one is refused."""
+    """Answer a gate so that the debate continues. Of two simultaneous answers one is refused."""
     with suppress(WrongStatus):
         given = {"choice": gate.choices[0]} if gate.choices else {"text": "Whatever is usual."}
         await app.runtime.answer(gate.debate_id, given, by="ann", key=gate.key)

@@ -21,8 +21,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from moot.app import App
-from moot.bench.cluster import a_cluster
-from moot.settings import Settings
+from moot.core.settings import Settings
+from perf.cluster import a_cluster
 from tests.postgres import GIVEN, execute, other
 from tests.workers.crew import Crew, Process, new, on, rows, status
 
@@ -151,17 +151,16 @@ async def prepare(app: App, plan: Plan) -> None:
         f"insert into debate_sessions select ({same.format('id')}))).*"
         " from debate_sessions t join clones c on c.old = t.id",
     )
-    for table in ("debate_turns", "debate_gates"):
+    for table, new_id in (
+        ("debate_turns", ""),
+        ("debate_events", ""),
+        ("debate_gates", ", 'id', gen_random_uuid()::text"),
+    ):
         await rows(
             app,
-            f"insert into {table} select ({same.format('session_id')}, 'id', gen_random_uuid()::text))).*"
+            f"insert into {table} select ({same.format('session_id')}{new_id}))).*"
             f" from {table} t join clones c on c.old = t.session_id",
         )
-    await rows(
-        app,
-        f"insert into debate_events select ({same.format('session_id')}))).*"
-        " from debate_events t join clones c on c.old = t.session_id",
-    )
     await rows(app, "drop table clones")
     await rows(app, "analyze")
     # The time of some is over when half of ours is.

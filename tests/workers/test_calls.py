@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from moot.app import App
-from moot.types import Debate, Turn
+from moot.core.types import Debate, Turn
 from tests.store.samples import turn
 from tests.workers.crew import Called, Crew, new, on, paid_twice, status, wait_until
 
@@ -30,7 +30,7 @@ class TestPaidTwice:
         assert paid_twice([called("1/speak/a", 100.0), called("1/speak/b", 101.0)], "sim:", [*self.turns]) == []
 
     def test_what_was_asked_before_the_answer_came_was_not_known_to_be_answered(self):
-        """Whoever was killed had asked first, or someone paused asked at the same time."""
+        """The killed worker had called first, or a paused one called at the same time."""
         calls = [called("1/speak/a", 40.0), called("1/speak/a", 100.0), called("1/speak/a", 100.9)]
         assert paid_twice(calls, "sim:", [*self.turns]) == []
 
@@ -58,7 +58,7 @@ def test_every_call_of_every_process_is_a_line(database_url, tmp_path):
                 await status(app, debate.id, "completed", seconds=120)
             await as_noted(app, crew, made)
 
-    with Crew(database_url, tmp_path, MOOT_LEASE_SECONDS="600") as crew:  # nobody is thought dead who is only slow
+    with Crew(database_url, tmp_path, MOOT_LEASE_SECONDS="600") as crew:  # a slow worker must not look dead
         workers = [crew.worker("--debates", "8") for _ in range(3)]
         for worker in workers:
             worker.ready()
@@ -87,7 +87,7 @@ async def as_noted(app: App, crew: Crew, made: list[Debate]) -> None:
 
 @pytest.mark.slow
 def test_a_call_that_a_dead_worker_had_begun_is_noted_too(database_url, tmp_path):
-    """It is noted when it begins: whoever dies in the middle of it has paid for it."""
+    """A call is logged when it begins, so that one cut off by a kill counts as paid."""
 
     async def main(crew: Crew) -> None:
         async with on(crew.url, crew.folder) as app:

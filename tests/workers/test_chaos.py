@@ -15,17 +15,17 @@ from pathlib import Path
 import pytest
 
 from moot.app import App
-from moot.errors import StoreError
+from moot.core.errors import StoreError
+from moot.core.settings import Settings
+from moot.core.types import Debate
 from moot.formats import installed
-from moot.settings import Settings
-from moot.types import Debate
 from tests.postgres import Cluster
 from tests.workers.crew import Crew, agree, new, on, paid_twice, rows, undisturbed, words
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-SECONDS = float(os.environ.get("MOOT_CHAOS_SECONDS", "120"))
-DEBATES, WORKERS, KILL_SECONDS, SEED = 100, 3, 5.0, 7
+SECONDS = float(os.environ.get("MOOT_CHAOS_SECONDS", "60"))
+DEBATES, WORKERS, KILL_SECONDS, SEED = 100, 3, 4.0, 7
 GRACE_SECONDS = 3 * Settings().worker_sweep_seconds  # that the detector allows for sweeps
 
 # Long enough to be in flight until the end, and no limit that depends on how long things take.
@@ -68,7 +68,7 @@ class Chaos:
         while (elapsed := time.monotonic() - began) < SECONDS:
             await asyncio.sleep(KILL_SECONDS - elapsed % KILL_SECONDS)
             ended = [process for process in self.crew.processes if process.popen.poll() not in (None, -signal.SIGKILL)]
-            # One that was started while the database was down says so and ends; whoever runs it starts it anew.
+            # One that was started while the database was down says so and ends; it is started anew.
             assert all("does not answer" in process.said for process in ended), [process.said for process in ended]
             living = [process for process in self.crew.processes if process.popen.poll() is None]
             living += [self.crew.worker() for _ in range(WORKERS - len(living))]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from moot.app import App
-from moot.types import Debate
+from moot.core.types import Debate
 from tests.workers.crew import Crew, Process, new, on, rows, status, turns, wait_until
 
 pytestmark = pytest.mark.slow

@@ -36,7 +36,7 @@ class Postgres:
 
     async def _rows(self, statement: str) -> list[Any]:
         await self.queue.open()
-        return list(await self.store.linked(lambda link, _: link.fetch(statement)))
+        return list(await self.store.with_connection(lambda connection, _: connection.fetch(statement)))
 
 
 class TestPostgres(QueueContract):

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from moot.app import App
-from moot.types import Debate
+from moot.core.types import Debate
 from tests.postgres import Cluster, Databases, execute
 from tests.workers.crew import (
     Crew,
@@ -140,7 +140,7 @@ def test_whoever_answers_with_workers_about_follows_what_they_do(crew: Crew):
 
 class TestDrain:
     def test_told_to_end_it_finishes_its_steps_and_the_other_goes_on_at_once(self, crew: Crew):
-        # Only what is handed back moves on in time: nobody sweeps.
+        # Only what is handed back moves on in time: no worker sweeps that often.
         first = crew.worker(MOOT_WORKER_SWEEP_SECONDS="600").ready()
 
         async def check(app: App) -> None:
@@ -191,7 +191,7 @@ class TestPause:
         paused = crew.worker(**self.SHORT).ready()
 
         async def check(app: App) -> None:
-            made = [await new(app, f"sim:?seed={n}&latency_ms=400", "duel") for n in range(6)]
+            made = [await new(app, f"sim:?seed={n}&latency_ms=400", "duel", turns=4) for n in range(6)]
             for debate in made:
                 await app.hand_over(debate)
             await driven_by(app, paused, made)
@@ -228,7 +228,7 @@ class TestPause:
         paused = crew.worker(**self.SHORT).ready()
 
         async def check(app: App) -> None:
-            made = [await new(app, f"sim:?seed={n}&latency_ms=700", "duel") for n in range(4)]
+            made = [await new(app, f"sim:?seed={n}&latency_ms=700", "duel", turns=2) for n in range(4)]
             for debate in made:
                 await app.hand_over(debate)
             await driven_by(app, paused, made)
@@ -357,8 +357,8 @@ def _granted() -> list[str]:
 
 class TestLostDatabase:
     def test_gone_for_longer_than_it_is_waited_for_and_back(self, cluster: Cluster, tmp_path):
-        """One worker goes on by itself when it is back; another is told to end meanwhile, and does."""
-        with Crew(cluster.url(), tmp_path) as crew:
+        """After an outage one worker continues by itself; another gets SIGTERM during it, and ends."""
+        with Crew(cluster.url(), tmp_path, MOOT_DATABASE_WAIT_SECONDS="4") as crew:
             workers = [crew.worker(MOOT_WORKER_DRAIN_SECONDS="1").ready() for _ in range(2)]
             staying, ending = workers
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from moot.app import App
-from moot.errors import StoreError, WrongStatus
+from moot.core.errors import StoreError, WrongStatus
 from moot.store.queue import Depth, Swept
 from tests.workers.crew import jobs, new, on, rows, status, turns, working
 
@@ -90,19 +90,19 @@ class TestPut:
         async def check(app: App) -> None:
             debate = await new(app, f"sim:?latency_ms={0 if meanwhile == 'done' else 60_000}")
             store = app.runtime.store
-            linked = store.linked
+            real = store.with_connection
             await app.workers_queue().put(debate.id, expect=("pending",))
             if meanwhile != "queued":
                 await rows(app, "delete from moot_jobs")
                 await app.runtime.advance(debate.id)
             if meanwhile == "done":
                 await app.runtime.wait(debate.id)
-            store.linked = lambda work: linked(lambda link, _: work(link, True))
+            store.with_connection = lambda work: real(lambda connection, _: work(connection, True))
             again = await app.workers_queue().put(debate.id, expect=("pending",))
             assert again is not None
             assert again.status == ("completed" if meanwhile == "done" else "running")
             assert len(await jobs(app)) == (meanwhile == "queued")
-            store.linked = linked
+            store.with_connection = real
 
         go(check)
 
@@ -354,7 +354,7 @@ class TestDelivery:
                     await app.runtime.answer(debate.id, given, by="ann")
                 done = await status(app, debate.id, "completed")
                 assert done.outcome is not None
-                assert done.outcome["headline"] == "approve: Mean time."
+                assert done.outcome.headline == "approve: Mean time."
 
         asyncio.run(main())
 

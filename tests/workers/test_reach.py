@@ -1,4 +1,4 @@
-"""What one process says reaches another at once: nobody here looks by themselves in less than a minute."""
+"""Notifications reach other processes at once: all polling intervals here are a minute or more."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from typing import Any
 import pytest
 
 from moot.app import App
-from moot.types import Debate
+from moot.core.types import Debate
+from moot.store import RemoteText
 from tests.workers.crew import SELDOM, Crew, Process, agree, jobs, new, on, status, turns, words
 
 pytestmark = pytest.mark.slow
 
 TRIES = 20
 COMMANDS = int(os.environ.get("MOOT_REACH_TRIES", "2"))
-# The lease decides how often a driver looks when it is told of things, the pulse how often when it is not.
+# With notifications a driver polls as often as the lease says, without them as often as the pulse says.
 ONLY_TOLD = {"MOOT_PULSE_SECONDS": "60", "MOOT_LEASE_SECONDS": "3600", "MOOT_WORKER_SWEEP_SECONDS": str(SELDOM)}
 HERE = {"pulse_seconds": 60, "lease_seconds": 3600}
 
@@ -288,6 +289,23 @@ def test_and_goes_on_seeing_it_when_someone_else_drives(database_url, tmp_path, 
         asyncio.run(main(crew, crew.worker().ready()))
 
 
+def test_text_that_comes_when_no_one_watches_is_not_kept(database_url, tmp_path):
+    async def main() -> None:
+        async with on(database_url, tmp_path) as app:
+            debate = await new(app)
+            about = {"seat": "a", "round": 1, "phase": "say", "shows": "TURN"}
+            late = RemoteText(debate_id=debate.id, key="1/say/a", offset=0, text="too late", about=about)
+            listener = app.runtime.hub.listen(debate.id)
+            app.runtime.peers._receive(late)
+            assert app.runtime.hub.flights(debate.id).keys() == {"1/say/a"}
+            app.runtime.hub.leave(debate.id, listener)
+            app.runtime.peers.unfollow(debate.id)
+            app.runtime.peers._receive(late)
+            assert app.runtime.hub.flights(debate.id) == {}
+
+    asyncio.run(main())
+
+
 def test_what_a_dead_driver_said_is_forgotten_when_another_takes_over(database_url, tmp_path):
     """It died between the commit and saying that its step is over."""
 
@@ -295,13 +313,13 @@ def test_what_a_dead_driver_said_is_forgotten_when_another_takes_over(database_u
         async with on(database_url, tmp_path, "watcher") as app, on(database_url, tmp_path, "driver") as driver:
             debate = await new(app)
             await driver.runtime.store.claim(debate.id, "driver", 60, expect=("pending",))
-            driver.runtime.neighbours.attend()
+            driver.runtime.peers.listen()
             watcher = Watcher()
             watching = asyncio.create_task(watcher.watch(app, debate.id))
 
             async def heard() -> bool:
                 about = {"seat": "a", "round": 1, "phase": "say", "shows": "TURN"}
-                driver.runtime.store.say(debate.id, "1/say/a", 0, "I was about to", about)
+                driver.runtime.store.publish_text(debate.id, "1/say/a", 0, "I was about to", about)
                 return app.runtime.hub.flights(debate.id)
 
             async def forgotten() -> bool:

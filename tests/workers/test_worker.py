@@ -1,4 +1,4 @@
-"""A worker that is told to end, and what becomes of its debates."""
+"""Draining a worker, and what becomes of its debates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.errors import InputError
+from moot.core.errors import InputError
 from moot.runtime.drive import Drive
 from moot.store.queue import Swept
 from tests.running import answers_file, until
@@ -221,7 +221,7 @@ def test_many_questions_whose_time_is_over_at_once_are_looked_at_once_or_twice(d
 
 
 def test_a_dead_worker_s_debates_are_taken_within_the_time_of_a_lease_and_two_sweeps(database_url, tmp_path):
-    """On another machine, where nobody can tell that the process is gone."""
+    """The owner is on another machine, so that it can't be seen that its process has ended."""
 
     async def main() -> None:
         async with on(database_url, tmp_path) as app:
@@ -241,7 +241,7 @@ def test_a_dead_worker_s_debates_are_taken_within_the_time_of_a_lease_and_two_sw
 
 
 def test_at_the_default_settings_that_time_is_short(tmp_path):
-    from moot.settings import Settings
+    from moot.core.settings import Settings
     from moot.store.postgres import queue
 
     settings = Settings()
@@ -296,6 +296,6 @@ def test_nothing_is_left_in_memory_of_debates_that_ended(database_url, tmp_path)
                 gc.collect()
                 return [each for each in gc.get_objects() if isinstance(each, Drive) and each.store is runtime.store]
 
-            await until(lambda: len(kept()) <= 1)  # whoever keeps leases still has the last in its hands
+            await until(lambda: len(kept()) <= 1)  # the heartbeat still has a reference to the last one
 
     asyncio.run(main())

@@ -1,4 +1,4 @@
-"""Commands about what can be used: doctor, models, formats."""
+"""Commands that show and check what can be used: doctor, models, formats."""
 
 from __future__ import annotations
 
@@ -10,25 +10,31 @@ from typing import cast
 from moot import formats as installed
 from moot.app import App
 from moot.cli.commands import DONE, FAILED
-from moot.cli.door import database, opened
-from moot.cli.paper import Span, forgive_encoding, note, paper, table
-from moot.config import strays
-from moot.errors import MootError
+from moot.cli.download import MEGABYTE
+from moot.cli.printer import Span, make_printer, note, replace_unprintable, table
+from moot.cli.session import open_app, open_database
+from moot.cli.views import print_json
+from moot.config import shown, strays
+from moot.core.errors import InputError, MootError
+from moot.core.types import TIERS, Json
+from moot.folders import weights_dir
+from moot.models.catalog import ABOUT, EXAMPLES, EmbeddedModel, embedded, missing_weights
 from moot.models.check import Finding
 from moot.models.choice import is_demonstration
-from moot.models.known import ABOUT, EXAMPLES, ROLES
 from moot.models.spec import PROVIDERS, key_variable, parse
-from moot.types import Json
 
 
 async def doctor(args: Namespace) -> int:
-    out = paper()
-    async with opened(args) as app:
+    out = make_printer()
+    async with open_app(args) as app:
         findings = [await _database_finding(app)]
-        specs: Sequence[str] = args.model or [*dict.fromkeys(app.choose(role).spec for role in ROLES)]
+        specs: Sequence[str] = args.model or [*dict.fromkeys(app.choose(role).spec for role in TIERS)]
         for spec in specs:
+            for missing in _missing_weights(spec, app):
+                note(f"The weights of {missing.spec} are not here: {missing.to_fetch}, into {missing.file.parent}.")
             findings += await app.doctor([spec])
         findings += await app.check_memory()
+        findings += await app.check_formats()
     for finding in findings:
         out.line(("ok      " if finding.ok else "wrong   ", "green" if finding.ok else "bold red"), finding.what)
         if finding.fix:
@@ -41,16 +47,23 @@ async def doctor(args: Namespace) -> int:
 
 
 async def models(args: Namespace) -> int:
-    out = paper()
-    async with opened(args) as app:
-        for role in ROLES:
+    async with open_app(args) as app:
+        if args.json:
+            print_json(_models_json(app))
+            return DONE
+        out = make_printer()
+        for role in TIERS:
             choice = app.choose(role)
             out.line(f"{role}: ", (choice.spec, "bold"), f", because {choice.reason}")
-        if any(is_demonstration(app.choose(role).spec) for role in ROLES):
+        if any(is_demonstration(app.choose(role).spec) for role in TIERS):
             out.line("A demonstration model's verdicts mean nothing. Set a key or start Ollama for real ones.")
         out.line()
         rows = [_provider_row(provider, app) for provider in PROVIDERS]
         table(out, ("WRITE", "KEY", ""), rows)
+        out.line()
+        columns = ("EMBEDDED", "MODEL", "SIZE", "LICENCE", "WEIGHTS", "")
+        table(out, columns, [_embedded_row(each) for each in _embedded(app)])
+        out.line("local:PATH.gguf  runs any GGUF file that you have, for example local:~/models/mine.gguf")
     note(
         "Choose with --model and --judge-model, with MOOT_MODEL, MOOT_MODEL_DEBATER, MOOT_MODEL_JUDGE, "
         "or with model, model_debater, model_judge in moot.yaml. "
@@ -60,15 +73,29 @@ async def models(args: Namespace) -> int:
 
 
 async def formats(args: Namespace) -> int:
-    forgive_encoding()
-    out = paper()
+    replace_unprintable()
+    out = make_printer()
     if args.name is None:
         found = installed.installed()
-        table(out, ("FORMAT", "WHAT IT IS"), [((name, "bold"), each.summary) for name, each in found.items()])
+        async with open_app(args) as app:
+            default = app.default_format
+            incomplete = await app.missing_words()
+        rows = [
+            ((name, "bold"), "default" if name == default else "", each.purpose, each.summary)
+            for name, each in found.items()
+        ]
+        table(out, ("FORMAT", "", "FOR", "WHAT IT IS"), rows)
+        for name, problem in installed.broken().items():
+            out.line((f"{name} can't be used. ", "bold red"), problem)
+        for name, problem in incomplete.items():
+            out.line((f"{name} is incomplete. ", "bold yellow"), problem)
+        if default == installed.AUTO:
+            out.note("Without --format, the question decides, and the reason is said.")
         out.note("All settings of one: moot formats NAME")
         return DONE
     format_ = installed.get(args.name)
-    out.line((format_.name, "bold"), f" (version {format_.version}): {format_.summary}")
+    out.line((format_.name, "bold"), f" (version {format_.version}): {format_.purpose}")
+    out.line(format_.summary)
     out.line()
     schema = format_.settings.model_json_schema()
     for setting in _settings(schema, schema.get("$defs", {})):
@@ -83,8 +110,8 @@ async def formats(args: Namespace) -> int:
 
 async def _database_finding(app: App) -> Finding:
     try:
-        # Changes nothing, as there is no such debate, yet it has to get hold of the database for writing.
-        await (await database(app)).store.move("doctor", "stopped", expect=())
+        # There is no such debate, so this changes nothing, yet it needs write access.
+        await (await open_database(app)).store.move("doctor", "stopped", expect=())
     except MootError as error:
         return Finding(ok=False, what=f"the database {app.database}", fix=str(error))
     return Finding(ok=True, what=f"the database {app.database} can be written, and its schema is current")
@@ -98,21 +125,71 @@ def _provider_row(provider: str, app: App) -> Sequence[Span]:
     return (EXAMPLES[provider], (variable, "green" if found else "dim"), "found" if found else "not set")
 
 
+def _embedded(app: App) -> Sequence[EmbeddedModel]:
+    return embedded(weights_dir(app.settings))
+
+
+def _missing_weights(spec: str, app: App) -> Sequence[EmbeddedModel]:
+    try:
+        return missing_weights(spec, weights_dir(app.settings))
+    except InputError:
+        return ()  # the check of the model says what is wrong
+
+
+def _embedded_row(model: EmbeddedModel) -> Sequence[Span]:
+    here = ("here", "green") if model.here else ("fetched at first use", "dim")
+    size = f"{model.file_bytes / MEGABYTE:,.0f} MB"
+    return ((model.spec, "bold"), model.title, size, model.licence, here, model.about)
+
+
+def _models_json(app: App) -> Json:
+    variables = {provider: key_variable(parse(EXAMPLES[provider])[0]) for provider in PROVIDERS}
+    return {
+        "chosen": {
+            role: {"model": shown(choice.spec), "reason": choice.reason, "demonstration": is_demonstration(choice.spec)}
+            for role in TIERS
+            for choice in (app.choose(role),)
+        },
+        "providers": [
+            {
+                "name": provider,
+                "example": EXAMPLES[provider],
+                "about": ABOUT.get(provider, ""),
+                "key_variable": variable,
+                "usable": variable is None or bool(app.environ.get(variable)),
+            }
+            for provider, variable in variables.items()
+        ],
+        "embedded": [
+            {
+                "model": each.spec,
+                "title": each.title,
+                "about": each.about,
+                "licence": each.licence,
+                "bytes": each.file_bytes,
+                "here": each.here,
+                "file": str(each.file),
+            }
+            for each in _embedded(app)
+        ],
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class SettingHelp:
     name: str
     default: str
     takes: str
     about: str
 
 
-def _settings(schema: Json, defs: Json, prefix: str = "") -> Iterator[Setting]:
-    """All settings, those of nested things under dotted names."""
+def _settings(schema: Json, defs: Json, prefix: str = "") -> Iterator[SettingHelp]:
+    """Every setting of a schema, nested ones under dotted names."""
     for name, given in schema.get("properties", {}).items():
         field = _resolved(given, defs)
         inside, index = _inside(field, defs)
         default = given.get("default")
-        yield Setting(
+        yield SettingHelp(
             name=f"{prefix}{name}",
             default="" if inside or default in (None, [], {}, "") else _shortly(default),
             takes=f"{'; '.join(_takes(field))}{' (needed)' if name in schema.get('required', ()) else ''}",
@@ -123,7 +200,7 @@ def _settings(schema: Json, defs: Json, prefix: str = "") -> Iterator[Setting]:
 
 
 def _resolved(field: Json, defs: Json) -> Json:
-    """Without references, and without `or null`."""
+    """The field with references and `or null` resolved."""
     some = [each for each in field.get("anyOf", ()) if each.get("type") != "null"]
     if some:
         return _resolved({**field, "anyOf": [], **some[0]}, defs)
@@ -132,7 +209,7 @@ def _resolved(field: Json, defs: Json) -> Json:
 
 
 def _inside(field: Json, defs: Json) -> tuple[Json | None, str]:
-    """The schema of what a field holds, and how one of several is named."""
+    """The schema inside a field, and the suffix under which its items are named."""
     if field.get("properties"):
         return field, ""
     if field.get("prefixItems"):
@@ -144,13 +221,20 @@ def _inside(field: Json, defs: Json) -> tuple[Json | None, str]:
 def _takes(field: Json) -> list[str]:
     if "enum" in field:
         return [" or ".join(str(choice) for choice in field["enum"])]
-    names = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
-    said = [names.get(field.get("type", ""), {"array": "a list", "object": "a mapping"}.get(field.get("type", ""), ""))]
+    names = {
+        "string": "text",
+        "integer": "a whole number",
+        "number": "a number",
+        "boolean": "true or false",
+        "array": "a list",
+        "object": "a mapping",
+    }
+    words = [names.get(field.get("type", ""), "")]
     low, high = field.get("minimum", field.get("exclusiveMinimum")), field.get("maximum")
     if low is not None and high is not None:
         above = "more than " if "exclusiveMinimum" in field else ""
-        said.append(f"{above}{low:,} to {high:,}")
-    return said
+        words.append(f"{above}{low:,} to {high:,}")
+    return words
 
 
 def _shortly(value: object) -> str:

@@ -1,4 +1,4 @@
-"""The command about settings: every value, and where it comes from."""
+"""The command `moot config`: every setting, and where its value comes from."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from moot.cli.commands import DONE
-from moot.cli.door import configured
-from moot.cli.lines import print_json
-from moot.cli.paper import Span, forgive_encoding, note, paper, table
-from moot.cli.words import one_line
+from moot.cli.printer import Span, make_printer, note, replace_unprintable, table
+from moot.cli.session import load_config
+from moot.cli.views import print_json
 from moot.config import PROJECT_FILE, Entry, Files, files, shown, strays
-from moot.types import Json
+from moot.core.types import Json
+from moot.reasoning.fence import one_line
 
 WIDEST = 60
 
 
 async def config(args: Namespace) -> int:
-    forgive_encoding()
+    replace_unprintable()
     environ = dict(os.environ)
     found = files(environ)
     if args.path:
-        _print_files(found)  # whatever is in them
+        _print_files(found)  # even if they are invalid
         return DONE
-    entries = configured(args, environ).entries()
+    entries = load_config(args, environ).entries()
     if args.json:
         print_json(_json(entries, found, strays(environ)), indent=2)
         return DONE
-    table(paper(), ("NAME", "VALUE", "FROM"), [_row(entry) for entry in entries])
+    table(make_printer(), ("NAME", "VALUE", "FROM"), [_row(entry) for entry in entries])
     for text in strays(environ):
         note(text)
     return DONE
@@ -39,7 +39,7 @@ async def config(args: Namespace) -> int:
 def _print_files(found: Files) -> None:
     user = "read" if found.user.exists() else "does not exist"
     project = (str(found.project), "read") if found.project else ("", f"no {PROJECT_FILE} here or above")
-    table(paper(), ("LAYER", "FILE", ""), [("user", str(found.user), user), ("project", *project)])
+    table(make_printer(), ("LAYER", "FILE", ""), [("user", str(found.user), user), ("project", *project)])
 
 
 def _row(entry: Entry) -> Sequence[Span]:

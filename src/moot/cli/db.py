@@ -1,4 +1,4 @@
-"""The command about the database itself: where it is, which schema it has, what it holds."""
+"""The command `moot db`: where the database is, its schema and its size."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import asdict
 
 from moot.app import App
 from moot.cli.commands import DONE, FAILED
-from moot.cli.door import database, opened
-from moot.cli.lines import print_json
-from moot.cli.paper import Span, note, paper
-from moot.errors import InputError, StoreError
-from moot.store import Condition
-from moot.types import STATUSES
+from moot.cli.printer import Span, make_printer, note
+from moot.cli.session import open_app, open_database
+from moot.cli.views import print_json
+from moot.core.errors import InputError, StoreError
+from moot.core.types import STATUSES
+from moot.store import DatabaseStatus
 
 ACTIONS = ("status", "migrate")
 
 
 async def db(args: Namespace) -> int:
-    async with opened(args) as app:
+    async with open_app(args) as app:
         return await (_migrate(app) if args.action == "migrate" else _status(app, args))
 
 
@@ -33,9 +33,9 @@ async def _status(app: App, args: Namespace) -> int:
 
 async def _migrate(app: App) -> int:
     before = await _condition(app)
-    await database(app)  # whatever opens a database brings its schema up to date
+    await open_database(app)  # opening brings the schema up to date
     if app.queue is not None:
-        await app.queue.open()  # workers may be users who can't
+        await app.queue.open()  # workers may lack the privileges to do so
     if before.version == before.newest:
         note(f"{before.place}: the schema is {before.version} already; nothing was changed.")
     else:
@@ -43,14 +43,14 @@ async def _migrate(app: App) -> int:
     return DONE
 
 
-async def _condition(app: App) -> Condition:
+async def _condition(app: App) -> DatabaseStatus:
     try:
         return await app.condition()
     except StoreError as error:
         raise InputError(str(error)) from error
 
 
-def _print(found: Condition) -> None:
+def _print(found: DatabaseStatus) -> None:
     counts = [f"{found.debates[status]:,} {status}" for status in STATUSES if status in found.debates]
     rows: list[tuple[str, Span]] = [("database", found.place), ("schema", _schema(found))]
     if found.version:
@@ -59,14 +59,14 @@ def _print(found: Condition) -> None:
             ("turns", f"{found.turns:,}"),
             ("size", _size(found.bytes)),
         ]
-    out = paper()
+    out = make_printer()
     for name, value in rows:
         out.line((f"{name:<10}", "bold"), value)
 
 
-def _schema(found: Condition) -> Span:
+def _schema(found: DatabaseStatus) -> Span:
     if not found.version:
-        return "none yet; the first debate, or `moot db migrate`, makes it"
+        return "none yet; the first debate, or `moot db migrate`, creates it"
     if found.version < found.newest:
         return (
             f"{found.version} of {found.newest}; `moot db migrate`, or the next use, brings it up to date",

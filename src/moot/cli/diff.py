@@ -7,46 +7,47 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from moot.cli import paper as papers
+from moot.cli import printer as printers
 from moot.cli.blocks import DEMONSTRATION
 from moot.cli.commands import DONE
-from moot.cli.door import find, opened
-from moot.cli.lines import paper_of, print_json
-from moot.cli.paper import Paper, table
-from moot.cli.words import count, duration, money, one_line
-from moot.records.compare import Comparison, Difference, Excerpt, Parting, Side
+from moot.cli.printer import Printer, table
+from moot.cli.session import find_debate, open_app
+from moot.cli.views import print_json, printer_of
+from moot.cli.words import count, duration, money
+from moot.reasoning.fence import one_line
+from moot.records.compare import ComparedDebate, Comparison, Difference, Excerpt, Parting
 
 VALUE_CHARS = 60
 KEYS = 12  # of steps, before the rest is only counted
-MARKS = ("bold underline red", "bold underline green")  # of the first and of the second
+MARKS = ("bold underline red", "bold underline green")  # styles of differing words
 
 
 async def diff(args: Namespace) -> int:
-    async with opened(args) as app:
-        one, two = await find(app, args.one), await find(app, args.two)
+    async with open_app(args) as app:
+        one, two = await find_debate(app, args.one), await find_debate(app, args.two)
         compared = await app.compare(one.id, two.id)
     if args.json:
         print_json(compared.as_json(), indent=2)
     else:
-        _print(paper_of(args), compared)
+        _print(printer_of(args), compared)
     return DONE
 
 
-def _print(paper: Paper, compared: Comparison) -> None:
+def _print(printer: Printer, compared: Comparison) -> None:
     one, two = compared.one, compared.two
-    paper.line((f"Debates {one.short} and {two.short}", "bold"))
+    printer.line((f"Debates {one.short} and {two.short}", "bold"))
     for line in _how_related(compared):
-        paper.passage(line)
-    _differences(paper, "Settings", compared.settings, compared)
-    _differences(paper, "Cast", compared.cast, compared)
+        printer.passage(line)
+    _differences(printer, "Settings", compared.settings, compared)
+    _differences(printer, "Cast", compared.cast, compared)
     if compared.same_rules:
-        paper.line()
-        paper.line(("Steps", "bold"))
-        _steps(paper, compared)
-    paper.line()
-    _outcomes(paper, one, two)
+        printer.line()
+        printer.line(("Steps", "bold"))
+        _steps(printer, compared)
+    printer.line()
+    _outcomes(printer, one, two)
     if one.demonstration or two.demonstration:
-        paper.line((DEMONSTRATION, "bold red"))
+        printer.line((DEMONSTRATION, "bold red"))
 
 
 def _how_related(compared: Comparison) -> list[str]:
@@ -66,70 +67,70 @@ def _how_related(compared: Comparison) -> list[str]:
     return [*lines, "Their questions differ:", *(f"{side.short}: {one_line(side.topic, 200)}" for side in (one, two))]
 
 
-def _at(side: Side) -> str:
+def _at(side: ComparedDebate) -> str:
     return f" at {side.forked_at}" if side.forked_at else ""
 
 
-def _differences(paper: Paper, what: str, found: Sequence[Difference], compared: Comparison) -> None:
+def _differences(printer: Printer, what: str, found: Sequence[Difference], compared: Comparison) -> None:
     if not found:
         return
-    paper.line()
+    printer.line()
     rows = [(each.name, each.one, each.two) for each in found]
-    _table(paper, what, (compared.one.short, compared.two.short), rows)
+    _table(printer, what, (compared.one.short, compared.two.short), rows)
 
 
-def _steps(paper: Paper, compared: Comparison) -> None:
+def _steps(printer: Printer, compared: Comparison) -> None:
     one, two = compared.one.short, compared.two.short
     counted = [f"{compared.same:,} the same"]
     counted += [f"{len(compared.changed):,} with other answers"] if compared.changed else []
     counted += [f"{len(keys):,} only in {whose}" for keys, whose in _only(compared) if keys]
-    paper.passage(f"{', '.join(counted)}.")
+    printer.passage(f"{', '.join(counted)}.")
     if compared.parting is None:
-        paper.passage("They never part.")
+        printer.passage("They never part.")
         return
-    _parting(paper, compared.parting, one, two)
-    paper.line()
+    _parting(printer, compared.parting, one, two)
+    printer.line()
     first = {each.key for each in (compared.parting.one, compared.parting.two) if each is not None}
     later = [key for key in compared.changed if key not in first]
     if later:
-        paper.passage(f"Answered differently later: {_listed(later)}.")
+        printer.passage(f"Answered differently later: {_listed(later)}.")
     for keys, whose in _only(compared):
         if keys:
-            paper.passage(f"Only in {whose}: {_listed(keys)}.")
+            printer.passage(f"Only in {whose}: {_listed(keys)}.")
 
 
 def _only(compared: Comparison) -> list[tuple[Sequence[str], str]]:
     return [(compared.only_one, compared.one.short), (compared.only_two, compared.two.short)]
 
 
-def _parting(paper: Paper, parting: Parting, one: str, two: str) -> None:
+def _parting(printer: Printer, parting: Parting, one: str, two: str) -> None:
     both = [each for each in (parting.one, parting.two) if each is not None]
     if len(both) == 2 and both[0].key == both[1].key:
         asked = "asked the same" if parting.asked_alike else "asked differently"
-        paper.passage(f"They part at {both[0].key}, {asked}:")
+        printer.passage(f"They part at {both[0].key}, {asked}:")
     else:
-        paper.passage("They part where each does something else:")
+        printer.passage("They part where each does something else:")
     for statement, whose, mark in zip((parting.one, parting.two), (one, two), MARKS, strict=True):
-        paper.line()
+        printer.line()
         if statement is None:
-            paper.line(f"{whose} ends here.")
+            printer.line(f"{whose} ends here.")
             continue
-        paper.line((whose, "bold"), f"  {statement.key}  {statement.name}  {statement.model}")
-        paper.passage(*_marked(statement.excerpt, mark))
+        printer.line((whose, "bold"), f"  {statement.key}  {statement.name}  {statement.model}")
+        printer.passage(*_marked(statement.excerpt, mark))
     in_words = {span.text for each in both for span in each.excerpt.spans}
     fields = [each for each in parting.fields if not _said(each, in_words)]
     if fields:
-        paper.line()
-        _table(paper, "Typed answer", (one, two), [(each.name, each.one, each.two) for each in fields])
+        printer.line()
+        _table(printer, "Typed answer", (one, two), [(each.name, each.one, each.two) for each in fields])
 
 
 def _said(field: Difference, spans: set[str]) -> bool:
-    """Whether both values can be read in the words above."""
+    """Whether both values are part of the words shown above."""
     return all(isinstance(value, str) and any(value in span for span in spans) for value in (field.one, field.two))
 
 
-def _marked(excerpt: Excerpt, mark: str) -> list[papers.Span]:
-    spans: list[papers.Span] = [f"(the same {count(excerpt.before, 'word')}) "] if excerpt.before else []
+def _marked(excerpt: Excerpt, mark: str) -> list[printers.Span]:
+    spans: list[printers.Span] = [f"(the same {count(excerpt.before, 'word')}) "] if excerpt.before else []
     for at, span in enumerate(excerpt.spans):
         spans += [" "] if at else []
         spans.append((span.text, mark) if span.differs else span.text)
@@ -138,16 +139,16 @@ def _marked(excerpt: Excerpt, mark: str) -> list[papers.Span]:
     return spans or ["(said nothing)"]
 
 
-def _outcomes(paper: Paper, one: Side, two: Side) -> None:
+def _outcomes(printer: Printer, one: ComparedDebate, two: ComparedDebate) -> None:
     facts = _facts(one), _facts(two)
     rows = [(name, facts[0][name] or "none", facts[1][name] or "none") for name in facts[0]]
-    _table(paper, "Outcome", (one.short, two.short), [row for row in rows if row[1:] != ("none", "none")])
+    _table(printer, "Outcome", (one.short, two.short), [row for row in rows if row[1:] != ("none", "none")])
     for side in (one, two):
         if side.headline:
-            paper.passage(f"{side.short}: {one_line(side.headline)}")
+            printer.passage(f"{side.short}: {one_line(f'{side.headline} {side.how}')}")
 
 
-def _facts(side: Side) -> Mapping[str, str]:
+def _facts(side: ComparedDebate) -> Mapping[str, str]:
     points = {seat: "none" if given is None else f"{given:g}" for seat, given in side.scores.items()}
     return {
         "status": side.status,
@@ -164,10 +165,10 @@ def _facts(side: Side) -> Mapping[str, str]:
     }
 
 
-def _table(paper: Paper, what: str, sides: tuple[str, str], rows: Sequence[tuple[str, Any, Any]]) -> None:
-    """What is said of both, side by side, each within its half of the line."""
-    room = VALUE_CHARS if paper.width is None else max(8, (paper.width - max(len(row[0]) for row in rows)) // 2 - 2)
-    table(paper, (what, *sides), [(row[0], *(_value(each, room) for each in row[1:])) for row in rows], cut=True)
+def _table(printer: Printer, what: str, sides: tuple[str, str], rows: Sequence[tuple[str, Any, Any]]) -> None:
+    """Print the values of both debates side by side."""
+    room = VALUE_CHARS if printer.width is None else max(8, (printer.width - max(len(row[0]) for row in rows)) // 2 - 2)
+    table(printer, (what, *sides), [(row[0], *(_value(each, room) for each in row[1:])) for row in rows], cut=True)
 
 
 def _value(value: Any, room: int) -> str:

@@ -1,4 +1,4 @@
-"""The one-time download of the embedded model's weights, as people see it."""
+"""Progress of the one-time download of the embedded model's weights."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ BAR = 24
 
 
 class Download:
-    """A progress callback; called from any thread."""
+    """A progress callback that draws a bar. Thread-safe."""
 
     def __init__(self) -> None:
-        self.embedded = False  # something else on the screen shows `text`
+        self.embedded = False  # a live view shows `text` instead
         self._done = self._total = 0
         self._drawn = 0.0
         self._lock = threading.Lock()
@@ -33,7 +33,7 @@ class Download:
 
     @property
     def text(self) -> str:
-        """Empty when nothing is being fetched."""
+        """The progress in a line; empty if no download is under way."""
         done, total = self._done, self._total
         if not total or done >= total:
             return ""

@@ -1,4 +1,4 @@
-"""Following a debate to where it rests, wherever it is driven."""
+"""Following a debate until it rests, whichever process drives it."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from moot.cli.lines import View
+from moot.cli.views import View
+from moot.core.types import Debate
 from moot.runtime.owner import is_dead
 from moot.runtime.runtime import Runtime, Update
-from moot.types import Debate
 
-TICK = 0.1  # between two looks at text in flight
-DEBATE_AGE = 0.5  # how old the footer's numbers may be
-LOOK_FOR_DEAD = 2.0  # how often to ask whether whoever drives it still lives
+TICK = 0.1  # seconds between two updates of text in flight
+DEBATE_AGE = 0.5  # seconds for which the footer's numbers are kept
+DEAD_CHECK = 2.0  # seconds between two checks that the driving process lives
 
 
 @dataclass(frozen=True, kw_only=True)
-class Left:
-    """How a debate was left."""
+class FollowResult:
+    """The debate as it was when following ended."""
 
     debate: Debate
-    interrupted: bool = False  # nobody drives it any more, though it should be running
+    interrupted: bool = False  # its process is gone, though it should be running
 
 
 class Follower:
@@ -30,8 +30,8 @@ class Follower:
         self._debate: Debate | None = None
         self._fetched = self._looked = 0.0
 
-    async def follow(self, after: int = 0) -> Left:
-        """Show everything from event `after` on."""
+    async def follow(self, after: int = 0) -> FollowResult:
+        """Show every event after the sequence number `after`."""
         with self.view.shown():
             async with aclosing(self.runtime.watch(self.debate_id, after)) as updates:
                 async for update in updates:
@@ -40,13 +40,13 @@ class Follower:
                         return left
         raise AssertionError("watching ends with the debate")
 
-    async def _take(self, update: Update) -> Left | None:
+    async def _take(self, update: Update) -> FollowResult | None:
         for event in update.events:
             self.view.event(event)
         if update.debate is not None:
-            return Left(debate=update.debate)
-        if self.view.moves:
-            self.view.moving(update.flights, await self._current(renew=bool(update.events)))
+            return FollowResult(debate=update.debate)
+        if self.view.live:
+            self.view.update(update.flights, await self._current(renew=bool(update.events)))
         if not update.events:
             await asyncio.sleep(TICK)
         return await self._abandoned()
@@ -57,12 +57,12 @@ class Follower:
             self._debate, self._fetched = await self.runtime.store.get(self.debate_id), now
         return self._debate
 
-    async def _abandoned(self) -> Left | None:
+    async def _abandoned(self) -> FollowResult | None:
         now = asyncio.get_running_loop().time()
         if self.runtime.drives(self.debate_id) or self.runtime.store.shared:
-            return None  # a worker takes it over
-        if self._looked and now - self._looked < LOOK_FOR_DEAD:
+            return None  # on a shared store a worker takes it over
+        if self._looked and now - self._looked < DEAD_CHECK:
             return None
         self._looked = now
         found = [each for each in await self.runtime.store.abandoned(is_dead) if each.id == self.debate_id]
-        return Left(debate=found[0], interrupted=True) if found else None
+        return FollowResult(debate=found[0], interrupted=True) if found else None

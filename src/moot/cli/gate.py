@@ -1,4 +1,4 @@
-"""What debates ask people: gates, answer; and the question at the terminal while a debate runs."""
+"""Gates: the commands `gates` and `answer`, and asking at the terminal while a debate runs."""
 
 from __future__ import annotations
 
@@ -7,32 +7,36 @@ import os
 import sys
 import time
 from argparse import Namespace
+from contextlib import suppress
 
-from moot.app import person
+from moot.app import App, person
 from moot.cli.commands import DONE
-from moot.cli.door import database, find, opened
 from moot.cli.download import Download
-from moot.cli.paper import note
-from moot.cli.words import count, one_line
-from moot.errors import InputError
-from moot.reasoning.fence import clean
-from moot.types import Gate, Json
+from moot.cli.printer import note
+from moot.cli.session import find_debate, open_app, open_database
+from moot.cli.words import count
+from moot.core.errors import InputError
+from moot.core.types import Gate, Json
+from moot.reasoning.fence import clean, one_line
+from moot.store import Store
+
+LOOK_SECONDS = 0.3  # between two looks whether a question that is asked here was answered elsewhere
 
 
 async def gates(args: Namespace) -> int:
-    async with opened(args) as app:
+    async with open_app(args) as app:
         if not app.database.exists():
-            note("No debate waits for anybody.")
+            note("No question is open.")
             return DONE
-        runtime = await database(app)
+        runtime = await open_database(app)
         await runtime.expire()
-        found = await find(app, args.id) if args.id else None
+        found = await find_debate(app, args.id) if args.id else None
         waiting = [gate for gate in await runtime.store.gates(found.id if found else None) if gate.status == "open"]
         for gate in waiting:
             print(f"{gate.debate_id[:8]}  {gate.kind}  {gate.key}  {_until(gate)}")
             print(f"  {clean(one_line(gate.question, 200))}")
             print(f"  moot answer {gate.debate_id[:8]} {'|'.join(gate.choices) or 'WORDS'}")
-        note(f"{count(len(waiting), 'question')} open." if waiting else "No debate waits for anybody.")
+        note(f"{count(len(waiting), 'question')} open." if waiting else "No question is open.")
     return DONE
 
 
@@ -40,16 +44,20 @@ async def answer(args: Namespace) -> int:
     from moot.cli.run import drive, go_on
 
     download = Download()
-    async with opened(args, download) as app:
-        found = await find(app, args.id)
+    async with open_app(args, download) as app:
+        found = await find_debate(app, args.id)
         gate = await app.runtime.open_gate(found.id, args.key)
         if args.words:
             given = read_words(gate, args.words)
         elif can_ask(args):
             print(clean(gate.question))
-            given = await ask(gate)
-            if given is None:
+            answered = await ask_or_learn(app, gate)
+            if isinstance(answered, Gate):
+                note(already_answered(answered))
                 return DONE
+            if answered is None:
+                return DONE
+            given = answered
         else:
             raise InputError(f"{one_line(gate.question, 300)} Answer with: moot answer {found.short} {_how(gate)}")
         decided = await app.runtime.answer(found.id, given, by=person(), key=gate.key)
@@ -62,7 +70,7 @@ async def answer(args: Namespace) -> int:
 
 
 def read_words(gate: Gate, words: list[str]) -> Json:
-    """`guide look at cost` as choice and text; a choice can be shortened to its first letter."""
+    """Parse an answer: `guide look at cost` is a choice and its text. Any unambiguous beginning of a choice will do."""
     if not gate.choices:
         return {"text": " ".join(words)}
     first = words[0].casefold()
@@ -76,14 +84,61 @@ def can_ask(args: Namespace) -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and not getattr(args, "json", False)
 
 
+async def ask_or_learn(app: App, gate: Gate) -> Json | Gate | None:
+    """Ask at the terminal until the question is answered, here or elsewhere. Returns the answer typed here; the gate if
+    it was decided elsewhere; None if it stays open or is no longer asked."""
+    asking = asyncio.create_task(ask(gate))
+    elsewhere = asyncio.create_task(_no_longer_open(app.runtime.store, gate))
+    try:
+        await asyncio.wait({asking, elsewhere}, return_when=asyncio.FIRST_COMPLETED)
+        if not elsewhere.done():
+            return asking.result()
+        print()
+        forget_typed()
+        return elsewhere.result()
+    finally:
+        asking.cancel()
+        elsewhere.cancel()
+        await asyncio.gather(asking, elsewhere, return_exceptions=True)
+
+
+async def _no_longer_open(store: Store, gate: Gate) -> Gate | None:
+    """Wait until the gate is decided by anyone; return None if its debate no longer waits for it."""
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        now = next((each for each in await store.gates(gate.debate_id) if each.key == gate.key), None)
+        if now is not None and now.status == "decided":
+            return now
+        if now is None or (await store.get(gate.debate_id)).status != "waiting":
+            return None
+
+
+def forget_typed() -> None:
+    """Discard what was typed for a question that is no longer asked, so that it can't answer the next one."""
+    if sys.platform == "win32":
+        return
+    import termios
+
+    with suppress(termios.error):  # not a terminal
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
+def already_answered(gate: Gate) -> str:
+    """Who has answered a question, when and with which words."""
+    given = gate.decision or {}
+    words = one_line(": ".join(filter(None, map(str, (given.get("choice", ""), given.get("text", ""))))), 200)
+    when = "" if gate.decided_at is None else f", at {time.strftime('%H:%M', time.localtime(gate.decided_at))}"
+    return f"Already answered: {words or 'nothing to add'}, by {one_line(gate.reviewer or 'someone')}{when}."
+
+
 async def ask(gate: Gate) -> Json | None:
-    """Ask at the terminal. Enter takes the first choice; None when the input or the time ends."""
+    """Ask at the terminal; Enter takes the first choice. Returns None at the end of the input or of the gate's time."""
     while True:
         if not gate.choices:
-            line = await _line("> ", gate)
+            line = await _line("> ", gate.expires_at)
             return None if line is None else {"text": line}
         print("  ".join(f"[{choice[0].upper()}]{choice[1:]}" for choice in gate.choices))
-        line = await _line("> ", gate)
+        line = await _line("> ", gate.expires_at)
         if line is None:
             return None
         try:
@@ -92,15 +147,20 @@ async def ask(gate: Gate) -> Json | None:
             note(str(error))
             continue
         if given["choice"] == "guide" and not given["text"]:
-            text = await _line("Your guidance: ", gate)
+            text = await _line("Your guidance: ", gate.expires_at)
             if not text:
                 continue
             given["text"] = text
         return given
 
 
-async def _line(prompt: str, gate: Gate) -> str | None:
-    """A line from the terminal, read by the event loop: a thread that waits for one could not be stopped."""
+async def confirm(question: str) -> bool:
+    """Ask a yes-or-no question at the terminal. Enter and the end of the input mean no."""
+    return (await _line(f"{question} [y/N] ") or "").casefold() in ("y", "yes")
+
+
+async def _line(prompt: str, until: float | None = None) -> str | None:
+    """Read a line from the terminal in the event loop, since a blocked thread could not be stopped."""
     loop, terminal = asyncio.get_running_loop(), sys.stdin.fileno()
     got: asyncio.Future[bytes] = loop.create_future()
 
@@ -111,7 +171,7 @@ async def _line(prompt: str, gate: Gate) -> str | None:
     print(prompt, end="", flush=True)
     loop.add_reader(terminal, read)
     try:
-        line = await asyncio.wait_for(got, None if gate.expires_at is None else max(0.0, gate.expires_at - time.time()))
+        line = await asyncio.wait_for(got, None if until is None else max(0.0, until - time.time()))
     except TimeoutError:
         return None
     finally:

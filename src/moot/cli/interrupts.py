@@ -1,4 +1,4 @@
-"""Ctrl-C: once, the steps in progress finish; twice, the debate stops now; three times, the process ends."""
+"""Ctrl-C: once lets the steps in progress finish, twice stops the debate now, three times ends the process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 
 from moot.cli.commands import INTERRUPTED
-from moot.errors import MootError
+from moot.core.errors import MootError
 from moot.runtime.runtime import Runtime
 
 
@@ -34,7 +34,7 @@ class Interrupts:
             loop.remove_signal_handler(signal.SIGTERM)
 
     def drives(self, debate_ids: Sequence[str]) -> None:
-        """What Ctrl-C is about from now on; one that came before is not forgotten."""
+        """Set the debates that Ctrl-C stops. One that was pressed before stops them at once."""
         self.driven = debate_ids
         if self._pressed:
             self._stop()
@@ -47,7 +47,7 @@ class Interrupts:
             self.at_once = True
             self._say("Stopping now.")
         else:
-            # Something hangs. The debate can be resumed: its process will be gone.
+            # Something hangs. The debate can be resumed once its process is gone.
             os._exit(INTERRUPTED)
         self._stop()
 

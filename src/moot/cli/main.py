@@ -1,6 +1,7 @@
-"""The way in: finds the command, runs it, and turns what goes wrong into one line and an exit code.
+"""The entry point: finds the command, runs it, and turns an exception into one line and an exit code.
 
-`moot --help` must be fast, so nothing heavy is imported here; each command's module is imported when it runs."""
+`moot --help` must be fast, so each command's module is imported only when it runs.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ import sys
 from moot import __version__
 from moot.cli.commands import (
     BAD_INPUT,
+    BROKEN_PIPE,
     COMMANDS,
     DONE,
     FAILED,
     INTERRUPTED,
-    NOBODY_READS,
     BadUsage,
     nearest,
 )
@@ -50,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return NOBODY_READS
+        return BROKEN_PIPE
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
@@ -58,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _reopen_closed() -> None:
-    """Streams that whoever started us has closed are None."""
+    """Replace closed standard streams, which Python sets to None, by the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
@@ -108,14 +109,16 @@ def _run(command: Callable[[Namespace], Coroutine[object, object, int]], parsed:
 
 
 def _explain(error: Exception) -> int:
-    from moot.errors import InputError, MootError
+    from moot.core.errors import InputError, MootError
 
     if os.environ.get("MOOT_DEBUG"):
         import traceback
 
         traceback.print_exception(error)
     if isinstance(error, MootError):
-        return _complain(str(error), BAD_INPUT if isinstance(error, InputError) else FAILED)
+        from moot.cli.words import explained
+
+        return _complain(explained(error), BAD_INPUT if isinstance(error, InputError) else FAILED)
     return _complain(
         f"Unexpected {type(error).__name__}: {error or 'no details'}. "
         "This is a bug in moot; set MOOT_DEBUG=1 to see where it happened.",

@@ -9,19 +9,19 @@ from argparse import Namespace
 from contextlib import suppress
 
 from moot.cli.commands import DONE
-from moot.cli.door import database, logged, opened
-from moot.cli.paper import note
+from moot.cli.printer import note
+from moot.cli.session import configure_logging, open_app, open_database
 
 GRACE_SECONDS = 1.0  # for steps in flight; clients kill a server that takes longer than two to end
 
 
 async def mcp(args: Namespace) -> int:
-    async with opened(args, measured=True) as app:
-        logged(app)
-        runtime = await database(app)
-        from moot.mcp.desk import Desk
+    async with open_app(args, measured=True) as app:
+        configure_logging(app)
+        runtime = await open_database(app)
+        from moot.mcp.service import ToolService
         from moot.mcp.stdio import serve
-        from moot.server.going import runs_of
+        from moot.server.dispatch import dispatcher_of
 
         closing = asyncio.Event()
         loop = asyncio.get_running_loop()
@@ -29,12 +29,12 @@ async def mcp(args: Namespace) -> int:
             with suppress(NotImplementedError):
                 loop.add_signal_handler(number, closing.set)
         if sys.stdin.isatty():
-            note("This speaks MCP to a client on standard input. Put `moot mcp` into your client's configuration.")
-        runs = runs_of(app)
-        await runs.open()
+            note("This serves an MCP client on standard input. Put `moot mcp` into your client's configuration.")
+        dispatcher = dispatcher_of(app)
+        await dispatcher.open()
         try:
-            await serve(Desk(app, runs, closing))
+            await serve(ToolService(app, dispatcher, closing))
         finally:
             await runtime.hand_back(GRACE_SECONDS)
-            await runs.close()
+            await dispatcher.close()
     return DONE

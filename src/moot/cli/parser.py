@@ -1,4 +1,4 @@
-"""The flags of each command. Imported by `moot COMMAND --help`, so it imports little more than argparse."""
+"""The flags of each command. Imports little more than argparse, so that `moot COMMAND --help` is fast."""
 
 from __future__ import annotations
 
@@ -63,6 +63,12 @@ def _settings(parser: Parser) -> None:
     )  # fmt: skip
 
 
+def _json_or_plain(parser: Parser) -> None:
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="one JSON document")
+    how.add_argument("--plain", action="store_true", help="plain text, no colours")
+
+
 def _id(parser: Parser) -> None:
     parser.add_argument("id", metavar="ID", help="the debate's id, or the beginning of it")
 
@@ -71,14 +77,26 @@ def _debate(parser: Parser) -> None:
     parser.add_argument(
         "question", nargs="?", metavar="QUESTION", help="what to debate; `-` reads it from standard input"
     )
-    parser.add_argument("--format", metavar="NAME", help="the rules (see `moot formats`; default: see `moot config`)")
+    parser.add_argument(
+        "--format", metavar="NAME", help="the rules (see `moot formats`; default: what suits the question)"
+    )
+    parser.add_argument("--effort", metavar="HOW", help="quick, standard or thorough: how much is asked and checked")
     parser.add_argument("--model", metavar="SPEC", help="model of all participants (default: see `moot models`)")
     parser.add_argument("--judge-model", metavar="SPEC", help="model of the judge")
     parser.add_argument("--rounds", "--max-rounds", metavar="N", type=int, help="rounds, in formats that have them")
-    parser.add_argument("--perspectives", metavar="N", type=int, help="how many perspectives `panel` hears, 2 to 4")
-    parser.add_argument("--no-checkpoints", action="store_true", help="`panel` runs to its end without asking you")
+    parser.add_argument(
+        "--perspectives", metavar="N", type=int, help="how many perspectives are heard, in formats that have them"
+    )
+    parser.add_argument(
+        "--no-checkpoints", action="store_true", help="run to the end without asking you between rounds"
+    )
     parser.add_argument("--turns", metavar="N", type=int, help="statements in all, in formats that count those")
-    parser.add_argument("--stance", choices=("pro", "con"), help="what the first debater argues, in `classic`")
+    parser.add_argument(
+        "--stance", choices=("pro", "con"), help="what the first debater argues, in formats with two stances"
+    )
+    parser.add_argument(
+        "--sides", metavar="SIDE", nargs=2, help="what the two sides stand for (default: what the question offers)"
+    )
     _settings(parser)
     parser.add_argument("--file", metavar="SPEC.YAML", help="a YAML file with topic, format and settings")
     _detach(parser)
@@ -97,7 +115,7 @@ def _list(parser: Parser) -> None:
     parser.add_argument("--contains", metavar="TEXT", help="only questions with this text, in upper or lower case")
     parser.add_argument("--parent", metavar="ID", help="only forks of this debate")
     parser.add_argument("--limit", metavar="N", type=int, default=20, help="how many (default: 20)")
-    parser.add_argument("--after", metavar="MARK", help="go on where the page before ended")
+    parser.add_argument("--after", metavar="MARK", help="continue after the page before")
     parser.add_argument("--json", action="store_true", help="one JSON document")
 
 
@@ -116,7 +134,7 @@ def _resume(parser: Parser) -> None:
 def _fork(parser: Parser) -> None:
     _id(parser)
     parser.add_argument("--at", metavar="KEY", help="the step to ask anew; `moot show ID` has each step's key")
-    parser.add_argument("--guide", metavar="WORDS", help="what the branch should look at, from that step on")
+    parser.add_argument("--guide", metavar="WORDS", help="guidance for the step asked anew and all after it")
     _settings(parser)
     parser.add_argument("--no-run", action="store_true", help="only create it")
     _output(parser)
@@ -125,9 +143,7 @@ def _fork(parser: Parser) -> None:
 def _diff(parser: Parser) -> None:
     parser.add_argument("one", metavar="A", help="a debate's id, or the beginning of it")
     parser.add_argument("two", metavar="B", help="the other's")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="one JSON document")
-    how.add_argument("--plain", action="store_true", help="plain text, no colours")
+    _json_or_plain(parser)
 
 
 def _gates(parser: Parser) -> None:
@@ -138,13 +154,13 @@ def _answer(parser: Parser) -> None:
     _id(parser)
     parser.add_argument("words", nargs="*", metavar="WORDS", help="a choice, a choice and words, or just words")
     parser.add_argument("--key", metavar="KEY", help="which question, when several are open")
-    parser.add_argument("--no-run", action="store_true", help="only answer; another process goes on")
+    parser.add_argument("--no-run", action="store_true", help="only answer; continue with `moot resume`")
     _output(parser)
 
 
 def _guide(parser: Parser) -> None:
     _id(parser)
-    parser.add_argument("words", nargs="+", metavar="WORDS", help="what the debate should look at")
+    parser.add_argument("words", nargs="+", metavar="WORDS", help="your guidance")
 
 
 def _audit(parser: Parser) -> None:
@@ -179,9 +195,7 @@ def _record(parser: Parser) -> None:
 def _search(parser: Parser) -> None:
     parser.add_argument("words", nargs="+", metavar="WORDS", help="words, or a whole question")
     parser.add_argument("--limit", metavar="N", type=int, default=10, help="how many (default: 10)")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="one JSON document")
-    how.add_argument("--plain", action="store_true", help="plain text, no colours")
+    _json_or_plain(parser)
 
 
 def _templates(parser: Parser) -> None:
@@ -205,6 +219,10 @@ def _doctor(parser: Parser) -> None:
     )
 
 
+def _models(parser: Parser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+
+
 def _formats(parser: Parser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="show the settings of this format")
 
@@ -223,11 +241,11 @@ def _serve(parser: Parser) -> None:
 
 
 def _token(parser: Parser) -> None:
-    parser.add_argument("deed", choices=("create", "list", "revoke"), metavar="ACTION", help="what to do")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="of the token: the person or program that uses it")
+    parser.add_argument("action", choices=("create", "list", "revoke"), metavar="ACTION", help="create, list or revoke")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the token's name: the person or program that uses it")
     parser.add_argument(
         "--scope", metavar="SCOPES", default="read,run,decide",
-        help="what it allows, with commas between: read, run, decide, admin (default: read,run,decide)",
+        help="comma-separated: read, run, decide, admin (default: read,run,decide)",
     )  # fmt: skip
 
 
@@ -269,6 +287,7 @@ _FLAGS: dict[str, Callable[[Parser], None]] = {
     "status": _status,
     "doctor": _doctor,
     "formats": _formats,
+    "models": _models,
     "db": _db,
     "config": _config,
 }

@@ -6,19 +6,20 @@ import os
 from argparse import Namespace
 from pathlib import Path
 
+from moot.app import App
 from moot.cli.commands import DONE
-from moot.cli.door import find, opened
-from moot.cli.lines import print_json
-from moot.cli.paper import note
-from moot.cli.words import next_step
-from moot.errors import InputError, MootError, WrongStatus
+from moot.cli.gate import confirm
+from moot.cli.printer import note
+from moot.cli.session import find_debate, open_app
+from moot.cli.views import print_json
+from moot.core.errors import InputError, MootError
+from moot.core.types import Debate, Json
 from moot.reasoning.fence import clean
 from moot.records import webhook
 from moot.records.files import FOLDER, Written, project_folder, write_beside, write_file, write_numbered
 from moot.records.issue import draft
 from moot.records.markdown import render
 from moot.records.record import Record
-from moot.types import Json
 
 
 async def record(args: Namespace) -> int:
@@ -27,44 +28,62 @@ async def record(args: Namespace) -> int:
         raise InputError(f"--out writes a file and {'--json' if args.json else '--print'} does not; give one of them.")
     if args.out is not None and args.out.strip() in ("", "-"):
         raise InputError("--out needs a folder or the path of a file; --print writes to standard output.")
-    async with opened(args) as app:
-        hook = None if only_print else webhook.configured(app.environ)
-        found = await find(app, args.id)
-        if found.status != "completed":
-            raise WrongStatus(f"Debate {found.short} is {found.status}: it has no decision yet. {next_step(found)}")
+    async with open_app(args) as app:
+        hook = None if only_print else webhook.from_environ(app.environ)
+        found = await find_debate(app, args.id)
         made = await app.record(found.id)
     if args.json:
         print_json(_json(made, issue=args.issue), indent=2)
     elif args.print:
         print(draft(made).render() if args.issue else render(made), end="")
     else:
-        _write(args, made)
-        if hook is not None:
-            await _deliver(hook, _json(made, issue=args.issue), made)
+        await _write_and_deliver(made, args.out, hook, issue=args.issue)
     return DONE
+
+
+async def offer(app: App, debate: Debate) -> None:
+    """Offer, at the terminal, to write a recommendation down and to draft an issue that follows up on it."""
+    if debate.status != "completed" or debate.outcome is None or not debate.outcome.record.recommendation:
+        return
+    made = await app.record(debate.id)
+    write = await confirm(f"Write the decision to {_shown_folder()}?")
+    issue = await confirm(f"Draft a follow-up issue{'' if write else ' (this writes the decision, too)'}?")
+    if write or issue:
+        await _write_and_deliver(made, None, webhook.from_environ(app.environ), issue=issue)
+
+
+async def _write_and_deliver(made: Record, out: str | None, hook: webhook.Webhook | None, *, issue: bool) -> None:
+    _write(made, out, issue=issue)
+    if hook is not None:
+        await _deliver(hook, _json(made, issue=issue), made)
+
+
+def _shown_folder() -> str:
+    folder = project_folder(Path.cwd()) / FOLDER
+    return f"{os.path.relpath(folder)}/" if folder.is_relative_to(Path.cwd()) else f"{folder}/"
 
 
 def _json(made: Record, *, issue: bool) -> Json:
     return {**made.as_json(), "issue": draft(made).as_json() if issue else None}
 
 
-def _write(args: Namespace, made: Record) -> None:
+def _write(made: Record, given: str | None, *, issue: bool) -> None:
     project = project_folder(Path.cwd())
-    out = project / FOLDER if args.out is None else Path(args.out).expanduser()
-    if args.out is not None and out.suffix.lower() == ".md" and not out.is_dir():
+    out = project / FOLDER if given is None else Path(given).expanduser()
+    if given is not None and out.suffix.lower() == ".md" and not out.is_dir():
         written = write_file(out, render(made))
     else:
         written = write_numbered(out, made.title, made.debate, render(made))
-    _tell(written)
-    if args.issue:
-        issue = draft(made, written.path, _within(written.path, project))
-        _tell(write_beside(written.path.with_suffix(".issue.md"), issue.render()))
+    _report(written)
+    if issue:
+        text = draft(made, written.path, _within(written.path, project)).render()
+        _report(write_beside(written.path.with_suffix(".issue.md"), text))
 
 
-def _tell(written: Written) -> None:
+def _report(written: Written) -> None:
     print(clean(os.path.relpath(written.path) if written.path.is_relative_to(Path.cwd()) else str(written.path)))
     if not written.same:
-        note("It was written before and has changed since, so it is left alone. See the original with --print.")
+        note("It was written before and has been edited since, so it is left alone. Print the original with --print.")
     elif not written.new:
         note("It was written before.")
 
@@ -76,7 +95,7 @@ def _within(path: Path, project: Path) -> str:
         return path.name
 
 
-async def _deliver(hook: webhook.Hook, document: Json, made: Record) -> None:
+async def _deliver(hook: webhook.Webhook, document: Json, made: Record) -> None:
     try:
         await webhook.deliver(hook, document)
     except MootError as error:

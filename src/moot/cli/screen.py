@@ -1,4 +1,4 @@
-"""The terminal: colours, and a short region at the bottom that moves. What is finished is printed once, above it."""
+"""Terminal output: colours, and a live region at the bottom. Finished text is printed once, above the region."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from rich.console import Console, Group
 from rich.text import Text
 
-from moot.cli.blocks import Block, Scene, block_of, doing
+from moot.cli.blocks import Block, RenderContext, block_of
 from moot.cli.download import Download
-from moot.cli.paper import Span, note
+from moot.cli.printer import Span, note
+from moot.cli.views import View
 from moot.cli.words import count, progress, spent
+from moot.core.types import CHARS_PER_TOKEN, Debate, Event
 from moot.reasoning.fence import clean
 from moot.runtime.hub import Flight
-from moot.types import CHARS_PER_TOKEN, Debate, Event
 
 PALETTE = ("cyan", "magenta", "yellow", "green", "blue", "bright_cyan", "bright_magenta", "bright_yellow")
 REGION_LINES = 8
@@ -25,7 +26,7 @@ TAIL_LINES = 3
 TAIL_CHARS = 2000  # more than the tail lines of any sensible terminal
 
 
-class RichPaper:
+class RichPrinter:
     def __init__(self, seats: Sequence[str] = ()) -> None:
         # Models write brackets and colons: nothing they say is markup.
         self.console = Console(markup=False, highlight=False, emoji=False)
@@ -76,8 +77,10 @@ class RichPaper:
 
 
 class Region:
-    """Lines at the bottom that are drawn again and again. rich's own Live tears when the window becomes narrower, and
-    hides the cursor, which stays hidden when the process is killed."""
+    """Lines at the bottom of the terminal that are redrawn in place.
+
+    rich's `Live` tears when the window is narrowed, and hides the cursor, which a killed process leaves hidden.
+    """
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -100,27 +103,29 @@ class Region:
         self._widths = []
 
 
-class LiveView:
-    """What is finished goes into the scrollback, once; below it a few lines move: for each step in flight a heading
-    and the end of its text, then the footer."""
+class LiveView(View):
+    """Prints finished events into the scrollback. The region below shows a heading and the latest text of each step in
+    flight, and a footer."""
 
-    moves = True
+    live = True
 
-    def __init__(self, paper: RichPaper, scene: Scene, *, hint: str, download: Download | None = None) -> None:
-        self.paper, self.scene, self.hint = paper, scene, hint
+    def __init__(
+        self, printer: RichPrinter, context: RenderContext, *, hint: str, download: Download | None = None
+    ) -> None:
+        self.printer, self.context, self.hint = printer, context, hint
         self.download = download or Download()
         self.began = time.monotonic()
-        self._region = Region(paper.console)
+        self._region = Region(printer.console)
 
     def event(self, event: Event) -> None:
-        block = block_of(event, self.scene)
+        block = block_of(event, self.context)
         if block is not None:
             self._region.clear()
-            self.paper.block(block)
+            self.printer.block(block)
 
     def note(self, text: str) -> None:
         self._region.clear()
-        self.paper.note(text)
+        self.printer.note(text)
 
     @contextmanager
     def shown(self) -> Generator[None]:
@@ -132,13 +137,13 @@ class LiveView:
             self._region.clear()
             self.download.embedded = False
 
-    def moving(self, flights: Mapping[str, Flight], debate: Debate) -> None:
-        room = max(2, min(REGION_LINES, self.paper.console.height - 2)) - 1
+    def update(self, flights: Mapping[str, Flight], debate: Debate) -> None:
+        room = max(2, min(REGION_LINES, self.printer.console.height - 2)) - 1
         fetching = self.download.text
         lines = [Text(fetching, style="dim")] if fetching else self._flights(list(flights.values()), room)
         lines.append(self._footer(flights, debate))
         for line in lines:
-            line.truncate(max(4, self.paper.console.width - 3), overflow="ellipsis")
+            line.truncate(max(4, self.printer.console.width - 3), overflow="ellipsis")
         self._region.draw(lines)
 
     def _flights(self, flights: list[Flight], room: int) -> list[Text]:
@@ -158,14 +163,16 @@ class LiveView:
         return lines[:room]
 
     def _flight(self, flight: Flight, tail: int) -> list[Text]:
-        colour = self.paper.colours.get(flight.seat, "")
-        name = clean(self.scene.name(flight.seat))
-        heading = Text.assemble((f"{name} {doing(flight.shows, flight.phase)} ", f"bold {colour}"), ("…", "dim"))
+        colour = self.printer.colours.get(flight.seat, "")
+        name = clean(self.context.wording.speaker(flight.seat))
+        heading = Text.assemble(
+            (f"{name} {self.context.wording.doing(flight.shows, flight.phase)} ", f"bold {colour}"), ("…", "dim")
+        )
         text = " ".join(clean(flight.text[-TAIL_CHARS:]).split())
-        width = max(4, self.paper.console.width - 5)
+        width = max(4, self.printer.console.width - 5)
         if not text:
             return [heading]
-        wrapped = list(Text(text, style="dim").wrap(self.paper.console, width, overflow="fold"))
+        wrapped = list(Text(text, style="dim").wrap(self.printer.console, width, overflow="fold"))
         return [heading, *(Text.assemble(("│ ", colour), line) for line in wrapped[-tail:])]
 
     def _footer(self, flights: Mapping[str, Flight], debate: Debate) -> Text:
@@ -184,7 +191,7 @@ def _styled(span: Span) -> tuple[str, str]:
 
 @contextmanager
 def _no_echo() -> Generator[None]:
-    """Keys pressed while the region moves would leave torn lines in the scrollback."""
+    """Turn the echo of typed keys off: it would tear the region."""
     try:
         import termios
 

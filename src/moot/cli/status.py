@@ -1,4 +1,4 @@
-"""The command for operators: how everything stands, and whether something needs a hand."""
+"""The command `moot status`: the state of everything an operator runs, and what needs attention."""
 
 from __future__ import annotations
 
@@ -8,39 +8,40 @@ from dataclasses import asdict
 
 from moot.app import App
 from moot.cli.commands import DONE, FAILED
-from moot.cli.door import opened
-from moot.cli.lines import print_json
-from moot.cli.paper import Paper, Span, paper
-from moot.cli.words import ago, count, duration, one_line
-from moot.errors import InputError, StoreError
-from moot.settings import RateLimit
-from moot.store import Condition
+from moot.cli.printer import Printer, Span, make_printer
+from moot.cli.session import open_app
+from moot.cli.views import print_json
+from moot.cli.words import ago, count, duration
+from moot.core.errors import InputError, StoreError
+from moot.core.settings import RateLimit
+from moot.core.types import STATUSES, Json
+from moot.reasoning.fence import one_line
+from moot.store import DatabaseStatus
 from moot.store.overview import Overview, Presence
-from moot.types import STATUSES, Json
 
 DAY = 86_400.0
-LATE_SECONDS = 30.0  # that a job may wait for a worker before its absence matters
-MOST_SHOWN = 5  # of what may be many
+LATE_SECONDS = 30.0  # a job may wait so long before the lack of workers is reported
+MOST_SHOWN = 5  # lines of one kind
 WIDEST = 90
 
 
 async def status(args: Namespace) -> int:
-    async with opened(args) as app:
+    async with open_app(args) as app:
         try:
             condition = await app.condition()
             overview = await app.overview(DAY) if condition.version == condition.newest else None
         except StoreError as error:
             raise InputError(str(error)) from error
-        hands = list(_hands(condition, overview))
+        problems = list(_problems(condition, overview))
         if args.json:
-            print_json(_json(condition, overview, hands, app), indent=2)
+            print_json(_json(condition, overview, problems, app), indent=2)
         else:
-            _print(paper(), condition, overview, hands, app)
-    return FAILED if hands else DONE
+            _print(make_printer(), condition, overview, problems, app)
+    return FAILED if problems else DONE
 
 
-def _hands(condition: Condition, overview: Overview | None) -> Iterator[str]:
-    """What a person has to do, a line for each."""
+def _problems(condition: DatabaseStatus, overview: Overview | None) -> Iterator[str]:
+    """What needs attention, each in a line that says what to do."""
     if condition.version > condition.newest:
         yield "The database was made by a newer moot: upgrade this one."
     elif 0 < condition.version < condition.newest:
@@ -66,21 +67,23 @@ def _cure(overview: Overview) -> str:
     return "see docs/operations.md, stuck debates."
 
 
-def _print(out: Paper, condition: Condition, overview: Overview | None, hands: Sequence[str], app: App) -> None:
+def _print(
+    out: Printer, condition: DatabaseStatus, overview: Overview | None, problems: Sequence[str], app: App
+) -> None:
     schema = "none yet" if not condition.version else f"schema {condition.version}"
     current = ", current" if condition.version == condition.newest else ""
     _line(out, "database", f"{condition.place} ({schema}{current})")
     if overview is not None and condition.version:
         _print_overview(out, overview, app)
-    if not hands:
+    if not problems:
         out.line(("All is well.", "green"))
-    for hand in hands:
-        out.line(("! ", "bold red"), hand)
+    for problem in problems:
+        out.line(("! ", "bold red"), problem)
 
 
-def _print_overview(out: Paper, found: Overview, app: App) -> None:
-    said = [f"{found.debates[status]:,} {status}" for status in STATUSES if found.debates.get(status)]
-    _line(out, "debates", f"{sum(found.debates.values()):,}{': ' if said else ''}{', '.join(said)}")
+def _print_overview(out: Printer, found: Overview, app: App) -> None:
+    counts = [f"{found.debates[status]:,} {status}" for status in STATUSES if found.debates.get(status)]
+    _line(out, "debates", f"{sum(found.debates.values()):,}{': ' if counts else ''}{', '.join(counts)}")
     if found.queue is not None:
         queue = found.queue
         oldest = f", the oldest for {duration(queue.oldest_seconds)}" if queue.waiting else ""
@@ -99,7 +102,7 @@ def _print_overview(out: Paper, found: Overview, app: App) -> None:
             out, "others", ", ".join(f"{_short(each.name)} drives {count(each.debates, 'debate')}" for each in others)
         )
     if found.leases_expired:
-        _line(out, "leases", f"{found.leases_expired:,} expired: whoever drove them has fallen silent")
+        _line(out, "leases", f"{found.leases_expired:,} expired: the processes that held them no longer answer")
     overdue = f", {found.gates_overdue:,} overdue" if found.gates_overdue else ""
     _line(out, "gates", f"{found.gates_open:,} open{overdue}")
     _line(out, "failed", f"{found.failed:,} in the last 24 hours")
@@ -116,23 +119,23 @@ def _print_overview(out: Paper, found: Overview, app: App) -> None:
 def _limits(found: Overview, app: App) -> Iterator[str]:
     now = {each.name: each for each in found.limits}
     for name, limit in app.models.limits.items():
-        said = [_limit(limit)]
+        parts = [_limit(limit)]
         if name in now and now[name].paused_seconds:
-            said.append(f"refused by the provider, everyone waits {duration(now[name].paused_seconds)}")
+            parts.append(f"refused by the provider, all calls wait {duration(now[name].paused_seconds)}")
         elif name in now and now[name].line_seconds:
-            said.append(f"the last in line waits {duration(now[name].line_seconds)}")
+            parts.append(f"the last in line waits {duration(now[name].line_seconds)}")
         elif found.queue is not None:
-            said.append("nobody waits")
-        yield f"{name}: {'; '.join(said)}"
+            parts.append("no call waits")
+        yield f"{name}: {'; '.join(parts)}"
 
 
 def _limit(limit: RateLimit) -> str:
-    said = [
+    parts = [
         f"{number:,} {what} a minute"
         for number, what in ((limit.requests_per_minute, "requests"), (limit.tokens_per_minute, "tokens"))
         if number is not None
     ]
-    return ", ".join(said)
+    return ", ".join(parts)
 
 
 def _worker(worker: Presence, now: float) -> str:
@@ -142,24 +145,24 @@ def _worker(worker: Presence, now: float) -> str:
 
 
 def _short(owner: str) -> str:
-    """Host and process of whoever drives."""
+    """Host and process id of a driving process."""
     place, _, rest = owner.partition("/")
     return f"{place.split(' ')[0]}:{rest.partition('/')[0]}" if rest else owner
 
 
-def _line(out: Paper, title: str, text: Span) -> None:
+def _line(out: Printer, title: str, text: Span) -> None:
     out.line((f"{title:<10}", "bold"), text)
 
 
-def _json(condition: Condition, overview: Overview | None, hands: Sequence[str], app: App) -> Json:
+def _json(condition: DatabaseStatus, overview: Overview | None, problems: Sequence[str], app: App) -> Json:
     """docs/cli.md describes the fields."""
     found: Json = {} if overview is None else asdict(overview)
     limits = {name: limit.model_dump() for name, limit in app.models.limits.items()}
     for now in found.pop("limits", ()):
         limits.setdefault(now["name"], {}).update({name: now[name] for name in ("paused_seconds", "line_seconds")})
     return {
-        "ok": not hands,
-        "needs": list(hands),
+        "ok": not problems,
+        "needs": list(problems),
         "database": {"place": condition.place, "schema": condition.version, "newest": condition.newest},
         **found,
         "limits": limits,

@@ -1,4 +1,4 @@
-"""The command `moot token`: who may use `moot serve`."""
+"""The command `moot token`: access tokens of the HTTP API."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from moot.cli.commands import DONE
-from moot.cli.door import database, opened
-from moot.cli.paper import note, paper, table
+from moot.cli.printer import make_printer, note, table
+from moot.cli.session import open_app, open_database
 from moot.cli.words import clock
-from moot.errors import InputError, UnknownName
+from moot.core.errors import InputError, UnknownName
 from moot.store import AccessToken, Store
 
 
 async def token(args: Namespace) -> int:
-    if args.deed != "list" and not args.name:
-        raise InputError(f"Which token? moot token {args.deed} NAME")
-    if args.deed == "list" and args.name:
+    if args.action != "list" and not args.name:
+        raise InputError(f"Which token? moot token {args.action} NAME")
+    if args.action == "list" and args.name:
         raise InputError("`moot token list` lists all of them; leave the name out.")
-    async with opened(args) as app:
-        store = (await database(app)).store
-        if args.deed == "create":
+    async with open_app(args) as app:
+        store = (await open_database(app)).store
+        if args.action == "create":
             await _create(store, args.name, args.scope)
-        elif args.deed == "revoke":
+        elif args.action == "revoke":
             await _revoke(store, args.name)
         else:
             _print(await store.tokens())
@@ -44,7 +44,7 @@ async def _revoke(store: Store, name: str) -> None:
     if name not in known:
         raise UnknownName("token", name, known, hint="" if known else "There are no tokens.")
     await store.drop_token(known[name].id)
-    print(f"The token {name!r} is revoked, and so are the sessions that were opened with it.")
+    print(f"The token {name!r} is revoked, and so are the sessions that were open_app with it.")
 
 
 def _print(tokens: Sequence[AccessToken]) -> None:
@@ -52,4 +52,4 @@ def _print(tokens: Sequence[AccessToken]) -> None:
         note("There are no tokens. Make one with: moot token create NAME --scope read,run,decide")
         return
     rows = [((each.name, "bold"), ", ".join(each.scopes), clock(each.created_at)) for each in tokens]
-    table(paper(), ("NAME", "MAY", "MADE"), rows)
+    table(make_printer(), ("NAME", "MAY", "MADE"), rows)

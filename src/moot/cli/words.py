@@ -1,11 +1,14 @@
-"""Numbers, times and next steps in words for people."""
+"""Numbers, times and next steps in words."""
 
 from __future__ import annotations
 
 import datetime
 
+from moot import formats
 from moot.cli.commands import CANCELED, DONE, FAILED, STOPPED
-from moot.types import Debate, Status
+from moot.core import lifecycle
+from moot.core.errors import MootError, WrongStatus
+from moot.core.types import Debate, Status
 
 EXIT_CODES: dict[Status, int] = {"completed": DONE, "failed": FAILED, "canceled": CANCELED}
 
@@ -57,18 +60,18 @@ def clock(then: float) -> str:
 
 
 def spent(debate: Debate, seconds: float | None = None, writing: int = 0) -> list[str]:
-    """Tokens, money and time; `writing` is an estimate of what is being written now."""
+    """Tokens, money and time used. `writing`: tokens of text in flight, as an estimate."""
     usage = debate.usage
-    said = [count(usage.tokens_in + usage.tokens_out + writing, "token"), money(usage.cost_usd)]
-    return said if seconds is None else [*said, duration(seconds)]
+    parts = [count(usage.tokens_in + usage.tokens_out + writing, "token"), money(usage.cost_usd)]
+    return parts if seconds is None else [*parts, duration(seconds)]
 
 
 def progress(debate: Debate, current: int = 0) -> str:
-    """`round 2 of 5`, in the unit that the format's settings count."""
-    for unit, name in (("round", "max_rounds"), ("turn", "turns")):
-        if name in debate.config:
-            return f"{unit} {max(debate.total_rounds, current)} of {debate.config[name]}"
-    return count(debate.turn_count, "step")
+    """`round 2 of 5`, in the unit that the format counts."""
+    unit, done, of = formats.wording_of(debate).progress(debate, current)
+    if of is None:
+        return count(done, unit)
+    return f"{unit} {done} of {of}" if done else f"0 of {count(of, unit)}"
 
 
 def rating(debate: Debate) -> str:
@@ -79,25 +82,21 @@ def listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def one_line(text: str, width: int = 0) -> str:
-    line = " ".join(text.split())
-    return line if not width or len(line) <= width else f"{line[: max(1, width - 1)].rstrip()}…"
-
-
 def next_step(debate: Debate, *, interrupted: bool = False) -> str:
-    """The one thing to do next."""
-    short = debate.short
-    if interrupted:
-        return f"Its process is gone; nothing that was said is lost. Go on with: moot resume {short}"
-    steps: dict[Status, str] = {
-        "pending": f"Start it with: moot resume {short}",
-        "running": f"It is running. Follow it with: moot watch {short}",
-        "waiting": f"It waits for your answer. Give it with: moot answer {short}",
-        "stopping": f"It stops when the step in progress is done. Follow it with: moot watch {short}",
-        "stopped": f"Go on with: moot resume {short}",
-        "failed": f"Try the failed step again with: moot retry {short}",
-        "completed": f"Read it again with: moot show {short}; write it up with: moot record {short}"
-        + (f"; see its claims with: moot claims {short}" if debate.config.get("claims") else ""),
-        "canceled": f"It is over. Read it with: moot show {short}",
-    }
-    return steps[debate.status]
+    """Where the debate stands, and the command to go on with."""
+    said = lifecycle.next_step(debate.status, interrupted=interrupted, failure=debate.error)
+    said += f" with: {_command(lifecycle.next_verb(debate.status, interrupted=interrupted), debate.short)}"
+    claims = debate.status == "completed" and debate.config.get("claims")
+    return f"{said}; see its claims with: moot claims {debate.short}" if claims else said
+
+
+def explained(error: MootError) -> str:
+    """The text of an error, with the command that does what it advises."""
+    remedy = error.remedy or (error.__cause__.remedy if isinstance(error.__cause__, MootError) else "")
+    short = error.debate if isinstance(error, WrongStatus) else "--all"
+    return f"{str(error).removesuffix('.')} with: {_command(remedy, short)}" if remedy else str(error)
+
+
+def _command(remedy: str, short: str) -> str:
+    commands = {"list": "list", "migrate": "db migrate", "start": f"resume {short}"}
+    return f"moot {commands.get(remedy, f'{remedy} {short}')}"

@@ -1,4 +1,4 @@
-"""A process that drives debates for others."""
+"""The command `moot worker`."""
 
 from __future__ import annotations
 
@@ -9,36 +9,38 @@ from argparse import Namespace
 from contextlib import AsyncExitStack
 
 from moot.cli.commands import DONE
-from moot.cli.door import database, logged, opened
+from moot.cli.session import configure_logging, open_app, open_database
 from moot.cli.words import count
-from moot.settings import Settings, read
+from moot.core.settings import Settings, read
 
 log = logging.getLogger("moot.worker")
 
 
 async def worker(args: Namespace) -> int:
     async with AsyncExitStack() as stack:
-        app = await stack.enter_async_context(opened(args, measured=True))
+        app = await stack.enter_async_context(open_app(args, measured=True))
         flags = {"worker_debates": args.debates, "metrics_port": args.metrics_port}
         given = {name: value for name, value in flags.items() if value is not None}
         app.settings = settings = read(Settings, app.settings.model_dump() | given)
-        logged(app)
+        configure_logging(app)
         driver = app.worker()  # refused before anything is written
-        await database(app)
+        await open_database(app)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, driver.stop)
         if settings.metrics_port is not None:
-            from moot.telemetry.endpoint import shown
+            from moot.telemetry.endpoint import serve_metrics
 
-            place = await stack.enter_async_context(shown(app.metrics, settings.metrics_host, settings.metrics_port))
+            place = await stack.enter_async_context(
+                serve_metrics(app.metrics, settings.metrics_host, settings.metrics_port)
+            )
             log.info("Metrics are at %s", place)
         await stack.enter_async_context(app.presence(driver))
         log.info("Driving up to %d debates of %s. SIGTERM or Ctrl-C ends it.", settings.worker_debates, app.database)
         await driver.run()
         if driver.abandoned:
             left = count(driver.abandoned, "debate")
-            log.warning("Ended. Another worker goes on with %s when the leases are over.", left)
+            log.warning("Ended. Another worker takes over %s when the leases expire.", left)
         else:
             log.info("Ended: what was in progress is finished or handed back.")
     return DONE

@@ -2,103 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import entry_points
-from typing import Any, cast
 
-from moot.errors import InputError, ScriptError, UnknownName
-from moot.formats.precedent import precedent
-from moot.limits import Limits
-from moot.script import Script, Stage
-from moot.settings import DebateSettings, SeatSettings
-from moot.types import Debate, Json, Outcome, Turn
+from moot.core.errors import InputError, UnknownName
+from moot.core.settings import SeatSettings
+from moot.core.types import Debate
+from moot.formats.auto import AUTO
+from moot.formats.format import Format, Part, problems
+from moot.formats.wording import Wording
 
+__all__ = ["AUTO", "DEFAULT", "Format", "Part", "broken", "get", "installed", "overridden", "wording_of"]
 
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """A seat before its model is chosen."""
-
-    id: str
-    name: str
-    role: str  # "debater" or "judge": decides the default model and the cap
-    model: str | None = None
-    max_tokens: int | None = None
-    temperature: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Format:
-    name: str
-    version: int  # raised when recorded debates would no longer replay
-    summary: str
-    settings: type[DebateSettings]
-    parts: Callable[[Any], list[Part]]
-    play: Callable[[Stage, Any], Coroutine[Any, Any, Outcome]]
-    trace: Callable[[Debate, Sequence[Turn]], Json] | None = None  # an account of its own, from what is stored
-
-    def script(self, debate: Debate) -> Script:
-        if debate.format_version != self.version:
-            raise ScriptError(
-                f"Debate {debate.short} was made with version {debate.format_version} of the format {self.name!r}; "
-                f"this moot has version {self.version}. Run it with the moot that made it, or start a new debate."
-            )
-        settings = self.settings.model_validate(debate.config)
-        limits = Limits(
-            max_runtime_seconds=settings.max_runtime_seconds,
-            max_total_output_tokens=settings.max_total_output_tokens,
-            max_cost_usd=settings.max_cost_usd,
-        )
-        return Script(
-            lambda stage: self.play(stage, settings),
-            cast=debate.cast,
-            limits=limits,
-            topic=debate.topic,
-            precedent=precedent(debate),
-        )
+DEFAULT = AUTO  # the format of a debate when neither its request nor the configuration names one
+GROUP = "moot.formats"
 
 
 def overridden(parts: list[Part], seats: Mapping[str, SeatSettings]) -> list[Part]:
-    """The parts with the per-seat settings laid over them."""
+    """The parts with per-seat settings applied. Raises UnknownName for a seat that the format does not have."""
     for seat_id in seats:
         if seat_id not in {part.id for part in parts}:
             raise UnknownName("seat", seat_id, [part.id for part in parts])
-    changed: list[Part] = []
-    for part in parts:
-        own = seats.get(part.id, SeatSettings())
-        changed.append(
-            Part(
-                id=part.id,
-                name=part.name,
-                role=part.role,
-                model=own.model or part.model,
-                max_tokens=own.max_tokens or part.max_tokens,
-                temperature=part.temperature if own.temperature is None else own.temperature,
-            )
-        )
-    return changed
+    return [_overridden(part, seats[part.id]) if part.id in seats else part for part in parts]
 
 
-BROKEN: dict[str, str] = {}  # formats that are installed but can't be loaded, and why
+def _overridden(part: Part, own: SeatSettings) -> Part:
+    return replace(
+        part,
+        model=own.model or part.model,
+        max_tokens=own.max_tokens or part.max_tokens,
+        sampling=own.sampling.over(part.sampling),
+    )
 
 
 @lru_cache(maxsize=1)
-def installed() -> Mapping[str, Format]:
+def _loaded() -> tuple[Mapping[str, Format], Mapping[str, str]]:
+    """Usable formats, and why others can't be used, by name."""
     found: dict[str, Format] = {}
-    for entry in entry_points(group="moot.formats"):
+    wrong: dict[str, str] = {}
+    # moot's own first: no plug-in takes the place of a format that debates on disk were made with.
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: not entry.value.startswith(f"{GROUP}.")):
         try:
-            format_ = cast(Format, entry.load())
-            found[format_.name] = format_
-        except Exception as error:  # whatever a plug-in does wrong, the others work
-            BROKEN[entry.name] = f"{type(error).__name__}: {error}"
-    return dict(sorted(found.items()))
+            format_: object = entry.load()
+            if not isinstance(format_, Format):
+                wrong[entry.name] = f"`{entry.value}` is not a `moot.formats.format.Format`."
+                continue
+            faults = problems(format_)
+        except Exception as error:  # one plug-in that can't be imported must not affect the others
+            wrong[entry.name] = f"It can't be imported: {type(error).__name__}: {error}"
+            continue
+        if format_.name != entry.name:
+            faults.append(f"It calls itself {format_.name!r}; its entry point must have the same name.")
+        if entry.name in found:
+            wrong[f"{entry.name} ({entry.value})"] = "There is another format of that name; call it something else."
+            continue
+        if faults:
+            wrong[entry.name] = " ".join(faults)
+        else:
+            found[entry.name] = format_
+    return dict(sorted(found.items())), dict(sorted(wrong.items()))
+
+
+def installed() -> Mapping[str, Format]:
+    return _loaded()[0]
+
+
+def broken() -> Mapping[str, str]:
+    """Why formats that are installed can't be used, by name."""
+    return _loaded()[1]
 
 
 def get(name: str) -> Format:
     formats = installed()
-    if name in BROKEN and name not in formats:
-        raise InputError(f"The format {name!r} is installed, but can't be loaded ({BROKEN[name]}). Install it again.")
-    if name not in formats:
-        raise UnknownName("format", name, formats)
-    return formats[name]
+    if name in formats:
+        return formats[name]
+    if name in broken():
+        raise InputError(
+            f"The format {name!r} is installed, but can't be used. {broken()[name]} Install another version of it."
+        )
+    raise UnknownName("format", name, formats)
+
+
+def wording_of(debate: Debate) -> Wording:
+    """The words for a debate; its format need not be installed."""
+    return Wording.of(debate, installed().get(debate.format))

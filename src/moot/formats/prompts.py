@@ -1,4 +1,4 @@
-"""Prompts are Markdown files beside the rules that speak them."""
+"""Prompts are Markdown files in the folder `prompts` of a format's package."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from moot.errors import ScriptError
-from moot.types import Prompt
+from moot.core.errors import ScriptError
+from moot.core.types import Prompt
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _GAP = re.compile(r"\n{3,}")
 
 
 class Prompts:
-    """`Prompts("duel")("think", said=...)` renders formats/duel/prompts/think.md."""
+    """`Prompts("duel")("think", said=...)` renders formats/duel/prompts/think.md. A plug-in names its package, too."""
 
     def __init__(self, format_name: str, package: str | None = None) -> None:
         self._format = format_name
@@ -24,7 +24,7 @@ class Prompts:
         text, slots = _read(self._package, name)
         if slots != values.keys():
             raise ScriptError(f"Prompt {self._format}/{name} has the slots {sorted(slots)}, given {sorted(values)}.")
-        # One pass: text that is filled in is never searched for slots again.
+        # One pass: inserted text is not searched for slots.
         filled = _SLOT.sub(lambda match: values[match[1]], text)
         if "\n\n\n" in filled:  # an empty slot leaves a gap
             filled = _GAP.sub("\n\n", filled)

@@ -1,4 +1,4 @@
-"""MCP over standard input and output. The process serves one client and ends with it."""
+"""MCP over standard input and output: one client, until it closes the input."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any, Self
 from mcp.server.stdio import stdio_server
 
 from moot.app import person
-from moot.mcp.desk import Desk, Here
+from moot.mcp.service import LocalCaller, ToolService
 from moot.mcp.tools import make_server
 
 
-async def serve(desk: Desk) -> None:
-    """Until the client closes our input, or `closing` is set."""
-    server = make_server(desk, lambda _: Here(person()))
-    # The SDK has no other way to serve on an input of our own.
+async def serve(service: ToolService) -> None:
+    """Serve until the client closes the input, or `service.closing` is set."""
+    server = make_server(service, lambda _: LocalCaller(person()))
+    # The SDK has no public way to serve with another input.
     low = server._lowlevel_server  # pyright: ignore[reportPrivateUsage]
-    lines: Any = Lines(desk.closing)
+    lines: Any = StdinLines(service.closing)
     async with stdio_server(stdin=lines) as (reading, writing):
         await low.run(reading, writing, low.create_initialization_options())
 
 
-class Lines:
-    """Lines of standard input. Unlike the SDK's own reader it can be left while it waits for one."""
+class StdinLines:
+    """Lines of standard input. Unlike the SDK's reader, it can be canceled while it waits."""
 
     def __init__(self, closing: asyncio.Event) -> None:
         self._closing, self._loop = closing, asyncio.get_running_loop()
@@ -46,12 +46,12 @@ class Lines:
             line.cancel()
             closing.cancel()
         if found is None:
-            self._closing.set()  # whoever waits for a debate need not wait any longer
+            self._closing.set()  # ends calls that wait for a debate
             raise StopAsyncIteration
         return found
 
     def _reading(self) -> None:
-        # Not from sys.stdin itself: Python could not end while this thread waits inside of it.
+        # Not from sys.stdin, whose lock would keep Python from exiting.
         begun, place = b"", sys.stdin.fileno()
         try:
             while piece := os.read(place, 65_536):
@@ -59,5 +59,5 @@ class Lines:
                 for line in lines:
                     self._loop.call_soon_threadsafe(self._read.put_nowait, line.decode("utf-8", "replace"))
             self._loop.call_soon_threadsafe(self._read.put_nowait, None)
-        except (RuntimeError, OSError):  # nobody listens any more
+        except (RuntimeError, OSError):  # the event loop is closed
             pass

@@ -1,4 +1,4 @@
-"""Where recall steps are answered. Nothing here fails for want of an embedder: then words are compared."""
+"""Memory: templates, past debates, and the comparison of texts. Without an embedder only words are compared."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from moot.errors import InputError, StoreError
+from moot.core.errors import InputError, StoreError
+from moot.core.types import Corpus, Debate, Embedder, Likeness, Recalled, Recollection, Usage
 from moot.memory import decisions
+from moot.memory.embedder_session import BY_WORDS, EmbedderSession
 from moot.memory.library import Library, library
-from moot.memory.meaning import BY_WORDS, Meaning
 from moot.memory.past import PastDebates
-from moot.memory.ranking import Ranking, best, together
-from moot.memory.vectors import cosine
+from moot.memory.template_index import TemplateIndex, best, combined
+from moot.memory.vector_index import cosine
 from moot.store import Store
-from moot.types import Corpus, Debate, Embedder, Likeness, Recalled, Recollection, Usage
 
 
 class Archive:
@@ -28,11 +28,11 @@ class Archive:
         templates: Callable[[], Path | None],
         is_demonstration: Callable[[Debate], bool],
     ) -> None:
-        """What is given is asked for when it is needed; `templates` is the user's folder."""
+        """The callables are called when their result is first needed. `templates`: the user's folder of templates."""
         self._store, self._embedder, self._templates = store, cache(embedder), templates
-        self.past = PastDebates(store, self._meaning, is_demonstration)
-        self._ranking: Ranking | None = None
-        self._told: set[str] = set()  # problems with templates that were mentioned
+        self.past = PastDebates(store, self._session, is_demonstration)
+        self._index: TemplateIndex | None = None
+        self._reported: set[str] = set()  # problems with templates that a note has mentioned
 
     @property
     def library(self) -> Library:
@@ -57,23 +57,26 @@ class Archive:
         return Recollection(found=tuple(recalled), by=found.by, note=found.note), found.usage
 
     async def compare(self, pairs: Sequence[tuple[str, str]], /) -> tuple[Likeness, Usage]:
-        meaning = self._meaning()
+        session = self._session()
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        vectors = await meaning.of(texts)
+        vectors = await session.embed(texts)
         if vectors is None:
-            return Likeness(note=meaning.note), meaning.usage
+            return Likeness(note=session.note), session.usage
         of = dict(zip(texts, vectors, strict=True))
         scores = tuple(round(min(1.0, max(0.0, cosine(of[one], of[two]))), 4) for one, two in pairs)
-        return Likeness(scores=scores, by=meaning.name), meaning.usage
+        return Likeness(scores=scores, by=session.name), session.usage
 
     async def _templates_for(self, query: str, k: int) -> tuple[Recollection, Usage]:
-        known, meaning = self.library, self._meaning()
-        ranking = self._ranked(known)
-        scores = ranking.by_words(query)
-        asked = await meaning.of([query])
-        vectors = None if asked is None else await self._vectors(ranking.lines, meaning)
+        known, session = self.library, self._session()
+        index = self._indexed(known)
+        scores = index.by_words(query)
+        asked = await session.embed([query])
+        vectors = None if asked is None else index.vectors.get(session.name)
+        if asked is not None and vectors is None:
+            vectors = await self._vectors(index.lines, session)
+            index.vectors |= {} if vectors is None else {session.name: vectors}
         if asked is not None and vectors is not None:
-            chosen = best(together(scores, ranking.by_meaning(asked[0], vectors)), k)
+            chosen = best(combined(scores, index.by_meaning(asked[0], vectors)), k)
         else:
             chosen = [(place, score) for place, score in best(scores, k) if score > 0]
         found = tuple(
@@ -85,25 +88,27 @@ class Archive:
             )
             for place, score in chosen
         )
-        notes = [f"Left out: {problem}" for problem in known.problems if problem not in self._told]
-        self._told.update(known.problems)
-        return Recollection(found=found, by=meaning.by, note=" ".join([*notes, meaning.note]).strip()), meaning.usage
+        notes = [f"Left out: {problem}" for problem in known.problems if problem not in self._reported]
+        self._reported.update(known.problems)
+        return Recollection(
+            found=found, by=session.method, note=" ".join([*notes, session.note]).strip()
+        ), session.usage
 
-    def _meaning(self) -> Meaning:
+    def _session(self) -> EmbedderSession:
         try:
-            return Meaning(self._embedder())
+            return EmbedderSession(self._embedder())
         except InputError as error:
-            return Meaning(None, str(error))
+            return EmbedderSession(None, str(error))
 
-    def _ranked(self, known: Library) -> Ranking:
-        """Made anew only when a template has changed."""
-        if self._ranking is None or list(self._ranking.templates) != list(known.templates):
-            self._ranking = Ranking(known.templates)
-        return self._ranking
+    def _indexed(self, known: Library) -> TemplateIndex:
+        """The index over these templates, rebuilt only if one has changed."""
+        if self._index is None or list(self._index.templates) != list(known.templates):
+            self._index = TemplateIndex(known.templates)
+        return self._index
 
-    async def _vectors(self, lines: Mapping[str, str], meaning: Meaning) -> Mapping[str, bytes] | None:
-        """For each line its vector, from the store where it is kept. A store that fails only costs time."""
-        embedder = meaning.name
+    async def _vectors(self, lines: Mapping[str, str], session: EmbedderSession) -> Mapping[str, bytes] | None:
+        """The vector of each line, cached in the store. A store that fails only costs time."""
+        embedder = session.name
         try:
             kept = dict(await self._store().embeddings(embedder, list(lines)))
         except StoreError:
@@ -111,7 +116,7 @@ class Archive:
         missing = {key: line for key, line in lines.items() if key not in kept}
         if not missing:
             return kept
-        made = await meaning.of(list(missing.values()))
+        made = await session.embed(list(missing.values()))
         if made is None:
             return None
         new = dict(zip(missing, made, strict=True))

@@ -1,53 +1,49 @@
-"""What is remembered of a completed debate: its question, and what came of it."""
+"""What memory keeps of a completed debate: its question and its outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, cast
 
+from moot.core.types import Debate, Json
 from moot.reasoning.bm25 import words
-from moot.reasoning.fence import clean, shorten
-from moot.store import Memorized
-from moot.types import Debate, Json
+from moot.reasoning.fence import clean, one_line, shorten
+from moot.store import MemoryEntry
 
 MAX_TOPIC_CHARS = 2000
 MAX_STATEMENT_CHARS = 2000
 
-_NO_DECISION = ("", "undecided", "tie")
-
 
 def is_decided(debate: Debate) -> bool:
-    return str(_outcome(debate).get("winner", "")) not in _NO_DECISION
+    return debate.outcome is not None and debate.outcome.decided
 
 
 def headline(debate: Debate) -> str:
-    return " ".join(clean(str(_outcome(debate).get("headline", ""))).split())
+    return one_line(debate.outcome.headline) if debate.outcome else ""
 
 
 def statement(debate: Debate) -> str:
-    """What is recommended, or else the judge's own words."""
-    outcome = _outcome(debate)
-    record = _mapping(_mapping(outcome.get("details")).get("record"))
-    said = record.get("recommendation") or outcome.get("statement") or ""
-    return shorten(clean(str(said)).strip(), MAX_STATEMENT_CHARS)
+    """The recommendation, or else the ruling."""
+    text = debate.outcome.recommendation if debate.outcome else ""
+    return shorten(clean(text).strip(), MAX_STATEMENT_CHARS)
 
 
 def topic(debate: Debate) -> str:
-    return shortly(debate.topic)
+    return shorten_topic(debate.topic)
 
 
-def shortly(topic: str) -> str:
+def shorten_topic(topic: str) -> str:
     return shorten(clean(topic).strip(), MAX_TOPIC_CHARS)
 
 
 def text(debate: Debate) -> str:
-    """What a search looks at."""
+    """The text that a search compares."""
     return "\n".join(part for part in (topic(debate), headline(debate), statement(debate)) if part)
 
 
-def memorized(debate: Debate, *, demonstration: bool, embedder: str = "", embedding: bytes | None = None) -> Memorized:
-    return Memorized(
+def memory_entry(
+    debate: Debate, *, demonstration: bool, embedder: str = "", embedding: bytes | None = None
+) -> MemoryEntry:
+    return MemoryEntry(
         debate_id=debate.id,
         words=words(text(debate)),
         decided=is_decided(debate),
@@ -57,8 +53,8 @@ def memorized(debate: Debate, *, demonstration: bool, embedder: str = "", embedd
     )
 
 
-def earlier(debate: Debate, score: float, by: str) -> Json:
-    """What a new debate is told of this one."""
+def precedent(debate: Debate, score: float, by: str) -> Json:
+    """This decision as the metadata of a new debate keep it."""
     return {
         "id": debate.id,
         "topic": topic(debate),
@@ -70,18 +66,10 @@ def earlier(debate: Debate, score: float, by: str) -> Json:
     }
 
 
-def decided_before(earlier: Json) -> str:
-    """That, in a sentence for people."""
-    day = datetime.fromtimestamp(earlier["decided_at"] or 0, UTC).date().isoformat()
-    question = " ".join(earlier["topic"].split())
+def precedent_notice(precedent: Json) -> str:
+    """A precedent in one sentence."""
+    day = datetime.fromtimestamp(precedent["decided_at"] or 0, UTC).date().isoformat()
+    question = " ".join(precedent["topic"].split())
     question = question if len(question) <= 160 else f"{question[:159]}…"
-    when = f"in {earlier['id'][:8]} on {day}"
-    return f"A question much like this was decided before, {when}: “{question}” {earlier['headline']}"
-
-
-def _outcome(debate: Debate) -> Mapping[str, Any]:
-    return debate.outcome or {}
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+    when = f"in {precedent['id'][:8]} on {day}"
+    return f"A question much like this was decided before, {when}: “{question}” {precedent['headline']}"

@@ -1,4 +1,4 @@
-"""Reasoning templates: Markdown files with front matter, our own and those of the user."""
+"""Reasoning templates: Markdown files with front matter, built in or in the user's folder."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from moot.errors import InputError, UnknownName
+from moot.core.errors import InputError, UnknownName
+from moot.core.settings import read
+from moot.core.types import Frozen, record
 from moot.reasoning.fence import clean
-from moot.settings import Strict, read
-from moot.types import record
 from moot.yamlfile import parse_mapping
 
 MAX_BYTES = 200_000
@@ -23,25 +23,25 @@ FENCE = "---"
 
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 Lines = Annotated[tuple[Line, ...], Field(max_length=100)]
-Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
+TemplateId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
 
 
-class Front(Strict):
-    """The front matter. What is left out of the lists only makes the template harder to find."""
+class Front(Frozen):
+    """The front matter of a template. The lists only help to find it."""
 
-    id: Id
+    id: TemplateId
     name: Line
     summary: Line
     domains: Lines = ()
-    keywords: Lines = ()  # words that questions of this kind have
-    questions: Lines = ()  # examples
+    keywords: Lines = ()  # words of questions that it suits
+    questions: Lines = ()  # examples of such questions
 
 
 @record
 class Template:
     front: Front
     text: str  # the Markdown below the front matter
-    file: Path | None = None  # of the user's own
+    file: Path | None = None  # None: built in
 
     @property
     def id(self) -> str:
@@ -51,10 +51,10 @@ class Template:
 @record
 class Library:
     templates: Sequence[Template]  # sorted by id
-    problems: Sequence[str] = ()  # files of the user that can't be read, and what to do
+    problems: Sequence[str] = ()  # why files of the user can't be used, and what to do
 
     def get(self, name: str) -> Template:
-        """Raises UnknownName, or InputError when it is there and can't be read."""
+        """A template by id or name. Raises UnknownName, or InputError if its file is invalid."""
         for template in self.templates:
             if name.casefold() in (template.id, template.front.name.casefold()):
                 return template
@@ -65,17 +65,17 @@ class Library:
 
 
 def library(folder: Path | None) -> Library:
-    """Ours, and those in the user's folder, which replace ours of the same id. A file that can't be read is left out
-    and told; it takes none of the others with it."""
+    """The built-in templates, and those in the user's folder, which replace built-in ones of the same id. Invalid files
+    are left out and listed in `problems`."""
     found = {template.id: template for template in built_in()}
     problems: list[str] = []
     try:
-        # `glob` would pass over a folder that is not there or can't be read.
+        # `glob` would ignore a folder that is missing or unreadable.
         names = os.listdir(folder) if folder is not None else []
     except OSError as error:
         names = []
         problems.append(
-            f"The templates folder {folder} can't be read: {error.strerror}. See the setting templates_dir."
+            f"The templates folder {folder} can't be read: {error.strerror}. Check it, or the setting templates_dir."
         )
     paths = [Path(folder or "", name) for name in sorted(names) if name.endswith(".md")]
     for path in paths:
@@ -98,7 +98,7 @@ def built_in() -> tuple[Template, ...]:
 
 
 def parse(text: bytes, path: Path, *, file: Path | None = None) -> Template:
-    """Raises InputError that names the file and what to change."""
+    """Parse a template. Raises InputError that names the file and what to change."""
     parted = re.match(rb"(?:\xef\xbb\xbf)?\s*---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)(.*)", text, re.DOTALL)
     if parted is None:
         raise InputError(
@@ -123,7 +123,7 @@ def _read(path: Path) -> Template:
     try:
         text = path.read_bytes()
     except OSError as error:
-        raise InputError(f"The template {path} can't be read: {error.strerror}.") from None
+        raise InputError(f"The template {path} can't be read: {error.strerror}. Check its permissions.") from None
     if len(text) > MAX_BYTES:
-        raise InputError(f"The template {path} has {len(text):,} bytes; {MAX_BYTES:,} is the most.")
+        raise InputError(f"The template {path} has {len(text):,} bytes; {MAX_BYTES:,} is the most. Shorten it.")
     return parse(text, path, file=path)

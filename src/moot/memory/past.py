@@ -1,30 +1,34 @@
-"""Past debates: taken in when someone looks for them, so that nothing is lost with the process that ran them."""
+"""Search over past debates, and the precedent for a new one.
+
+Completed debates are indexed when a search begins, not when they end, so that a killed process loses nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from moot.core.types import Debate, Json, Usage, record
 from moot.memory import decisions
+from moot.memory.embedder_session import BATCH, BY_WORDS, EmbedderSession
 from moot.memory.likeness import ALIKE, RELATED, SAME_WORDS, coverage, overlap, weights
-from moot.memory.meaning import BATCH, BY_WORDS, Meaning
-from moot.memory.vectors import Nearness
+from moot.memory.vector_index import VectorIndex
 from moot.reasoning.bm25 import words
 from moot.store import Hits, Store
-from moot.types import Debate, Json, Usage, record
 
-BEFORE_A_DEBATE = 256  # so many are taken in at most
+BEFORE_A_DEBATE = 256  # debates to index at most
 BEFORE_A_SEARCH = 1024
-CANDIDATES = 50  # by their words, and as many by their meaning
-ASKED = 128  # words of a question are looked up at most
-LIKELY = 8  # so many are compared with a new question
+CANDIDATES = 50  # by words, and as many by meaning
+MAX_QUERY_WORDS = 128
+PRECEDENT_CANDIDATES = 8
 
-Kind = Literal["all", "decided", "demonstrated"]  # "decided" leaves demonstrations out, "demonstrated" does not
+# "decided": debates that came to a decision, without demonstrations; "demonstrated": the same with demonstrations.
+Kind = Literal["all", "decided", "demonstrated"]
 
 
 @record
-class Past:
-    """A past debate that was found."""
+class PastDebate:
+    """A hit of a search."""
 
     debate: Debate
     demonstration: bool
@@ -32,80 +36,84 @@ class Past:
 
 
 @record
-class Found:
-    past: Sequence[Past]
-    by: str
+class SearchResult:
+    past: Sequence[PastDebate]  # best first
+    by: str  # the method, as in `Recollection`
     note: str = ""
     usage: Usage
-    more: bool = False  # not all completed debates have been taken in yet
+    more: bool = False  # some completed debates are not indexed yet
 
 
 @record
-class Earlier:
-    told: Json | None  # the decision on a question that is nearly the same, as a new debate's metadata keep it
+class PrecedentLookup:
+    precedent: Json | None  # an earlier decision on much the same question, as a debate's metadata store it
     note: str
     usage: Usage
 
 
 class PastDebates:
     def __init__(
-        self, store: Callable[[], Store], meaning: Callable[[], Meaning], is_demonstration: Callable[[Debate], bool]
+        self,
+        store: Callable[[], Store],
+        session: Callable[[], EmbedderSession],
+        is_demonstration: Callable[[Debate], bool],
     ) -> None:
-        self._store, self._meaning, self._is_demonstration = store, meaning, is_demonstration
-        self._nearness: Nearness | None = None
+        self._store, self._session, self._is_demonstration = store, session, is_demonstration
+        self._vectors: VectorIndex | None = None
 
-    async def search(self, query: str, limit: int, kind: Kind = "all") -> Found:
-        """By words and meaning, best first."""
-        store, meaning = self._store(), self._meaning()
-        more = await self._take_in(store, meaning, BEFORE_A_SEARCH)
-        hits, near = await self._candidates(store, query, meaning, kind, max(limit, CANDIDATES))
-        weight = weights(hits.having, hits.total)
-        past: list[Past] = []
+    async def search(self, query: str, limit: int, kind: Kind = "all") -> SearchResult:
+        """Find past debates by words and, with an embedder, by meaning."""
+        store, session = self._store(), self._session()
+        more = await self._index(store, session, BEFORE_A_SEARCH)
+        hits, near = await self._candidates(store, query, session, kind, max(limit, CANDIDATES))
+        weight = weights(hits.document_frequency, hits.total)
+        past: list[PastDebate] = []
         for debate_id in dict.fromkeys([*hits.ids, *near]):
             debate = await store.get(debate_id)
             shared = coverage(query, decisions.text(debate), weight)
             nearness = near.get(debate_id, 0.0)
             if shared or nearness >= RELATED:
-                score = (shared + nearness) / 2 if meaning.name else shared
-                past.append(Past(debate=debate, demonstration=self._is_demonstration(debate), score=score))
+                score = (shared + nearness) / 2 if session.name else shared
+                past.append(PastDebate(debate=debate, demonstration=self._is_demonstration(debate), score=score))
         past.sort(key=lambda each: (-each.score, -(each.debate.completed_at or 0.0)))
-        return Found(past=past[:limit], by=meaning.by, note=meaning.note, usage=meaning.usage, more=more)
+        return SearchResult(past=past[:limit], by=session.method, note=session.note, usage=session.usage, more=more)
 
-    async def earlier(self, topic: str, *, demonstration: bool) -> Earlier:
-        """A demonstration's verdict is only told to demonstrations."""
-        store, meaning = self._store(), self._meaning()
+    async def precedent(self, topic: str, *, demonstration: bool) -> PrecedentLookup:
+        """Find an earlier decision on much the same question. A demonstration's verdict is only a precedent for
+        demonstrations."""
+        store, session = self._store(), self._session()
         kind: Kind = "demonstrated" if demonstration else "decided"
-        topic = decisions.shortly(topic)
-        await self._take_in(store, meaning, BEFORE_A_DEBATE)
-        hits, near = await self._candidates(store, topic, meaning, kind, LIKELY)
+        topic = decisions.shorten_topic(topic)
+        await self._index(store, session, BEFORE_A_DEBATE)
+        hits, near = await self._candidates(store, topic, session, kind, PRECEDENT_CANDIDATES)
         scores = {debate_id: score for debate_id, score in near.items() if score >= ALIKE}
-        by, debates = meaning.name, [await store.get(debate_id) for debate_id in [*scores] or hits.ids]
-        if not scores:  # no embedder, or it does not know them yet
-            by, weight = BY_WORDS, weights(hits.having, hits.total)
+        by, debates = session.name, [await store.get(debate_id) for debate_id in [*scores] or hits.ids]
+        if not scores:  # no embedder, or no vectors of these debates yet
+            by, weight = BY_WORDS, weights(hits.document_frequency, hits.total)
             shared = {debate.id: overlap(topic, decisions.topic(debate), weight) for debate in debates}
             scores = {debate_id: share for debate_id, share in shared.items() if share >= SAME_WORDS}
         alike = [debate for debate in debates if debate.id in scores]
-        # Of several that are just as near, the newest counts.
+        # Of several with the same score, the newest counts.
         best = max(alike, key=lambda debate: (round(scores[debate.id], 4), debate.completed_at or 0.0), default=None)
-        told = None if best is None else decisions.earlier(best, scores[best.id], by)
-        return Earlier(told=told, note=meaning.note, usage=meaning.usage)
+        found = None if best is None else decisions.precedent(best, scores[best.id], by)
+        return PrecedentLookup(precedent=found, note=session.note, usage=session.usage)
 
-    async def _take_in(self, store: Store, meaning: Meaning, most: int) -> bool:
-        """Remember what has been completed since. True when there may be more than `most`."""
-        taken = 0
-        while taken < most:
-            # The newest are asked for first, and kept last: of equals, stores give the one that was kept last.
-            debates = list(reversed(await store.unremembered(meaning.name, min(BATCH, most - taken))))
+    async def _index(self, store: Store, session: EmbedderSession, most: int) -> bool:
+        """Index newly completed debates. Returns True if more than `most` may be left."""
+        done = 0
+        while done < most:
+            # Read newest first, written newest last: of equal hits, stores return the last written.
+            debates = list(reversed(await store.unremembered(session.name, min(BATCH, most - done))))
             if not debates:
                 return False
-            embedder = meaning.name
-            # Questions alone: what a judge says about them would drown what they are about.
-            vectors = await meaning.of([decisions.topic(debate) for debate in debates])
+            embedder = session.name
+            # Only the question is embedded: a judge's words would dominate what it is about.
+            vectors = await session.embed([decisions.topic(debate) for debate in debates])
             if vectors is None and embedder:
-                continue  # it has just failed; those that are remembered without it stay as they are
+                continue  # the embedder has just failed; go on without it
             await store.remember(
                 [
-                    decisions.memorized(
+                    decisions.memory_entry(
                         debate,
                         demonstration=self._is_demonstration(debate),
                         embedder=embedder,
@@ -114,20 +122,20 @@ class PastDebates:
                     for place, debate in enumerate(debates)
                 ]
             )
-            taken += len(debates)
+            done += len(debates)
         return True
 
     async def _candidates(
-        self, store: Store, query: str, meaning: Meaning, kind: Kind, count: int
+        self, store: Store, query: str, session: EmbedderSession, kind: Kind, count: int
     ) -> tuple[Hits, Mapping[str, float]]:
-        """By words; and by meaning, with their cosines, the nearest first."""
+        """The best hits by words; and the nearest by meaning, with their cosines."""
         decided, demonstrations = kind != "all", kind != "decided"
-        asked = list(dict.fromkeys(words(query)))[:ASKED]
-        hits = await store.search(asked, count, decided=decided, demonstrations=demonstrations)
-        vectors = await meaning.of([query]) if hits.total else None
+        terms = list(dict.fromkeys(words(query)))[:MAX_QUERY_WORDS]
+        hits = await store.search(terms, count, decided=decided, demonstrations=demonstrations)
+        vectors = await session.embed([query]) if hits.total else None
         if vectors is None:
             return hits, {}
-        if self._nearness is None:
-            self._nearness = Nearness(meaning.name)
-        near = await self._nearness.nearest(store, vectors[0], count, decided=decided, demonstrations=demonstrations)
+        if self._vectors is None:
+            self._vectors = VectorIndex(session.name)
+        near = await self._vectors.nearest(store, vectors[0], count, decided=decided, demonstrations=demonstrations)
         return hits, dict(near)

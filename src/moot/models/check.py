@@ -1,12 +1,12 @@
-"""What `moot doctor` asks of a model: does it answer at all, and in the shape asked for?"""
+"""The test calls of `moot doctor`: does a model answer, and can it give typed answers?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from moot.errors import BadOutput, ModelError
-from moot.types import Answer, Call, Message, Model
+from moot.core.errors import BadOutput, ModelError
+from moot.core.types import Answer, Call, Message, Model
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -16,28 +16,28 @@ class Finding:
     fix: str = ""
 
 
-class Fitness(Answer):
+class LargerNumber(Answer):
     """Which of two numbers is larger."""
 
     reasoning: str
     larger: Literal["first", "second"]
 
 
-# Not fewer: reasoning models refuse a request whose limit leaves no room for an answer.
-_FEW = 16
+# Reasoning models refuse lower limits, which leave no room for an answer.
+_MIN_TOKENS = 16
 _QUESTION = "Which number is larger, the first or the second? First: 12. Second: 7."
 
 
 async def probe(model: Model, spec: str) -> list[Finding]:
-    """Two small calls; the second only when the first is answered."""
+    """Make one plain and one typed call. The second is skipped if the first fails."""
     try:
-        reply = await model(_call("doctor/answer", "Say yes.", max_tokens=_FEW, returns=None), _ignore)
+        reply = await model(_call("doctor/answer", "Say yes.", max_tokens=_MIN_TOKENS, returns=None), _ignore)
     except ModelError as error:
         return [Finding(ok=False, what=f"{spec} does not answer", fix=str(error))]
     took = f" after {reply.first_token_ms} ms" if reply.first_token_ms is not None else ""
     found = [Finding(ok=True, what=f"{spec} answers{took}")]
     try:
-        await model(_call("doctor/shape", _QUESTION, max_tokens=300, returns=Fitness), _ignore)
+        await model(_call("doctor/shape", _QUESTION, max_tokens=300, returns=LargerNumber), _ignore)
     except BadOutput as error:
         fix = f"Choose a stronger model for judges: {error}"
         found.append(Finding(ok=False, what=f"{spec} does not give typed answers", fix=fix))

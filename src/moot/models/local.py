@@ -1,4 +1,4 @@
-"""The embedded model: SmolLM2 in this process, behind a loopback server that only this process has the key to."""
+"""The embedded models: each on a llama.cpp server in this process. A server's key never leaves the process."""
 
 from __future__ import annotations
 
@@ -8,26 +8,47 @@ import importlib
 import os
 import secrets
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from moot.errors import ModelOverloaded, ModelUnavailable
-from moot.models.provider import Endpoint, Remote
-from moot.models.spec import LOCAL_MODEL
-from moot.models.weights import SMOLLM2, Progress, fetch
+from moot.core.errors import InputError, ModelOverloaded, ModelUnavailable
+from moot.core.types import Call, Hear, Message, Model, Reply, Sampling
+from moot.models.provider import Endpoint, RemoteModel
+from moot.models.weights import EMBEDDED, SMOLLM2, Progress, Source, fetch, own_file
 from moot.models.wrappers import with_timeout
-from moot.types import Call, Hear, Message, Model, Reply
 
 SLOTS = 2
-# The model could take 8192, but reads only about 90 tokens a second on one core: a longer prompt would use up the time
-# for a call before the first word.
-PROMPT_TOKENS = 1536
-ANSWER_TOKENS = 2048
 
-_SEED = 20_240_917
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fit:
+    """How a server is set up for a model."""
+
+    prompt_tokens: int
+    answer_tokens: int
+    repeat_penalty: float
+
+
+# Both could take more, but on one core Qwen reads about 29 tokens a second and SmolLM2 about 90: a longer prompt would
+# use up the time limit of a call before the first word.
+FIT = Fit(prompt_tokens=2048, answer_tokens=2048, repeat_penalty=1.0)
+SMALL_FIT = Fit(prompt_tokens=1536, answer_tokens=2048, repeat_penalty=1.1)
+
+TEXT_DEFAULTS = Sampling(seed=20_240_917, temperature=0.6, top_k=20, top_p=0.98, min_p=0.1)
+TYPED_DEFAULTS = Sampling(seed=20_240_917, temperature=0.3, min_p=0.1)
+# DRY keeps a small model from repeating what was said. JSON repeats its keys and quotes by nature, so typed answers go
+# without.
+DRY = (
+    ("dry_multiplier", 0.8),
+    ("dry_base", 1.75),
+    ("dry_allowed_length", 3),
+    ("dry_penalty_last_n", 2048),
+    # Unlikely tokens go before DRY: it would raise them otherwise, and glued words with them ("inEurope").
+    ("samplers", ("penalties", "top_k", "top_p", "dry", "min_p", "temperature")),
+)
 _PROMPT_CACHE_MIB = 256
 _OVERHEAD = 8  # tokens that the chat template puts around a message
 _MARGIN = 64
@@ -42,77 +63,108 @@ class Address:
     key: str
 
 
-class _Server:
-    """At most one in a process; several threads may ask for it at once."""
+class _Servers:
+    """Starts at most one server for each weights file in a process. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._running: Any = None
-        self.address: Address | None = None
+        self._running: dict[Path, tuple[Any, Address]] = {}
 
-    def start(self, weights: Path) -> Address:
+    @property
+    def running(self) -> list[Path]:
+        """The weights that a server has."""
+        return list(self._running)
+
+    def address(self, weights: Path) -> Address | None:
+        running = self._running.get(weights)
+        return None if running is None else running[1]
+
+    def start(self, weights: Path, fit: Fit) -> Address:
         with self._lock:
-            if self.address is None:
+            if weights not in self._running:
+                if not self._running:
+                    atexit.register(self.stop)
                 key = secrets.token_urlsafe(32)
-                self._running = _launch(weights, key)
-                self.address = Address(url=f"{self._running.listening_address}/v1", key=key)
-                atexit.register(self.stop)
-            return self.address
+                server = _launch(weights, key, fit)
+                self._running[weights] = server, Address(url=f"{server.listening_address}/v1", key=key)
+            return self._running[weights][1]
 
     def stop(self) -> None:
         with self._lock:
-            self.address = None
-            # Dropping the last reference stops its threads.
-            self._running = None
+            # Dropping the last reference stops a server's threads.
+            self._running.clear()
 
 
-SERVER = _Server()
+SERVERS = _Servers()
 
 
 def local_model(
+    name: str,
     folder: Path,
     *,
     timeout: float,
     progress: Progress | None = None,
-    opened: Callable[[Remote], None] | None = None,
-    prompt_tokens: int = PROMPT_TOKENS,
+    opened: Callable[[RemoteModel], None] | None = None,
+    prompt_tokens: int | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> Model:
-    """The first call fetches the weights into `folder` and starts the server; `timeout` is for what follows."""
-    remotes: dict[Address, Remote] = {}
+    """Return an embedded model. `name` is what follows `local:` in its spec.
 
-    async def local(call: Call, hear: Hear) -> Reply:
-        address = SERVER.address or await _ready(folder, progress)
-        remote = remotes.get(address)
+    The first call downloads the weights into `folder` and starts the server; `timeout` limits only what follows.
+    """
+    source = EMBEDDED.get(name)
+    weights = _path(name, folder)
+    fit_ = SMALL_FIT if source is SMOLLM2 else FIT
+    room = (prompt_tokens or fit_.prompt_tokens) - _MARGIN
+    remotes: dict[tuple[Address, bool], RemoteModel] = {}
+
+    def remote_of(address: Address, *, typed: bool) -> RemoteModel:
+        remote = remotes.get((address, typed))
         if remote is None:
-            extra = (("seed", _SEED), ("cache_prompt", True))
-            endpoint = Endpoint(provider="local", model=LOCAL_MODEL, url=address.url, key=address.key, extra=extra)
-            remote = remotes[address] = Remote(endpoint)
+            extra = (("cache_prompt", True), *(() if typed else DRY))
+            endpoint = Endpoint(provider="local", model=weights.stem, url=address.url, key=address.key, extra=extra)
+            remote = remotes[address, typed] = RemoteModel(endpoint)
             if opened is not None:
                 opened(remote)
-        messages = await fit(call.messages, prompt_tokens - _MARGIN, _counter(address))
-        fitted = replace(call, messages=messages, max_tokens=min(call.max_tokens, ANSWER_TOKENS))
-        reply = await with_timeout(remote, timeout)(fitted, hear)
-        return replace(reply, model=SMOLLM2.name.split(".")[0])
+        return remote
+
+    async def local(call: Call, hear: Hear) -> Reply:
+        address = SERVERS.address(weights) or await _ready(name, source, weights, fit_, progress, environ)
+        typed = call.returns is not None
+        fitted = replace(
+            call,
+            messages=await fit(call.messages, room, _counter(address)),
+            max_tokens=min(call.max_tokens, fit_.answer_tokens),
+            sampling=call.sampling.over(TYPED_DEFAULTS if typed else TEXT_DEFAULTS),
+        )
+        reply = await with_timeout(remote_of(address, typed=typed), timeout)(fitted, hear)
+        return replace(reply, model=weights.stem if source is None else source.title)
 
     return local
 
 
+def _path(name: str, folder: Path) -> Path:
+    """Where the weights are or will be, always written in the same way."""
+    source = EMBEDDED.get(name)
+    return (Path(name).expanduser() if source is None else folder / source.name).absolute()
+
+
 async def fit(messages: Sequence[Message], room: int, count: Count) -> list[Message]:
-    """The messages, in at most `room` tokens: the oldest exchanges go first, then the middle of what is too long."""
+    """Shorten messages to at most `room` tokens: drop the oldest exchanges, then cut out the middle of what is left."""
     kept = list(messages)
-    # No tokenizer makes more tokens than there are bytes, so most prompts need not be counted.
+    # There are never more tokens than bytes, so most prompts need not be counted.
     if sum(len(message.text.encode()) + _OVERHEAD for message in kept) <= room:
         return kept
     system = [m for m in kept[:1] if m.role == "system"]
     rest = kept[len(system) :]
     sizes = [await count(m.text) + _OVERHEAD for m in rest]
     if system:
-        # Instructions come first, but must leave half of the room to what they are about.
+        # Instructions must leave half of the room to the rest.
         allowed = room // 2 if rest else room
         system = [await _shorten(system[0], allowed, count)]
         room -= await count(system[0].text) + _OVERHEAD
     while len(rest) > 1 and sum(sizes) > room:
-        # An exchange is a question and its answer; an answer without its question would confuse.
+        # A question goes with its answer.
         gone = 2 if len(rest) > 2 and rest[1].role == "assistant" else 1
         rest, sizes = rest[gone:], sizes[gone:]
     if rest and sum(sizes) > room:
@@ -128,30 +180,37 @@ async def _shorten(message: Message, room: int, count: Count) -> Message:
     keep = len(text)
     while size > room and keep > 1:
         keep = max(1, min(keep * 9 // 10, int(keep * (room - _OVERHEAD) / size)))
-        # The end of a prompt says what to do; the beginning says what it is.
+        # Keep both ends: the beginning says what the text is, the end what to do.
         head = keep // 2
         text = message.text[:head] + _CUT + message.text[len(message.text) - (keep - head) :]
         size = await count(text) + _OVERHEAD
     return replace(message, text=text)
 
 
-async def _ready(folder: Path, progress: Progress | None) -> Address:
+async def _ready(
+    name: str, source: Source | None, weights: Path, fit: Fit, progress: Progress | None, environ: Mapping[str, str]
+) -> Address:
     loop = asyncio.get_running_loop()
     abandon = threading.Event()
 
     def report(done: int, total: int) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody looks any more
+        with suppress(RuntimeError):  # the event loop is closed
             loop.call_soon_threadsafe(progress or _ignore, done, total)
 
     try:
-        weights = await asyncio.to_thread(fetch, folder, SMOLLM2, report, abandon)
-        return await asyncio.to_thread(SERVER.start, weights)
+        if source is None:
+            own_file(name)
+        else:
+            await asyncio.to_thread(fetch, weights.parent, source, report, abandon, environ)
+        return await asyncio.to_thread(SERVERS.start, weights, fit)
+    except InputError as error:
+        raise ModelUnavailable(str(error)) from None
     except asyncio.CancelledError:
         abandon.set()
         raise
 
 
-def _launch(weights: Path, key: str) -> Any:
+def _launch(weights: Path, key: str, fit: Fit) -> Any:
     try:
         llama: Any = importlib.import_module("xllamacpp")
     except ImportError as error:
@@ -161,7 +220,7 @@ def _launch(weights: Path, key: str) -> Any:
         ) from None
     params = llama.CommonParams()
     params.model.path = str(weights)
-    params.model_alias = {LOCAL_MODEL}
+    params.model_alias = {weights.stem}
     params.port = 0
     params.api_keys = [key]
     params.cors_origins = ""
@@ -169,27 +228,30 @@ def _launch(weights: Path, key: str) -> Any:
     params.endpoint_slots = False
     params.verbosity = 0
     params.n_parallel = SLOTS
-    params.n_ctx = SLOTS * (PROMPT_TOKENS + ANSWER_TOKENS)
+    params.n_ctx = SLOTS * (fit.prompt_tokens + fit.answer_tokens)
     params.cache_ram_mib = _PROMPT_CACHE_MIB
-    # Its threads spin while they wait: with one for each core everything else would starve.
-    threads = max(1, (os.cpu_count() or 1) - 1)
+    # Waiting threads spin: leave one core to everything else.
+    threads = max(1, _cores() - 1)
     params.cpuparams.n_threads = threads
     params.cpuparams_batch.n_threads = threads
-    # Writing was faster without it in most of a few noisy runs on two AVX2 cores; reading a prompt was not.
+    # Generation was faster without flash attention in most runs on two AVX2 cores; reading a prompt was not.
     params.flash_attn_type = llama.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
-    # With the usual 16-bit floats the answer depended on what was cached and on what ran beside it; with these it did
-    # not, so that one seed gives one answer. Seen on an AVX2 processor; others may have other arithmetic.
+    # With float16 the answer depended on what was cached and on concurrent calls; with bfloat16 one seed gives one
+    # answer. Observed on an AVX2 processor; others may differ.
     params.cache_type_k = params.cache_type_v = llama.ggml_type.GGML_TYPE_BF16
-    params.sampling.seed = _SEED
-    params.sampling.temp = 0.6
-    params.sampling.penalty_repeat = 1.1
+    params.sampling.penalty_repeat = fit.repeat_penalty
     try:
         return llama.Server(params)
     except Exception as error:
         raise ModelUnavailable(
-            f"The embedded model could not start: {error}. It needs about 500 MB of memory; "
-            f"if {weights} may be damaged, delete it and it is fetched again."
+            f"The embedded model could not start from {weights}: {error}. It needs its size in memory and half a GB "
+            "more. If the file is damaged, delete it: moot fetches its own models again. A smaller one: "
+            "--model local:small."
         ) from None
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _counter(address: Address) -> Count:

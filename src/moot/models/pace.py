@@ -1,4 +1,4 @@
-"""Calls that wait for their share of a rate limit, one at a time in each process: who comes first goes first."""
+"""Makes calls wait for their rate limits. In each process the calls under one limit wait in a FIFO queue."""
 
 from __future__ import annotations
 
@@ -9,116 +9,118 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
-from moot.errors import InputError, ModelError, ModelOverloaded
-from moot.models.books import chars_in, tokens_of
+from moot.core.errors import InputError, ModelError, ModelOverloaded
+from moot.core.pace import AFTER_REFUSAL, Pace, Rates
+from moot.core.settings import RateLimit
+from moot.core.types import Call, Hear, Model, Reply
 from moot.models.spec import PROVIDERS, ModelSpec, parse
-from moot.pace import AFTER_REFUSAL, Pace, Rates
-from moot.settings import RateLimit
-from moot.types import Call, Hear, Model, Reply
+from moot.models.usage import count_chars, estimate_tokens
 
-log = logging.getLogger("moot.pace")
+log = logging.getLogger("moot.core.pace")
 
-Waited = Callable[[str, float], None]  # is told the name of the limit, and for how many seconds
+OnWait = Callable[[str, float], None]  # called with the name of a limit and the seconds a call has waited for it
 
-SHORTEST = 0.001  # seconds that are worth sleeping
-JITTER = 0.05  # of a wait, at most `LONGEST_JITTER` seconds
-LONGEST_JITTER = 0.25
-WORTH_A_LINE = 5.0  # seconds
+MIN_WAIT = 0.001  # seconds; shorter waits are skipped
+JITTER = 0.05  # as a fraction of a wait
+MAX_JITTER = 0.25  # seconds
+LOGGED_WAIT = 5.0  # seconds; longer waits are logged
 
 
-class Line:
-    """Those in this process who want to use one limit."""
+class LimitQueue:
+    """The calls of this process that wait for one rate limit. Hold `lock` while waiting: it keeps them in order."""
 
     def __init__(
-        self, name: str, limit: RateLimit, pace: Pace, *, longest_pause: float, waited: Waited | None = None
+        self, name: str, limit: RateLimit, pace: Pace, *, max_pause: float, on_wait: OnWait | None = None
     ) -> None:
         self.name, self.lock = name, asyncio.Lock()
         self._rates, self._pace = Rates.of(limit), pace
-        self._longest_pause, self._waited = longest_pause, waited
-        self._saying: set[asyncio.Task[None]] = set()
+        self._max_pause, self._on_wait = max_pause, on_wait
+        self._background: set[asyncio.Task[None]] = set()
 
     async def wait(self, tokens: int) -> None:
-        """Until one request with so many tokens may be made."""
-        share = await self._pace.take(self.name, self._rates, tokens)
-        left = share.wait
-        if left < SHORTEST:
+        """Wait until one request with this many tokens may be made."""
+        reservation = await self._pace.take(self.name, self._rates, tokens)
+        left = reservation.wait
+        if left < MIN_WAIT:
             return
-        if left > WORTH_A_LINE:
-            log.info("Waits %.1f s for its share of %s.", left, self.name)
+        if left > LOGGED_WAIT:
+            log.info("Waiting %.1f s for the rate limit of %s.", left, self.name)
         clock = asyncio.get_running_loop().time
         began = clock()
         try:
-            while left >= SHORTEST:
-                await asyncio.sleep(left + random.uniform(0, min(left * JITTER, LONGEST_JITTER)))
-                left = await self._pace.left(self.name, self._rates, share)
+            while left >= MIN_WAIT:
+                await asyncio.sleep(left + random.uniform(0, min(left * JITTER, MAX_JITTER)))
+                left = await self._pace.left(self.name, self._rates, reservation)
         except BaseException:
             self.give_back(tokens, requests=1)
             raise
         finally:
-            if self._waited is not None:
-                self._waited(self.name, clock() - began)
+            if self._on_wait is not None:
+                self._on_wait(self.name, clock() - began)
 
     def give_back(self, tokens: int, *, requests: int = 0) -> None:
-        """What was not used after all; below 0: what was used beyond the estimate."""
+        """Return what was reserved and not used. Negative: what was used beyond the estimate. Does not block."""
         if tokens or requests:
-            self._say(self._pace.give_back(self.name, self._rates, requests, tokens))
+            self._run(self._pace.give_back(self.name, self._rates, requests, tokens))
 
     def refused(self, retry_after: float | None) -> None:
-        """A provider says that the limit is reached: nobody calls for a while."""
-        seconds = AFTER_REFUSAL if retry_after is None else min(retry_after, self._longest_pause)
-        log.warning("%s refuses more calls for now: everyone waits %.1f s.", self.name, seconds)
-        self._say(self._pace.pause(self.name, self._rates, seconds))
+        """Pause all calls under this limit, after a provider has refused one. Does not block."""
+        seconds = AFTER_REFUSAL if retry_after is None else min(retry_after, self._max_pause)
+        log.warning("%s refuses more calls for now: all calls wait %.1f s.", self.name, seconds)
+        self._run(self._pace.pause(self.name, self._rates, seconds))
 
     async def close(self) -> None:
-        await asyncio.gather(*self._saying, return_exceptions=True)
+        await asyncio.gather(*self._background, return_exceptions=True)
 
-    def _say(self, what: Coroutine[Any, Any, None]) -> None:
-        """Nobody waits for it."""
-        task = asyncio.create_task(what)
-        self._saying.add(task)
-        task.add_done_callback(self._saying.discard)
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
 
-def with_pace(model: Model, lines: Sequence[Line], slots: asyncio.Semaphore | None) -> Model:
-    """Waits for its share in each line, then for a slot. Whoever has a share and no slot yet holds up those behind it,
-    so that shares are not saved up; whoever waits for a share holds no slot, so that other models get theirs."""
+def with_pace(model: Model, queues: Sequence[LimitQueue], slots: asyncio.Semaphore | None) -> Model:
+    """Wait for each rate limit, then for a slot, before each call.
+
+    A call that waits for a limit holds no slot, so models without that limit can go on. A call that waits for a slot
+    keeps its place in the queues, so that reservations don't pile up.
+    """
 
     async def paced(call: Call, hear: Hear) -> Reply:
-        estimate = tokens_of(chars_in(call.messages)) + call.max_tokens
-        taken: list[Line] = []
+        estimate = estimate_tokens(count_chars(call.messages)) + call.max_tokens
+        taken: list[LimitQueue] = []
         try:
             async with AsyncExitStack() as stack:
-                for line in lines:
-                    await stack.enter_async_context(line.lock)
-                    await line.wait(estimate)
-                    taken.append(line)
+                for queue in queues:
+                    await stack.enter_async_context(queue.lock)
+                    await queue.wait(estimate)
+                    taken.append(queue)
                 if slots is not None:
                     await slots.acquire()
         except BaseException:
-            for line in taken:
-                line.give_back(estimate, requests=1)
+            for queue in taken:
+                queue.give_back(estimate, requests=1)
             raise
         try:
             reply = await model(call, hear)
         except ModelError as error:
             used = 0 if error.usage is None else error.usage.tokens_in + error.usage.tokens_out
-            for line in lines:
-                line.give_back(estimate - used)
+            for queue in queues:
+                queue.give_back(estimate - used)
                 if isinstance(error, ModelOverloaded) and (error.refused or error.retry_after is not None):
-                    line.refused(error.retry_after)
+                    queue.refused(error.retry_after)
             raise
         finally:
             if slots is not None:
                 slots.release()
-        for line in lines:
-            line.give_back(estimate - reply.usage.tokens_in - reply.usage.tokens_out)
+        for queue in queues:
+            queue.give_back(estimate - reply.usage.tokens_in - reply.usage.tokens_out)
         return reply
 
     return paced
 
 
-def by_spec(limits: Mapping[str, RateLimit]) -> Mapping[str, RateLimit]:
-    """With each name as a model's spec has it. Raises InputError when one is neither a provider nor one model."""
+def limits_by_spec(limits: Mapping[str, RateLimit]) -> Mapping[str, RateLimit]:
+    """Normalize the names of limits. Raises InputError if one names neither a provider nor a single model."""
     found: dict[str, RateLimit] = {}
     for name, limit in limits.items():
         if limit.requests_per_minute is None and limit.tokens_per_minute is None:
@@ -133,7 +135,7 @@ def by_spec(limits: Mapping[str, RateLimit]) -> Mapping[str, RateLimit]:
     return found
 
 
-def limits_of(member: ModelSpec, limits: Mapping[str, RateLimit]) -> list[str]:
-    """The names of those under which a model is called: its own, and its provider's for all models together."""
+def limits_for(member: ModelSpec, limits: Mapping[str, RateLimit]) -> list[str]:
+    """Return the names of a model's limits: its own, and the one for all models of its provider."""
     own = dict.fromkeys([str(member), f"{member.provider}:{member.model}", member.provider])
     return [name for name in own if name in limits]

@@ -1,4 +1,4 @@
-"""What models cost, from the genai-prices data. Its import waits until a price is asked for."""
+"""What models cost, from the genai-prices data. The package is imported when the first price is needed."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from moot.core.types import Price, Usage
 from moot.models.sim import read_options
 from moot.models.spec import ModelSpec, base_url, is_loopback
-from moot.types import Price, Usage
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, Provider
 
 Meter = Callable[[Usage], float | None]
+"""Returns the cost of a call in US dollars, or None if the price is not known."""
 
 FREE = Price(usd_in=0, usd_out=0)
 
 
 def price(cascade: Sequence[ModelSpec], environ: Mapping[str, str]) -> Price | None:
-    """The most that a million tokens can cost: the dearest member, tier and hour of the day. None: not known."""
+    """Return the highest price that a cascade can have, over its members, tiers and hours of the day.
+
+    None if the price of any member is not known.
+    """
     prices = [_worst(spec, environ) for spec in cascade]
     known = [found for found in prices if found is not None]
     if len(known) < len(prices):
@@ -28,7 +32,7 @@ def price(cascade: Sequence[ModelSpec], environ: Mapping[str, str]) -> Price | N
 
 
 def meter(spec: ModelSpec, environ: Mapping[str, str]) -> Meter:
-    """What a call has cost, by the tier, the hour and the cached part that apply to it."""
+    """Return the Meter of a model. It considers tiers, the hour of the day, and cached tokens."""
     fixed = _fixed(spec, environ)
     if fixed is not None:
         return lambda used: fixed.of(used.tokens_in, used.tokens_out)
@@ -73,7 +77,7 @@ def _worst(spec: ModelSpec, environ: Mapping[str, str]) -> Price | None:
         return None
     _, model = found
     now = datetime.now(UTC)
-    # Some prices change with the hour; a debate may run on into a dearer one.
+    # Some prices change with the hour, and a debate may run into a more expensive one.
     day = [model.get_prices(now + timedelta(minutes=30 * half)) for half in range(48)]
     return Price(
         usd_in=max(max(_highest(p.input_mtok), _highest(p.cache_write_mtok)) for p in day),
@@ -82,7 +86,7 @@ def _worst(spec: ModelSpec, environ: Mapping[str, str]) -> Price | None:
 
 
 def _highest(amount: Any) -> float:
-    """Of a plain price, a tiered one, or none, which is free."""
+    """Return the highest tier of a price. None is free."""
     if amount is None:
         return 0.0
     tiers = getattr(amount, "tiers", None)

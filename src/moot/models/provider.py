@@ -1,4 +1,4 @@
-"""Remote models, through pydantic-ai's direct API. Importing that takes 1.5 s, so it waits for the first call."""
+"""Remote models, through pydantic-ai's direct API. It is imported at the first call, as that takes 1.5 s."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
-from moot.errors import ModelError, ModelUnavailable
-from moot.models.books import chars_in, started, tokens_of
-from moot.models.faults import rejects_schema, translate
+from moot.core.errors import ModelError, ModelOverloaded, ModelUnavailable, StreamBrokeOff
+from moot.core.types import INCOMPLETE, Answer, Call, Hear, Message, Reply, Usage
+from moot.models.provider_errors import rejects_schema, translate
+from moot.models.sampling import taken
 from moot.models.spec import is_loopback
-from moot.types import Answer, Call, Hear, Message, Reply, Usage
+from moot.models.usage import count_chars, estimate_tokens, partial_usage
 
 if TYPE_CHECKING:
     import httpx2
@@ -26,26 +28,28 @@ if TYPE_CHECKING:
     from pydantic_ai.profiles import ModelProfile
     from pydantic_ai.settings import ModelSettings
 
+_LIBRARY_NAMES = {"stop": "stop_sequences"}  # sampling settings that pydantic-ai calls otherwise
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Endpoint:
-    """Where a model answers and how it is spoken to."""
+    """Address, credentials and request options of one model."""
 
     provider: str
     model: str
     url: str | None = None
     key: str | None = None
-    key_variable: str | None = None  # what to set when the key is missing or wrong
+    key_variable: str | None = None  # the environment variable to name when the key is missing or wrong
     key_required: bool = False
-    extra: tuple[tuple[str, Any], ...] = ()  # more fields for the request's body
+    extra: tuple[tuple[str, Any], ...] = ()  # further fields of the request body
 
     @property
     def loopback(self) -> bool:
         return self.url is not None and is_loopback(self.url)
 
 
-class Remote:
-    """A model behind an API. Its connections belong to the event loop that opened them."""
+class RemoteModel:
+    """A model behind an HTTP API. Each event loop has connections of its own; close them with `close`."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
@@ -76,21 +80,21 @@ class Remote:
         loop = asyncio.get_running_loop()
         opened = self._open.get(loop)
         if opened is None:
-            # Others keep running while the library is imported, and certificates are read.
+            # In threads: importing the library and reading certificates would block the event loop.
             await asyncio.to_thread(prepare, self.endpoint.provider)
             try:
                 made = await asyncio.to_thread(connect, self.endpoint)
             except Exception as error:
                 raise translate(error, self.endpoint, used=None) from None
             opened = self._open.setdefault(loop, made)
-            if opened is not made:  # two calls at once: the other was faster
+            if opened is not made:  # another call connected first
                 await made[1].aclose()
         return opened[0]
 
     async def _ask(self, wire: Wire, call: Call, hear: Hear, *, native: bool) -> Reply:
         from pydantic_ai.direct import model_request_stream
 
-        said = _Said(hear)
+        said = _Received(hear)
         messages = list(call.messages)
         if call.returns is not None and not native:
             messages = _with_schema(messages, call.returns)
@@ -102,24 +106,24 @@ class Remote:
                 model_request_parameters=_parameters(call, native=native, json_mode=self._native is not False),
             ) as stream:
                 await said.listen(stream)
-                return _reply(call, self.endpoint, stream, said)
+                return _complete(_reply(call, self.endpoint, stream, said), said)
         except (asyncio.CancelledError, ModelError):
             raise
         except Exception as error:
             if native and not said.chars and rejects_schema(error):
                 raise
-            # The cause is dropped on purpose: what libraries put into their errors can hold the key.
-            raise translate(error, self.endpoint, used=started(messages, said.chars)) from None
+            # `from None`: the library's own error can contain the key.
+            raise translate(error, self.endpoint, used=partial_usage(messages, said.chars)) from None
 
 
-class _Said:
-    """What has been received of one answer."""
+class _Received:
+    """The text, size and first-token time of one streamed answer."""
 
     def __init__(self, hear: Hear) -> None:
         self._hear = hear
         self._began = time.perf_counter()
         self._parts: list[str] = []
-        self.chars = 0  # thoughts included: they are paid for, too
+        self.chars = 0  # with thinking, which is billed too
         self.first_token_ms: int | None = None
 
     @property
@@ -160,16 +164,16 @@ class _Said:
 
 
 def connect(endpoint: Endpoint) -> tuple[Wire, httpx2.AsyncClient]:
-    """The library's model for an endpoint, and the connections it uses."""
+    """Return pydantic-ai's model for an endpoint, and the HTTP client it uses."""
     import httpx2
     from pydantic_ai.models import get_user_agent
 
     http = httpx2.AsyncClient(
-        # Whole calls are timed by `with_timeout`; this only keeps a dead address from taking all of that time.
+        # `with_timeout` limits whole calls; this keeps a dead address from using up all of that time.
         timeout=httpx2.Timeout(None, connect=10),
-        limits=httpx2.Limits(max_connections=None),  # `with_slots` counts calls
+        limits=httpx2.Limits(max_connections=None),  # `with_slots` limits concurrency
         headers={"User-Agent": get_user_agent()},
-        # A proxy from the environment can't reach this machine's own ports.
+        # A proxy from the environment can't reach ports of this machine.
         trust_env=not endpoint.loopback,
     )
     return _model(endpoint, http), http
@@ -179,8 +183,8 @@ def _model(endpoint: Endpoint, http: httpx2.AsyncClient) -> Wire:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.profiles.openai import OpenAIModelProfile
 
-    # Without this a stream that just ends would pass for a complete answer.
-    profile = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
+    # `_complete` checks it, and unlike the library keeps what was said.
+    profile = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=False)
     name, key = endpoint.model, endpoint.key or "none"
     match endpoint.provider:
         case "anthropic":
@@ -218,6 +222,16 @@ def _model(endpoint: Endpoint, http: httpx2.AsyncClient) -> Wire:
             return OpenAIChatModel(name, provider=_compatible(endpoint, http, key), profile=_compatible_profile())
 
 
+@lru_cache(maxsize=64)
+def profile_of(endpoint: Endpoint) -> Mapping[str, Any]:
+    """Return what pydantic-ai knows about a model. Opens no connection. Errors are left to the call."""
+    try:
+        wire, _ = connect(endpoint)
+    except Exception:
+        return {}
+    return wire.profile
+
+
 def _compatible(endpoint: Endpoint, http: httpx2.AsyncClient, key: str) -> Any:
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
@@ -231,23 +245,15 @@ def _compatible_profile() -> ModelProfile:
         supports_json_schema_output=True,
         supports_tools=False,
         json_schema_transformer=None,
-        # The older name of the field is the one that every such server knows.
+        # Every such server knows the older name, `max_tokens`.
         openai_chat_supports_max_completion_tokens=False,
         openai_supports_strict_tool_definition=False,
+        openai_chat_streaming_requires_finish_reason=False,
     )
 
 
 def _takes_schema(wire: Wire) -> bool:
     return bool(wire.profile.get("supports_json_schema_output", False))
-
-
-def _takes_temperature(wire: Wire) -> bool:
-    """The library drops it otherwise, but prints a warning each time."""
-    profile: Mapping[str, Any] = wire.profile
-    always_reasons = profile.get("openai_supports_reasoning") and not profile.get(
-        "openai_supports_reasoning_effort_none"
-    )
-    return not always_reasons and not profile.get("anthropic_disallows_sampling_settings")
 
 
 def _messages(messages: Sequence[Message]) -> list[ModelMessage]:
@@ -266,7 +272,7 @@ def _messages(messages: Sequence[Message]) -> list[ModelMessage]:
 
 
 def _with_schema(messages: Sequence[Message], returns: type[Answer]) -> list[Message]:
-    """The schema goes at the end of the last user message, so that what is before it stays cached."""
+    """Ask for JSON at the end of the last user message. What comes before it stays in the provider's prompt cache."""
     schema = json.dumps(returns.model_json_schema(), ensure_ascii=False)
     ask = f"\n\nAnswer with one JSON object that matches this JSON schema, and with nothing else:\n{schema}"
     made = list(messages)
@@ -286,7 +292,7 @@ def _parameters(call: Call, *, native: bool, json_mode: bool) -> ModelRequestPar
     schema = OutputObjectDefinition(
         json_schema=call.returns.model_json_schema(), name=call.returns.__name__, description=call.returns.__doc__
     )
-    # `prompted` without a template: JSON mode where there is one, and our own words in the message.
+    # `prompted` without a template: JSON mode where supported, with the instructions of `_with_schema`.
     return ModelRequestParameters(
         output_mode="native" if native else "prompted",
         output_object=schema,
@@ -297,45 +303,68 @@ def _parameters(call: Call, *, native: bool, json_mode: bool) -> ModelRequestPar
 def _settings(call: Call, endpoint: Endpoint, wire: Wire) -> ModelSettings:
     from pydantic_ai.settings import ModelSettings
 
-    settings = ModelSettings(
-        max_tokens=call.max_tokens,
-        max_retries=0,
-        # Thoughts count against `max_tokens`, and a statement's few hundred tokens must not end before its first word.
-        thinking=False,
-    )
-    if call.temperature is not None and _takes_temperature(wire):
-        settings["temperature"] = call.temperature
-    if endpoint.extra:
-        settings["extra_body"] = dict(endpoint.extra)
+    settings: dict[str, Any] = {
+        "max_tokens": call.max_tokens,
+        "max_retries": 0,
+        # Thinking counts against `max_tokens`, and could use up a statement's few hundred before its first word.
+        "thinking": False,
+    }
+    extra = dict(endpoint.extra)
+    typed = ModelSettings.__annotations__.keys() - wire.unsupported_settings
+    for name, value in taken(call.sampling, endpoint.provider, wire.profile).items():
+        setting = _LIBRARY_NAMES.get(name, name)
+        # OpenAI-compatible servers take more than pydantic-ai has settings for, such as `min_p`.
+        place, key = (settings, setting) if setting in typed else (extra, name)
+        place[key] = value
+    if extra:
+        settings["extra_body"] = extra
     if endpoint.provider == "anthropic":
-        # Others cache by themselves. A seat's history only grows, so nearly all of it is read from the cache.
-        return cast("ModelSettings", {**settings, "anthropic_cache": True})
-    return settings
+        # Other providers cache by themselves. A seat's history only grows, so most of it is read from the cache.
+        settings["anthropic_cache"] = True
+    return cast("ModelSettings", settings)
 
 
-def _reply(call: Call, endpoint: Endpoint, stream: StreamedResponse, said: _Said) -> Reply:
+def _reply(call: Call, endpoint: Endpoint, stream: StreamedResponse, said: _Received) -> Reply:
     used = stream.usage
     return Reply(
         text=said.text,
         model=stream.model_name or endpoint.model,
         provider=endpoint.provider,
-        # Some servers don't count; an estimate keeps the limits working.
+        # Some servers report no usage; an estimate keeps token limits working.
         usage=Usage(
-            tokens_in=used.input_tokens or tokens_of(chars_in(call.messages)),
-            tokens_out=used.output_tokens or tokens_of(said.chars),
+            tokens_in=used.input_tokens or estimate_tokens(count_chars(call.messages)),
+            tokens_out=used.output_tokens or estimate_tokens(said.chars),
             tokens_cached=used.cache_read_tokens,
             tokens_stored=used.cache_write_tokens,
             cost_usd=None,
         ),
-        finish_reason=stream.finish_reason or "stop",
+        finish_reason=_finish_reason(stream),
         first_token_ms=said.first_token_ms,
     )
 
 
+def _finish_reason(stream: StreamedResponse) -> str:
+    """The normalized reason, or the provider's own word, or INCOMPLETE if the stream ended without one."""
+    given = (stream.provider_details or {}).get("finish_reason")
+    # pydantic-ai assumes "stop" where an OpenAI-compatible server gave no reason; only a refusal has one of its own.
+    if given is None and stream.finish_reason != "content_filter":
+        return INCOMPLETE
+    return stream.finish_reason or str(given)
+
+
+def _complete(reply: Reply, said: _Received) -> Reply:
+    """Return the reply. Raises StreamBrokeOff if it has no finish reason, ModelOverloaded if nothing came at all."""
+    if reply.finish_reason != INCOMPLETE:
+        return reply
+    if not said.chars:
+        raise ModelOverloaded(f"{reply.model} ended its answer before the first word.", model=reply.model)
+    raise StreamBrokeOff(f"{reply.model} broke off: its answer ended without a finish reason.", reply=reply)
+
+
 def prepare(provider: str) -> None:
-    """Import what a call needs, which takes seconds."""
+    """Import what a call needs, which takes seconds. Errors are left to the call, which explains them."""
     library = "anthropic" if provider == "anthropic" else "openai"
-    with suppress(ImportError):  # raised again, and explained, where it is used
+    with suppress(ImportError):
         importlib.import_module("pydantic_ai.direct")
         importlib.import_module(f"pydantic_ai.models.{library}")
         importlib.import_module(f"pydantic_ai.providers.{library}")

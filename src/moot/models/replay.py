@@ -1,14 +1,15 @@
-"""`replay:DEBATE` says again what was recorded, for free."""
+"""`replay:DEBATE` answers with the recorded turns of another debate, at no cost."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
-from moot.errors import ModelUnavailable
-from moot.types import Call, Hear, Model, Reply, Turn
+from moot.core.errors import ModelUnavailable
+from moot.core.types import Call, Hear, Model, Reply, Turn
 
 Loader = Callable[[str], Awaitable[Mapping[str, Turn]]]
+"""Loads the turns of a debate, by key."""
 
 
 def replay_model(debate_id: str, load: Loader) -> Model:
@@ -19,7 +20,9 @@ def replay_model(debate_id: str, load: Loader) -> Model:
         if recorded is None:
             recorded = await load(debate_id)
         turn = recorded.get(call.key)
-        if turn is None or (turn.failure is not None and turn.failure.kind == "limit"):  # then nobody has spoken
+        if turn is None or (
+            turn.failure is not None and turn.failure.kind == "limit"
+        ):  # a limit was reached: no model was called
             raise ModelUnavailable(
                 f"Debate {debate_id} has no turn {call.key!r} to replay. Replay it with the format and settings it was "
                 "recorded with, or choose another model.",

@@ -1,4 +1,4 @@
-"""`scripted:FILE` answers from a YAML file: demonstrations, tests and offline drafts of a debate.
+"""`scripted:FILE` answers from a YAML file, for demonstrations, tests and offline drafts of a debate.
 
 answers:
   1/think/a: Start with the budget.          # the exact key of a step
@@ -8,6 +8,7 @@ answers:
     - "{seat} answers at {key}."
 default: Nothing to add.
 delay_ms: 20                                 # before each answer
+hold: go                                     # answers wait until this file exists; {key} in it: a file for each step
 log: calls.log                               # "key, seat, n" when a call starts, "done key" when it ends
 """
 
@@ -23,12 +24,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from moot.errors import BadOutput, InputError, ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, UnknownName
-from moot.models.books import append, chars_in, tokens_of
-from moot.types import CHARS_PER_TOKEN, Call, Hear, Json, Model, Reply, Usage
+from moot.core.errors import (
+    BadOutput,
+    InputError,
+    ModelError,
+    ModelOverloaded,
+    ModelTimeout,
+    ModelUnavailable,
+    UnknownName,
+)
+from moot.core.types import CHARS_PER_TOKEN, Call, Hear, Json, Model, Reply, Usage
+from moot.models import call_log
+from moot.models.usage import count_chars, estimate_tokens
 from moot.yamlfile import kind, read_mapping
 
-_FIELDS = ("answers", "default", "delay_ms", "log")
+_FIELDS = ("answers", "default", "delay_ms", "hold", "log")
+_HOLD_POLL = 0.01  # seconds
 _FAILURES: Mapping[str, type[ModelError]] = {
     "timeout": ModelTimeout,
     "overloaded": ModelOverloaded,
@@ -38,39 +49,40 @@ _FAILURES: Mapping[str, type[ModelError]] = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sheet:
-    """A script file that was read and found to be right."""
+class ScriptFile:
+    """A script file, validated."""
 
     path: Path
     answers: Mapping[str, tuple[Any, ...]]  # by key or pattern; each item a text, a mapping, or a failure
     default: tuple[Any, ...] | None
     delay_ms: float
+    hold: Path | None
     log: Path | None
 
     def find(self, key: str) -> str | None:
-        """The entry for a key: its own, else the first pattern that fits it."""
+        """Return the name of the entry for a key: the key itself, else the first pattern that matches."""
         if key in self.answers:
             return key
         return next((pattern for pattern in self.answers if fnmatch.fnmatchcase(key, pattern)), None)
 
 
-def load(file: str) -> Sheet:
-    """Raises InputError that says what is wrong and where."""
+def load(file: str) -> ScriptFile:
+    """Read a script file. Raises InputError that says what is wrong and where."""
     path = Path(file).expanduser()
-    return _sheet(path, read_mapping(path, "script file", "`answers:`"))
+    return _script_file(path, read_mapping(path, "script file", "`answers:`"))
 
 
-def scripted_model(sheet: Sheet) -> Model:
-    name = f"scripted:{sheet.path}"
+def scripted_model(script: ScriptFile) -> Model:
+    name = f"scripted:{script.path}"
     served: Counter[str] = Counter()
     calls: Counter[str] = Counter()
 
     def next_item(key: str) -> Any:
-        entry = sheet.find(key)
-        items = sheet.answers[entry] if entry is not None else sheet.default
+        entry = script.find(key)
+        items = script.answers[entry] if entry is not None else script.default
         if items is None:
             raise ModelUnavailable(
-                f"{sheet.path} has no answer for {key!r}. Add it under `answers:`, or add a `default:`.", model=name
+                f"{script.path} has no answer for {key!r}. Add it under `answers:`, or add a `default:`.", model=name
             )
         counted = entry if entry is not None else "default:"
         served[counted] += 1
@@ -78,33 +90,36 @@ def scripted_model(sheet: Sheet) -> Model:
 
     async def scripted(call: Call, hear: Hear) -> Reply:
         calls[call.key] += 1
-        _note(sheet.log, f"{call.key}\t{call.seat}\t{calls[call.key]}\n")
+        _log(script.log, f"{call.key}\t{call.seat}\t{calls[call.key]}\n")
         item = next_item(call.key)
-        if sheet.delay_ms:
-            await asyncio.sleep(sheet.delay_ms / 1000)
+        if script.delay_ms:
+            await asyncio.sleep(script.delay_ms / 1000)
+        hold = None if script.hold is None else Path(_fill(str(script.hold), call))
+        while hold is not None and not hold.exists():  # noqa: ASYNC110 (a file has no event to await)
+            await asyncio.sleep(_HOLD_POLL)
         if _is_failure(item):
-            _note(sheet.log, f"done {call.key}\n")
+            _log(script.log, f"done {call.key}\n")
             raise _failure(item, call, name)
         item = _fill(item, call)
         text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, default=str)
-        cut = tokens_of(len(text)) > call.max_tokens
+        cut = estimate_tokens(len(text)) > call.max_tokens
         text = text[: call.max_tokens * CHARS_PER_TOKEN] if cut else text
         for word in re.findall(r"\s*\S+\s*$|\s*\S+|\s+", text):
             hear(word)
-        _note(sheet.log, f"done {call.key}\n")
+        _log(script.log, f"done {call.key}\n")
         return Reply(
             text=text,
             model=name,
             provider="scripted",
-            usage=Usage(tokens_in=tokens_of(chars_in(call.messages)), tokens_out=tokens_of(len(text))),
+            usage=Usage(tokens_in=estimate_tokens(count_chars(call.messages)), tokens_out=estimate_tokens(len(text))),
             finish_reason="length" if cut else "stop",
-            first_token_ms=round(sheet.delay_ms),
+            first_token_ms=round(script.delay_ms),
         )
 
     return scripted
 
 
-def _sheet(path: Path, content: Json) -> Sheet:
+def _script_file(path: Path, content: Json) -> ScriptFile:
     for name in content:
         if name not in _FIELDS:
             raise UnknownName("field", str(name), _FIELDS, hint=f"{path} may have: {', '.join(_FIELDS)}.")
@@ -114,18 +129,19 @@ def _sheet(path: Path, content: Json) -> Sheet:
     delay = content.get("delay_ms", 0)
     if isinstance(delay, bool) or not isinstance(delay, int | float) or delay < 0:
         raise InputError(f"{path}: `delay_ms:` should be a number of milliseconds, not {delay!r}.")
-    log = content.get("log")
-    if log is not None and not isinstance(log, str):
-        raise InputError(f"{path}: `log:` should be the name of a file, not {kind(log)}.")
+    files = {name: content.get(name) for name in ("hold", "log")}
+    for name, file in files.items():
+        if file is not None and not isinstance(file, str):
+            raise InputError(f"{path}: `{name}:` should be the name of a file, not {kind(file)}.")
     if not answers and content.get("default") is None:
         raise InputError(f"{path} has neither `answers:` nor a `default:`, so it can answer nothing.")
     entries = cast("dict[Any, Any]", answers)
-    return Sheet(
+    return ScriptFile(
         path=path,
         answers={str(key): _items(value, f"{path}: answers[{str(key)!r}]") for key, value in entries.items()},
         default=None if content.get("default") is None else _items(content["default"], f"{path}: default"),
         delay_ms=delay,
-        log=None if log is None else path.parent / log,
+        **{name: None if file is None else path.parent / file for name, file in files.items()},
     )
 
 
@@ -152,7 +168,7 @@ def _failure(item: Json, call: Call, name: str) -> ModelError:
 
 
 def _fill(value: Any, call: Call) -> Any:
-    # Not str.format: a script's text may hold any other braces.
+    # Not str.format: texts may contain other braces.
     return _map_text(value, lambda text: text.replace("{key}", call.key).replace("{seat}", call.seat))
 
 
@@ -166,6 +182,6 @@ def _map_text(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-def _note(log: Path | None, line: str) -> None:
+def _log(log: Path | None, line: str) -> None:
     if log is not None:
-        append(log, line)
+        call_log.append(log, line)

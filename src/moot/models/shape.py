@@ -1,4 +1,4 @@
-"""From what a model wrote to the typed answer that was asked for."""
+"""Typed answers: finds the JSON object in a model's text, validates it, and asks again if it is wrong."""
 
 from __future__ import annotations
 
@@ -9,58 +9,72 @@ from typing import Any, NoReturn, cast
 
 from pydantic import ValidationError
 
-from moot.errors import BadOutput, ModelError
-from moot.models.books import NOTHING, again, charge, credit
-from moot.types import Answer, Call, Hear, Json, Message, Model, Reply
+from moot.core.errors import BadOutput, ModelError, ModelUnavailable
+from moot.core.explaining import Details, found_in
+from moot.core.types import Answer, Call, Hear, Json, Message, Model, Reply
+from moot.models.usage import NO_USAGE, charge_error, charge_reply, next_attempt, roomier
 
-_EXPLAINED = 3  # a model is told of so many mistakes at once
+_MAX_EXPLAINED = 3  # validation errors that a model is told at once
 
 
 class NotInShape(Exception):
-    """Says, to the model, what was wrong with its answer."""
+    """The answer can't be used. The message is meant for the model."""
 
 
 def with_shape(model: Model) -> Model:
-    """Sets `reply.answer` when the call has `returns`; asks again, up to `call.tries` times, when the text won't do.
+    """Set `reply.answer` if the call has `returns`. Asks up to `call.tries` times, with the error in the messages.
 
-    After the last try a wrong shape is BadOutput; an empty text is just an empty text.
+    A typed answer that its token cap cut off is asked for again with twice the room, as far as `call.most_tokens`
+    allows. After the last try, an invalid answer raises BadOutput; an empty text is returned as it is.
     """
 
     async def shaped(call: Call, hear: Hear) -> Reply:
-        earlier, attempts = NOTHING, ()
+        earlier, attempts = NO_USAGE, ()
         asked = call
+        failed: BadOutput | None = None
         while True:
             try:
                 reply = await model(asked, hear)
+            except ModelUnavailable as error:
+                if asked.max_tokens <= call.max_tokens or failed is None:
+                    raise charge_error(error, earlier) from None
+                raise failed from None  # the model does not take so large a cap; what it said before is what counts
             except ModelError as error:
-                raise charge(error, earlier) from None
+                raise charge_error(error, earlier) from None
             try:
-                return credit(_judge(call, reply), earlier, attempts)
+                return charge_reply(_with_answer(asked, reply), earlier, attempts)
             except NotInShape as wrong:
                 reason = str(wrong)
-            attempts = (*attempts, f"invalid: {reason}")
-            retry = again(call, earlier + reply.usage)
-            if len(attempts) >= call.tries or retry is None:
-                if call.returns is None:
-                    return credit(reply, earlier, attempts)
-                raise BadOutput(
-                    f"{reply.model} gave no valid {call.returns.__name__} in {len(attempts)} tries: {reason}",
+            used = earlier + reply.usage
+            cut = call.returns is not None and reply.finish_reason == "length"
+            room = roomier(call, asked, used) if cut else None
+            retry = room or next_attempt(call, used)
+            attempts = (*attempts, f"invalid: {reason}" + (f"; asked again with {room.max_tokens}" if room else ""))
+            if call.returns is not None:
+                failed = BadOutput(
+                    f"{reply.model} gave no valid {call.returns.__name__} in {_tries(len(attempts))}: {reason}",
                     model=reply.model,
-                    usage=earlier + reply.usage,
+                    usage=used,
                     raw=reply.text,
+                    cut_at=asked.max_tokens if cut else 0,
                 )
-            earlier += reply.usage
-            asked = replace(retry, messages=_told(call.messages, reply, reason))
+            if len(attempts) >= call.tries or retry is None:
+                if failed is None:
+                    return charge_reply(reply, earlier, attempts)
+                raise failed
+            earlier = used
+            # With more room the same question is enough: half an answer in the history would only cost tokens.
+            asked = room or replace(retry, messages=_with_correction(call.messages, reply, f"{reason}{_brief(cut)}"))
             hear(None)
 
     return shaped
 
 
 def read_answer(text: str, returns: type[Answer], heard: Sequence[Message] = ()) -> Answer:
-    """The one JSON object in `text` that validates. Raises NotInShape.
+    """Return the one JSON object in `text` that validates. Raises NotInShape.
 
-    Prose and code fences around it don't matter. Two different valid objects are ambiguous, so neither counts. An
-    object inside prose that also stands in a message the model was given is a quotation, not the model's answer.
+    Prose and code fences around it are ignored. Two different valid objects are ambiguous, so neither counts. An object
+    inside prose that is also in one of the `heard` messages is a quotation, not the model's answer.
     """
     found = list(_objects(text))
     if not found:
@@ -85,11 +99,11 @@ def read_answer(text: str, returns: type[Answer], heard: Sequence[Message] = ())
     if len(answers) > 1:
         raise NotInShape(f"it holds {len(answers)} different valid JSON objects; give exactly one")
     if not answers:
-        raise NotInShape(_explain(problem) if problem else "no JSON object")
+        raise NotInShape(_explain(returns, problem) if problem else "no JSON object")
     return answers[0]
 
 
-def _judge(call: Call, reply: Reply) -> Reply:
+def _with_answer(call: Call, reply: Reply) -> Reply:
     if call.returns is None:
         if reply.text.strip():
             return reply
@@ -100,22 +114,30 @@ def _judge(call: Call, reply: Reply) -> Reply:
         return replace(reply, answer=read_answer(reply.text, call.returns, call.messages))
     except NotInShape as wrong:
         if reply.finish_reason == "length":
-            raise NotInShape(f"{wrong}; it was cut off after {call.max_tokens} tokens, be briefer") from None
+            raise NotInShape(f"{wrong}; it was cut off after {call.max_tokens} tokens") from None
         raise
 
 
-def _told(messages: Sequence[Message], reply: Reply, reason: str) -> list[Message]:
-    told = list(messages)
+def _tries(count: int) -> str:
+    return "1 try" if count == 1 else f"{count} tries"
+
+
+def _brief(cut: bool) -> str:
+    return ", be briefer" if cut else ""
+
+
+def _with_correction(messages: Sequence[Message], reply: Reply, reason: str) -> list[Message]:
+    made = list(messages)
     if reply.text.strip():
-        told.append(Message(role="assistant", text=reply.text))
-    told.append(Message(role="user", text=f"That answer can't be used: {reason}. Answer again."))
-    return told
+        made.append(Message(role="assistant", text=reply.text))
+    made.append(Message(role="user", text=f"That answer can't be used: {reason}. Answer again."))
+    return made
 
 
-def _explain(invalid: ValidationError) -> str:
-    errors = invalid.errors(include_url=False, include_context=False, include_input=False)
-    told = [f"{'.'.join(str(part) for part in e['loc']) or 'the object'}: {e['msg']}" for e in errors[:_EXPLAINED]]
-    return "; ".join(told)
+def _explain(returns: type[Answer], invalid: ValidationError) -> str:
+    # Without the values: they may be long, and the model knows what it wrote.
+    mistakes = found_in(returns, cast("list[Details]", invalid.errors(include_url=False)), values=False)
+    return "; ".join(mistake.text for mistake in mistakes[:_MAX_EXPLAINED])
 
 
 def _bare(text: str) -> str:
@@ -126,7 +148,7 @@ def _bare(text: str) -> str:
 
 
 def _objects(text: str) -> Iterable[tuple[str, Json]]:
-    """The outermost JSON objects, in order. What follows a brace that is never closed is inside it: not looked at."""
+    """Yield the outermost JSON objects in order, as text and value. Stops at a brace that is never closed."""
     at = text.find("{")
     while at >= 0:
         try:

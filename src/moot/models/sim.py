@@ -1,7 +1,8 @@
-"""`sim:` writes plausible nonsense: seeded, free, and as fast or slow, dear or flaky as its options say.
+"""`sim:` writes plausible nonsense, for load tests and drafts. Options set its seed, speed, price and failure rate.
 
-Each call can be noted in a file: "time, process, model, key, seat" when it starts. Where it is, is for whoever runs the
-process to say and not for a spec, which may come from elsewhere."""
+Of a call's sampling settings it honours `seed` and `stop`. Each call can be logged to a file: "time, process, model,
+key, seat" when it starts. The process names that file, not the spec, which may come from an untrusted source.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +20,16 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from moot.errors import ModelOverloaded
-from moot.models.books import append, chars_in, tokens_of
+from moot.core.errors import ModelOverloaded
+from moot.core.settings import read
+from moot.core.types import CHARS_PER_TOKEN, Answer, Call, Frozen, Hear, Model, Reply, Usage
+from moot.models import call_log
 from moot.models.spec import ModelSpec
-from moot.settings import Strict, read
-from moot.types import CHARS_PER_TOKEN, Answer, Call, Hear, Model, Reply, Usage
+from moot.models.usage import count_chars, estimate_tokens
 
-_DRAWS = 50  # until an answer is valid
-_CACHED = 20_000  # texts of a large benchmark, about 10 MB
-_TICK = 0.02  # streamed text comes in pieces this many seconds apart, at least
+_DRAWS = 50  # at most, until an answer is valid
+_CACHED = 20_000  # texts, about 10 MB: as many as a large benchmark needs
+_TICK = 0.02  # seconds between two pieces of streamed text, at least
 
 _OPENERS = (
     "The evidence suggests that",
@@ -79,7 +81,7 @@ _OBJECTS = (
 )
 
 
-class SimOptions(Strict):
+class SimOptions(Frozen):
     seed: int = 0
     latency_ms: float = Field(0, ge=0, le=3_600_000)
     tps: float = Field(0, ge=0, le=1_000_000)
@@ -88,6 +90,7 @@ class SimOptions(Strict):
     garbage: float = Field(0, ge=0, le=1)
     price_in: float = Field(0, ge=0)
     price_out: float = Field(0, ge=0)
+    small: bool = False  # counts as a small model
 
     @property
     def instant(self) -> bool:
@@ -101,19 +104,22 @@ def read_options(spec: ModelSpec) -> SimOptions:
 def sim_model(spec: ModelSpec, log: str | None = None) -> Model:
     options = read_options(spec)
     name = str(spec)
-    luck = _Luck(options)
+    chances = _Chances(options)
 
     async def simulated(call: Call, hear: Hear) -> Reply:
         if log is not None:
-            append(log, f"{time.time():.6f}\t{os.getpid()}\t{name}\t{call.key}\t{call.seat}\n")
-        written = _write(options.seed, call.key, call.seat, options.tokens, call.returns)
-        if luck.possible:
-            chance = luck.next(call)
+            call_log.append(log, f"{time.time():.6f}\t{os.getpid()}\t{name}\t{call.key}\t{call.seat}\n")
+        seed = _seed(options, call)
+        written = _write(seed, call.key, call.seat, options.tokens, call.returns)
+        if chances.possible:
+            chance = chances.next(call, seed)
             if chance.random() < options.fail:
                 await asyncio.sleep(options.latency_ms / 1000)
                 raise ModelOverloaded("The simulated model failed, as its `fail` option says.", model=name)
             if chance.random() < options.garbage:
                 written = _GARBAGE
+        if call.sampling.stop:
+            written = _stopped(written, call.sampling.stop)
         text = written.text
         cut = written.tokens > call.max_tokens
         if cut:
@@ -127,7 +133,7 @@ def sim_model(spec: ModelSpec, log: str | None = None) -> Model:
             model=name,
             provider="sim",
             usage=Usage(
-                tokens_in=tokens_of(chars_in(call.messages)),
+                tokens_in=estimate_tokens(count_chars(call.messages)),
                 tokens_out=call.max_tokens if cut else written.tokens,
             ),
             finish_reason="length" if cut else "stop",
@@ -146,21 +152,33 @@ class _Written:
 _GARBAGE = _Written("As a simulated model I would rather not say {this is not JSON", 15)
 
 
-class _Luck:
-    """Seeded by the step and by how often it was asked, so that a retry can turn out differently."""
+class _Chances:
+    """Random numbers for failures. Seeded by the step and the attempt, so that a retry can succeed."""
 
     def __init__(self, options: SimOptions) -> None:
         self.possible = bool(options.fail or options.garbage)
-        self._seed = options.seed
         self._asked: Counter[tuple[str, str]] = Counter()
 
-    def next(self, call: Call) -> Random:
+    def next(self, call: Call, seed: int | str) -> Random:
         self._asked[call.key, call.seat] += 1
-        return Random(f"{self._seed}/{call.key}/{call.seat}/{self._asked[call.key, call.seat]}")
+        return Random(f"{seed}/{call.key}/{call.seat}/{self._asked[call.key, call.seat]}")
+
+
+def _seed(options: SimOptions, call: Call) -> int | str:
+    return options.seed if call.sampling.seed is None else f"{options.seed}+{call.sampling.seed}"
+
+
+def _stopped(written: _Written, stop: Sequence[str]) -> _Written:
+    """Cut the text before the first of the stop sequences."""
+    ends = [at for at in map(written.text.find, stop) if at >= 0]
+    if not ends:
+        return written
+    text = written.text[: min(ends)]
+    return _Written(text, estimate_tokens(len(text)))
 
 
 def _valid(returns: type[Answer], rng: Random) -> Any:
-    """Shapes can demand more than their schema says, such as a winner who does not have the lower score."""
+    """Draw values until one validates: models can demand more than their JSON schema says."""
     schema = returns.model_json_schema()
     made: Any = None
     for _ in range(_DRAWS):
@@ -172,13 +190,13 @@ def _valid(returns: type[Answer], rng: Random) -> Any:
 
 
 @lru_cache(maxsize=_CACHED)
-def _write(seed: int, key: str, seat: str, tokens: int, returns: type[Answer] | None) -> _Written:
+def _write(seed: int | str, key: str, seat: str, tokens: int, returns: type[Answer] | None) -> _Written:
     rng = Random(f"{seed}/{key}/{seat}")
     if returns is None:
         text = prose(rng, tokens * CHARS_PER_TOKEN)
     else:
         text = json.dumps(_valid(returns, rng), ensure_ascii=False)
-    return _Written(text, tokens_of(len(text)))
+    return _Written(text, estimate_tokens(len(text)))
 
 
 async def _stream(text: str, hear: Hear, options: SimOptions) -> None:
@@ -198,7 +216,7 @@ async def _stream(text: str, hear: Hear, options: SimOptions) -> None:
 
 
 def prose(rng: Random, chars: int) -> str:
-    """Sentences of about so many characters."""
+    """Return sentences of about `chars` characters."""
     made: list[str] = []
     length = 0
     while length < chars:
@@ -213,7 +231,7 @@ def _sentence(rng: Random) -> str:
 
 
 def example(schema: Mapping[str, Any], rng: Random, defs: Mapping[str, Any]) -> Any:
-    """A value that a JSON schema, as pydantic writes them, accepts. Patterns and formats are not looked at."""
+    """Return a random value for a JSON schema as pydantic writes them. Patterns and formats are ignored."""
     if "$ref" in schema:
         return example(defs[schema["$ref"].rsplit("/", 1)[-1]], rng, defs)
     if "const" in schema:

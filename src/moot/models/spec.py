@@ -1,4 +1,4 @@
-"""Model specs: `provider:model`, what a debate's cast records. Reading one needs no network and no provider library."""
+"""Model specs (`provider:model`), as a debate's cast records them. Parsing needs no network and no provider library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from moot.errors import InputError, UnknownModel
+from moot.core.errors import InputError, UnknownModel
 
 PROVIDERS = (
     "openai",
@@ -22,7 +22,7 @@ PROVIDERS = (
     "replay",
     "human",
 )
-LOCAL_MODEL = "smollm2"
+SMALL = "small"  # local:small
 COMPATIBLE_KEY = "MOOT_API_KEY"
 
 _REMOTE = frozenset({"openai", "anthropic", "deepseek", "openrouter", "ollama", "openai-compatible"})
@@ -44,7 +44,7 @@ _LOOKS = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelSpec:
-    """One model; a cascade is a tuple of them. `str()` gives the text it is read from."""
+    """One model; a cascade is a tuple of them. `parse(str(spec))` returns it again."""
 
     provider: str
     model: str = ""
@@ -55,21 +55,35 @@ class ModelSpec:
     def remote(self) -> bool:
         return self.provider in _REMOTE
 
+    @property
+    def weights_file(self) -> str | None:
+        """The user's own file that an embedded model is read from, or None."""
+        return self.model if self.provider == "local" and self.model not in ("", SMALL) else None
+
     def __str__(self) -> str:
-        if self.provider in ("local", "human"):
+        if self.provider in ("local", "human") and not self.model:
             return self.provider
         at = f"@{self.url}" if self.url else ""
         options = f"?{urlencode(self.options)}" if self.options else ""
         return f"{self.provider}:{self.model}{at}{options}"
 
 
+MAX_SPEC_CHARS = 2000
+MAX_CASCADE = 10
+
+
 def parse(text: str) -> tuple[ModelSpec, ...]:
-    """The members of a cascade in the order in which they are tried; most often one."""
-    return tuple(_parse_one(part.strip()) for part in text.split("|"))
+    """Return the models of a cascade in the order in which they are tried. Raises UnknownModel."""
+    if len(text) > MAX_SPEC_CHARS:
+        raise UnknownModel(f"A model is written in at most {MAX_SPEC_CHARS:,} characters; this has {len(text):,}.")
+    parts = text.split("|")
+    if len(parts) > MAX_CASCADE:
+        raise UnknownModel(f"A cascade has at most {MAX_CASCADE} models; this has {len(parts)}.")
+    return tuple(_parse_one(part.strip()) for part in parts)
 
 
 def key_variable(spec: ModelSpec) -> str | None:
-    """The environment variable that holds the key this model needs; None where it needs none."""
+    """Return the environment variable of the key that a model needs, or None."""
     # A provider's own key is never sent to an address that a spec names.
     return None if spec.url else _KEYS.get(spec.provider)
 
@@ -82,7 +96,7 @@ def api_key(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
 
 
 def base_url(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
-    """Where the model answers; None: at its provider's usual address."""
+    """Return the server's address, or None for the provider's default."""
     if spec.url:
         return spec.url
     if spec.provider == "ollama":
@@ -96,7 +110,7 @@ def is_loopback(url: str) -> bool:
 
 
 def ollama_url(environ: Mapping[str, str]) -> str:
-    """Ollama's address without `/v1`. OLLAMA_HOST may lack a scheme or a port, and may be what a server binds to."""
+    """Return Ollama's address without `/v1`. OLLAMA_HOST may lack scheme and port, or be 0.0.0.0 as for a server."""
     given = environ.get("OLLAMA_BASE_URL") or environ.get("OLLAMA_HOST") or "127.0.0.1"
     parts = urlsplit(given if "://" in given else f"http://{given}")
     host = parts.hostname or "127.0.0.1"
@@ -109,7 +123,7 @@ def ollama_url(environ: Mapping[str, str]) -> str:
 
 
 def missing_key(text: str, environ: Mapping[str, str]) -> str | None:
-    """The environment variable to set before `text` can answer, or None. One usable member makes a cascade usable."""
+    """Return the environment variable to set before `text` can be used, or None. A cascade needs one usable member."""
     missing: list[str] = []
     for spec in parse(text):
         variable = key_variable(spec)
@@ -126,9 +140,12 @@ def _parse_one(text: str) -> ModelSpec:
         raise UnknownModel(_unknown(provider, text) if text else f"A model's name is missing. {_LOOKS}")
     rest = rest.strip()
     if provider == "local":
-        if rest not in ("", LOCAL_MODEL):
-            raise UnknownModel(f"The embedded model is {LOCAL_MODEL!r}: write local or local:{LOCAL_MODEL}.")
-        return ModelSpec(provider=provider, model=LOCAL_MODEL)
+        if rest not in ("", SMALL) and not rest.lower().endswith(".gguf"):
+            raise UnknownModel(
+                f"There is no embedded model {rest!r}. Write local, local:{SMALL}, or local: and a GGUF file, for "
+                "example local:~/models/mine.gguf."
+            )
+        return ModelSpec(provider=provider, model=rest)
     if provider == "human":
         if rest:
             raise UnknownModel("A seat that a person speaks for is written human, without a name.")
@@ -146,7 +163,7 @@ def _parse_one(text: str) -> ModelSpec:
 
 def _remote(provider: str, rest: str, text: str) -> ModelSpec:
     model, url = rest, None
-    # Only `@http` starts an address: some providers' model names contain an @.
+    # Only `@http` starts an address: some model names contain an @.
     start = min((at for at in (rest.find("@http://"), rest.find("@https://")) if at >= 0), default=-1)
     if start >= 0:
         model, url = rest[:start].strip(), rest[start + 1 :].strip().rstrip("/")

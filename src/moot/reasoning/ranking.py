@@ -1,7 +1,7 @@
 """From ranked ballots to an order of answers, by arithmetic alone.
 
-A voter ranks what it was shown, which never includes its own answers, so ballots differ in what they rank. Points are
-therefore shares, not sums: nobody gains or loses by being on fewer ballots.
+A ballot lists the answers that its voter was shown, best first. A voter is never shown its own answers, so ballots
+differ in what they rank. Points are therefore shares, not sums: being on fewer ballots costs an answer nothing.
 """
 
 from __future__ import annotations
@@ -12,54 +12,48 @@ from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from itertools import groupby
 
-from moot.types import record
+from moot.core.types import record
 
-
-@record
-class Ranking:
-    """One valid ballot: all that its voter was shown, best first."""
-
-    voter: str
-    order: tuple[str, ...]
+Ballots = Collection[tuple[str, ...]]
 
 
 @record
 class Standing:
-    """How one answer came out of a vote."""
+    """The result of one answer in a vote."""
 
     answer: str
     points: Fraction | None  # None: no ballot compares it with another
-    duels: int  # won less lost, against the answers with the same points
+    pairwise: int  # pairwise wins less losses, against the answers with the same points
     ballots: int  # that rank it
     firsts: int  # that rank it first
     behind: int  # members who stand behind it
 
 
-def points(answer: str, rankings: Collection[Ranking]) -> Fraction | None:
-    """Borda as a share: of the answers beside it on a ballot, how many are placed below it; the mean of all ballots.
+def points(answer: str, ballots: Ballots) -> Fraction | None:
+    """The Borda count as a share: of the other answers on a ballot, how many are ranked below; the mean of all ballots.
 
     1 is first on every ballot, 0 is last on every ballot. A ballot with one answer compares nothing and doesn't count.
     """
     shares = [
-        Fraction(len(ranking.order) - 1 - ranking.order.index(answer), len(ranking.order) - 1)
-        for ranking in rankings
-        if answer in ranking.order and len(ranking.order) > 1
+        Fraction(len(ballot) - 1 - ballot.index(answer), len(ballot) - 1)
+        for ballot in ballots
+        if answer in ballot and len(ballot) > 1
     ]
     return sum(shares, Fraction()) / len(shares) if shares else None
 
 
-def preferences(rankings: Collection[Ranking]) -> Counter[tuple[str, str]]:
-    """On how many ballots the first of two stands above the second."""
+def preferences(ballots: Ballots) -> Counter[tuple[str, str]]:
+    """For each pair of answers, how many ballots rank the first above the second."""
     counted: Counter[tuple[str, str]] = Counter()
-    for ranking in rankings:
-        for place, better in enumerate(ranking.order):
-            counted.update((better, worse) for worse in ranking.order[place + 1 :])
+    for ballot in ballots:
+        for place, better in enumerate(ballot):
+            counted.update((better, worse) for worse in ballot[place + 1 :])
     return counted
 
 
-def beats_all(answers: Collection[str], rankings: Collection[Ranking]) -> str | None:
-    """The Condorcet winner, if there is one: more ballots prefer it to each other answer than the other way round."""
-    prefer = preferences(rankings)
+def condorcet_winner(answers: Collection[str], ballots: Ballots) -> str | None:
+    """The answer that wins every pairwise comparison, if there is one."""
+    prefer = preferences(ballots)
     for one in answers:
         others = [other for other in answers if other != one]
         if others and all(prefer[one, other] > prefer[other, one] for other in others):
@@ -68,18 +62,17 @@ def beats_all(answers: Collection[str], rankings: Collection[Ranking]) -> str | 
 
 
 def standings(
-    answers: Collection[str], rankings: Collection[Ranking], behind: Mapping[str, int]
+    answers: Collection[str], ballots: Ballots, behind: Mapping[str, int]
 ) -> tuple[tuple[Standing, ...], ...]:
     """The places, best first; answers that share a place are tied.
 
-    More points go first. Among equal points: who wins more duels against the others with these points (a duel is won by
-    the answer that more ballots place above the other). Then: whom more members stand behind. What is still equal is
-    a tie; no order is made up for it.
+    Answers are ordered by points; equal points by pairwise wins among them; then by how many members stand behind
+    them. What is still equal is a tie.
     """
-    earned = {answer: points(answer, rankings) for answer in answers}
-    prefer = preferences(rankings)
+    earned = {answer: points(answer, ballots) for answer in answers}
+    prefer = preferences(ballots)
 
-    def duels(one: str) -> int:
+    def pairwise(one: str) -> int:
         rivals = [other for other in answers if other != one and earned[other] == earned[one]]
         return sum(_sign(prefer[one, other] - prefer[other, one]) for other in rivals)
 
@@ -87,25 +80,24 @@ def standings(
         Standing(
             answer=answer,
             points=earned[answer],
-            duels=duels(answer),
-            ballots=sum(answer in ranking.order for ranking in rankings),
-            firsts=sum(ranking.order[:1] == (answer,) for ranking in rankings),
+            pairwise=pairwise(answer),
+            ballots=sum(answer in ballot for ballot in ballots),
+            firsts=sum(ballot[:1] == (answer,) for ballot in ballots),
             behind=behind.get(answer, 0),
         )
         for answer in answers
     ]
-    listed.sort(key=_merit, reverse=True)  # stable: those who share a place stay in the order given
+    listed.sort(key=_merit, reverse=True)  # stable: tied answers keep the order given
     return tuple(tuple(place) for _, place in groupby(listed, key=_merit))
 
 
 def effective_voters(signed: Mapping[str, AbstractSet[str]], answers: Sequence[str]) -> float | None:
-    """How many independent voters these may be worth, if all that they have in common were a shared error.
+    """A lower bound for how many independent voters these are worth; None with fewer than two voters.
 
-    `signed` has, for each voter, the answers it stands behind. The likeness of two voters is r = 2m - 1 (Hamann), m
-    being the share of answers on which both say the same; below 0 it counts as 0. The result is Kish's effective sample
-    size, n / (1 + (n - 1)·mean r), the mean being over all pairs of two voters. It is n when nobody votes like another
-    and 1 when all vote alike. Voters can also agree because they are right, and nothing here can tell: this is the
-    fewest that they may be worth, never a proof of independence. None with fewer than two voters.
+    `signed` has, for each voter, the answers it stands behind. The likeness of two voters is r = 2m - 1 (Hamann), with
+    m the share of answers on which both say the same; below 0 it counts as 0. The result is Kish's effective sample
+    size, n / (1 + (n - 1)·mean r), with the mean over all pairs of voters: n when no two vote alike, 1 when all do.
+    Voters can also agree because they are right; the bound treats all agreement as shared error.
     """
     if len(signed) < 2 or not answers:
         return None
@@ -119,7 +111,7 @@ def effective_voters(signed: Mapping[str, AbstractSet[str]], answers: Sequence[s
 
 
 def _merit(standing: Standing) -> tuple[Fraction, int, int]:
-    return (Fraction(-1) if standing.points is None else standing.points, standing.duels, standing.behind)
+    return (Fraction(-1) if standing.points is None else standing.points, standing.pairwise, standing.behind)
 
 
 def _sign(number: int) -> int:

@@ -1,21 +1,33 @@
-"""How much of what someone says they have said before, as a number that never depends on a library's version:
-what a debate does with it must replay."""
+"""Verbatim repetition as a number. It is computed without libraries, since rules that read it must replay."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 SHINGLE = 4  # words in a row
 
 
 def repetition(text: str, earlier: Iterable[str]) -> float:
-    """The share of the text's runs of four words that stand in earlier texts, too; 0 when it is too short to tell."""
-    own = _shingles(text)
-    known = set[tuple[str, ...]]().union(*(_shingles(each) for each in earlier))
-    return len(own & known) / len(own) if own else 0.0
+    """The share of the text's four-word shingles that occur in earlier texts; 0 for a text of fewer words."""
+    own = new = shingles(text)
+    for each in earlier:
+        new -= shingles(each)
+    return (len(own) - len(new)) / len(own) if own else 0.0
 
 
-def _shingles(text: str) -> set[tuple[str, ...]]:
+def inner_repetition(text: str) -> float:
+    """The share of the text's four-word shingles that have occurred in it before; 0 for a text of fewer words."""
+    every = _sequence(text)
+    return 1 - len(set(every)) / len(every) if every else 0.0
+
+
+@lru_cache(maxsize=1024)  # rules compare each statement with all that were made before
+def shingles(text: str) -> frozenset[tuple[str, ...]]:
+    return frozenset(_sequence(text))
+
+
+def _sequence(text: str) -> list[tuple[str, ...]]:
     words = re.findall(r"\w+", text.casefold())
-    return {tuple(words[at : at + SHINGLE]) for at in range(len(words) - SHINGLE + 1)}
+    return [tuple(words[at : at + SHINGLE]) for at in range(len(words) - SHINGLE + 1)]

@@ -1,12 +1,12 @@
-"""From scores and ballots to a winner, by arithmetic alone."""
+"""The verdict of a debate between two sides, computed from the judge's ruling and the readers' votes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Literal
 
-from moot.types import Json, record
+from moot.core.types import Json, record
 
 Side = Literal["a", "b"]
 SIDES: tuple[Side, Side] = ("a", "b")
@@ -14,7 +14,7 @@ Choice = Literal["a", "b", "tie", "abstains"]
 Winner = Literal["a", "b", "tie", "undecided"]
 
 
-def flipped(side: Side) -> Side:
+def other_side(side: Side) -> Side:
     return "b" if side == "a" else "a"
 
 
@@ -23,9 +23,11 @@ def leader(score_a: float, score_b: float) -> Literal["a", "b", "tie"]:
 
 
 @record
-class Vote:
+class ReaderVote:
+    """The vote of one blind reader, or its abstention."""
+
     seat: str
-    first: Side  # which side this reader read first
+    first: Side  # the side that it read first
     choice: Choice
     score_a: int | None = None
     score_b: int | None = None
@@ -40,24 +42,19 @@ class Decision:
     winner: Winner
     source: Literal["judge", "jury", "fallback"]
     reason: str = ""
-    flips: int = 0  # readings in the two orders that disagreed
-    read_twice: int = 0  # how many were read in both orders
-    tally: Json | None = None
+    flips: int = 0  # pairs of readings in both orders that disagreed
+    read_twice: int = 0  # all pairs of readings in both orders
+    tally: dict[str, float] | None = None
+    apart: bool = False  # the judge scored each case by itself, so that no order could matter
 
     @property
     def flip_rate(self) -> float | None:
         return self.flips / self.read_twice if self.read_twice else None
 
 
-def headline(decision: Decision, wins: Mapping[Side, str]) -> str:
-    """One sentence for people; `wins` is what to say when a side has won."""
-    if decision.winner == "undecided":
-        return "Undecided: there is no valid verdict."
-    return "A tie." if decision.winner == "tie" else wins[decision.winner]
-
-
-def decide(judge: Winner, judge_reason: str, votes: Sequence[Vote]) -> Decision:
-    """The judge alone; or the judge against a second reading; or the majority of judge and jurors."""
+def decide(judge: Winner, judge_reason: str, votes: Sequence[ReaderVote], *, apart: bool = False) -> Decision:
+    """Decide by the majority of judge and jurors, else by the judge and a second reading, else by the judge alone, who
+    may have scored the cases `apart`."""
     jurors = [vote for vote in votes if vote.seat.startswith("juror")]
     if jurors:
         return _by_jury(judge, jurors)
@@ -65,10 +62,10 @@ def decide(judge: Winner, judge_reason: str, votes: Sequence[Vote]) -> Decision:
         return _by_second_reading(judge, judge_reason, votes[0])
     if judge == "undecided":
         return Decision(winner="undecided", source="fallback", reason=judge_reason)
-    return Decision(winner=judge, source="judge", reason="The scores are equal." if judge == "tie" else "")
+    return Decision(winner=judge, source="judge", reason="The scores are equal." if judge == "tie" else "", apart=apart)
 
 
-def _by_second_reading(judge: Winner, judge_reason: str, second: Vote) -> Decision:
+def _by_second_reading(judge: Winner, judge_reason: str, second: ReaderVote) -> Decision:
     if judge == "undecided":
         return Decision(winner="undecided", source="fallback", reason=judge_reason)
     if second.choice == "abstains":
@@ -80,7 +77,7 @@ def _by_second_reading(judge: Winner, judge_reason: str, second: Vote) -> Decisi
     return Decision(winner="tie", source="judge", reason=reason, flips=1, read_twice=1)
 
 
-def _by_jury(judge: Winner, jurors: Sequence[Vote]) -> Decision:
+def _by_jury(judge: Winner, jurors: Sequence[ReaderVote]) -> Decision:
     choices: dict[str, Choice] = {}
     flips = read_twice = 0
     by_seat = {vote.seat: vote for vote in jurors}
@@ -97,7 +94,7 @@ def _by_jury(judge: Winner, jurors: Sequence[Vote]) -> Decision:
             flips += vote.choice != other.choice
             choices[seat] = vote.choice if vote.choice == other.choice else "tie"
     choices["judge"] = "abstains" if judge == "undecided" else judge
-    tally: Json = {choice: list(choices.values()).count(choice) for choice in ("a", "b", "tie", "abstains")}
+    tally: dict[str, float] = {choice: list(choices.values()).count(choice) for choice in ("a", "b", "tie", "abstains")}
     if tally["abstains"] == len(choices):
         return Decision(
             winner="undecided", source="fallback", reason="No judge or juror gave a valid ballot.", tally=tally

@@ -1,20 +1,21 @@
-"""A ledger of claims as documents: a JSON object, and a Mermaid flowchart of what supports and attacks what."""
+"""A ledger of claims as a JSON document and as a Mermaid flowchart."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
 
-from moot.reasoning.claims import Claim, Ledger, one_line
-from moot.types import Debate, Json
+from moot.core.types import Debate, Json
+from moot.reasoning.claims import TEXT_CHARS, Claim, Ledger
+from moot.reasoning.fence import one_line
 
 VERSION = 1
 LABEL_CHARS = 120
 MOST_CHARS = 45_000  # Mermaid refuses 50,000
 MOST_CLAIMS = 400  # and 500 arrows; a claim has one at most
 
-# What may stand in a label besides letters, marks and digits of any script. Everything else could mean something to
-# Mermaid, to Markdown or to a site generator somewhere, so it is written as its number.
+# Allowed in a label besides letters, marks and digits of any script. Everything else could have a meaning in Mermaid,
+# Markdown or a site generator, so it is written as a numeric entity.
 _PLAIN = frozenset(" .,'-()?!")
 _ARROWS = {"attacks": "--x|attacks|", "supports": "-.->|supports|"}
 _OWN = "-.->|supports its own|"
@@ -27,14 +28,8 @@ _CLASSES = (
 )
 
 
-def names_of(debate: Debate) -> dict[str, str]:
-    """What the seats are called: some formats name them only while they run."""
-    details: Json = (debate.outcome or {}).get("details") or {}
-    return {**{seat.id: seat.name for seat in debate.cast}, **(details.get("names") or {})}
-
-
 def ledger_json(debate: Debate, ledger: Ledger, names: Mapping[str, str]) -> Json:
-    """`moot claims ID --json`; docs/claims.md describes it."""
+    """The document of `moot claims ID --json`; docs/claims.md describes it."""
     return {
         "type": "moot.ledger",
         "version": VERSION,
@@ -49,8 +44,8 @@ def ledger_json(debate: Debate, ledger: Ledger, names: Mapping[str, str]) -> Jso
 
 
 def mermaid(ledger: Ledger, names: Mapping[str, str]) -> str:
-    """Valid for any text in the ledger. What would be too much for Mermaid is left out, the latest claims first, and a
-    box says so."""
+    """The ledger as a flowchart that is valid for any text. If it would exceed Mermaid's limits, the latest claims are
+    left out, and a box says how many."""
     lines = ["flowchart BT", *(f"  {line}" for line in _CLASSES)]
     room = MOST_CHARS - sum(len(line) + 1 for line in lines) - LABEL_CHARS
     drawn: set[str] = set()
@@ -70,9 +65,11 @@ def mermaid(ledger: Ledger, names: Mapping[str, str]) -> str:
 
 
 def label(text: str) -> str:
-    """The text as it can stand between a label's quotation marks."""
-    safe = (c if c in _PLAIN or unicodedata.category(c)[0] in "LMN" else f"#{ord(c)};" for c in one_line(text))
-    # Mermaid takes a line with `direction LR` anywhere in it, even in a label, for an order to turn the chart.
+    """Escape text for a label in quotation marks."""
+    safe = (
+        c if c in _PLAIN or unicodedata.category(c)[0] in "LMN" else f"#{ord(c)};" for c in one_line(text, TEXT_CHARS)
+    )
+    # Mermaid obeys `direction LR` anywhere in a line, even in a label.
     return "".join(safe).replace("direction ", "direction#32;")
 
 

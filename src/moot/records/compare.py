@@ -1,4 +1,4 @@
-"""Where two debates part: what they were told, what was said, what came of it. Nothing is judged here."""
+"""Comparing two debates: settings, cast, the first step that differs, outcomes. Nothing is judged."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, Literal, cast
 
-from moot.limits import Spent
+from moot.core.limits import Spent
+from moot.core.types import Debate, Json, SeatSpec, Turn, record
 from moot.reasoning.fence import clean
 from moot.records.record import public
-from moot.types import Debate, Json, SeatSpec, Turn, record
 
 VERSION = 1
 EXCERPT_WORDS = 120
-CONTEXT_WORDS = 12  # that are the same, before the first that is not
+CONTEXT_WORDS = 12  # shown before the first word that differs
 
 Relation = Literal["same", "fork", "parent", "siblings", "none"]
 
 
 @record
 class Difference:
-    """A value that is not the same in both; None where it is not there."""
+    """A value that differs; None where it is absent."""
 
     name: str
     one: Any
@@ -29,21 +29,21 @@ class Difference:
 
 
 @record
-class Span:
-    text: str  # words with one space between them
+class DiffSpan:
+    text: str  # words, separated by single spaces
     differs: bool
 
 
 @record
 class Excerpt:
-    spans: tuple[Span, ...]
-    before: int  # words that were left out; they are the same in both
-    after: int  # words that were left out
+    spans: tuple[DiffSpan, ...]
+    before: int  # words left out, the same in both
+    after: int  # words left out
 
 
 @record
-class Statement:
-    """The turn at which one of the debates leaves the other."""
+class PartingTurn:
+    """The first turn of one debate that the other does not have, or has with another answer."""
 
     key: str
     seat: str
@@ -54,17 +54,17 @@ class Statement:
 
 @record
 class Parting:
-    """The first step that differs. Either was asked of both and answered differently, or each asked something else."""
+    """The first step that differs: both have it with different answers, or each has another step there."""
 
-    one: Statement | None  # None: it had nothing more to say
-    two: Statement | None
-    asked_alike: bool  # the very same words, after the same history, in the same shape
+    one: PartingTurn | None  # None: that debate ends before
+    two: PartingTurn | None
+    asked_alike: bool  # the same prompt after the same history
     fields: tuple[Difference, ...]  # of the typed answers
 
 
 @record
-class Side:
-    """One of the two, and what came of it."""
+class ComparedDebate:
+    """One of the two debates, and its outcome."""
 
     id: str
     topic: str
@@ -77,6 +77,7 @@ class Side:
     turns: int
     winner: str | None  # None: there is no outcome yet
     headline: str
+    how: str  # how it came about, in one sentence
     ended_by: str
     verdict_source: str
     scores: Mapping[str, float | None]
@@ -97,8 +98,8 @@ class Side:
 
 @record
 class Comparison:
-    one: Side
-    two: Side
+    one: ComparedDebate
+    two: ComparedDebate
     relation: Relation  # what the second is to the first
     settings: tuple[Difference, ...]
     cast: tuple[Difference, ...]
@@ -128,10 +129,10 @@ def compare(
     *,
     demonstrations: tuple[bool, bool] = (False, False),
 ) -> Comparison:
-    """Steps of different formats are not compared: their keys have nothing to do with each other."""
+    """Compare two debates. Steps are only compared if both have the same format."""
     sides = _side(one, turns_one, demonstrations[0]), _side(two, turns_two, demonstrations[1])
     by_rules = one.format == two.format
-    asked = {turn.seat for turn in (*turns_one, *turns_two)}  # a format may seat more than it needs
+    asked = {turn.seat for turn in (*turns_one, *turns_two)}  # optional seats may stay empty
     first, second = ({turn.key: turn for turn in turns} if by_rules else {} for turns in (turns_one, turns_two))
     both = [key for key in first if key in second]
     changed = tuple(key for key in both if not _alike(first[key], second[key]))
@@ -150,7 +151,7 @@ def compare(
 
 
 def marked(one: str, two: str) -> tuple[Excerpt, Excerpt]:
-    """Both texts from shortly before they part, each word marked that the other has not there."""
+    """Excerpts of both texts around their first difference, with the differing words marked."""
     words = clean(one).split(), clean(two).split()
     shared = next((at for at, (a, b) in enumerate(zip(*words, strict=False)) if a != b), min(map(len, words)))
     start = max(0, shared - CONTEXT_WORDS)
@@ -165,7 +166,7 @@ def marked(one: str, two: str) -> tuple[Excerpt, Excerpt]:
 
 
 def _blocks(one: Sequence[str], two: Sequence[str]) -> list[tuple[int, int, int]]:
-    """What both have in common. A lone common word amid others is chance, and marks around it would only confuse."""
+    """Common runs of words. A single common word inside differing text is taken as chance."""
     found = difflib.SequenceMatcher(None, one, two, autojunk=False).get_matching_blocks()
     ends = (0, 0), (len(one), len(two))
     return [
@@ -175,13 +176,13 @@ def _blocks(one: Sequence[str], two: Sequence[str]) -> list[tuple[int, int, int]
     ]
 
 
-def _spans(words: Sequence[str], same: Iterable[tuple[int, int]]) -> tuple[Span, ...]:
-    spans: list[Span] = []
+def _spans(words: Sequence[str], same: Iterable[tuple[int, int]]) -> tuple[DiffSpan, ...]:
+    spans: list[DiffSpan] = []
     at = 0
     for begin, end in (*same, (len(words), len(words))):
         for part, differs in ((words[at:begin], True), (words[begin:end], False)):
             if part:
-                spans.append(Span(text=" ".join(part), differs=differs))
+                spans.append(DiffSpan(text=" ".join(part), differs=differs))
         at = end
     return tuple(spans)
 
@@ -190,8 +191,10 @@ def _alike(one: Turn, two: Turn) -> bool:
     return (one.content, one.data, one.failure) == (two.content, two.data, two.failure)
 
 
-def _parting(first: Mapping[str, Turn], second: Mapping[str, Turn], sides: tuple[Side, Side]) -> Parting | None:
-    """Steps that run at once end in any order, so the earliest place that a key has in either counts."""
+def _parting(
+    first: Mapping[str, Turn], second: Mapping[str, Turn], sides: tuple[ComparedDebate, ComparedDebate]
+) -> Parting | None:
+    """Find the first step that differs, by its earliest place in either debate: concurrent steps end in any order."""
     places = [{key: at for at, key in enumerate(turns)} for turns in (first, second)]
     parted = [key for key in {**first, **second} if not (key in first and key in second)]
     parted += [key for key in first if key in second and not _alike(first[key], second[key])]
@@ -203,21 +206,21 @@ def _parting(first: Mapping[str, Turn], second: Mapping[str, Turn], sides: tuple
     if one is not None and two is not None and one.key == two.key:
         theirs = marked(one.content, two.content)
         return Parting(
-            one=_statement(one, sides[0], theirs[0]),
-            two=_statement(two, sides[1], theirs[1]),
+            one=_parting_turn(one, sides[0], theirs[0]),
+            two=_parting_turn(two, sides[1], theirs[1]),
             asked_alike=one.prompt_hash == two.prompt_hash,
             fields=_differences(one.data or {}, two.data or {}),
         )
-    # Each went its own way: what they say there was never meant to be compared.
+    # Different steps: their words are not compared.
     alone = [
-        None if turn is None else _statement(turn, side, marked(turn.content, turn.content)[0])
+        None if turn is None else _parting_turn(turn, side, marked(turn.content, turn.content)[0])
         for turn, side in zip((one, two), sides, strict=True)
     ]
     return Parting(one=alone[0], two=alone[1], asked_alike=False, fields=())
 
 
-def _statement(turn: Turn, side: Side, excerpt: Excerpt) -> Statement:
-    return Statement(
+def _parting_turn(turn: Turn, side: ComparedDebate, excerpt: Excerpt) -> PartingTurn:
+    return PartingTurn(
         key=turn.key,
         seat=turn.seat,
         name=side.name(turn.seat),
@@ -226,29 +229,29 @@ def _statement(turn: Turn, side: Side, excerpt: Excerpt) -> Statement:
     )
 
 
-def _side(debate: Debate, turns: Sequence[Turn], demonstration: bool) -> Side:
-    outcome = debate.outcome or {}
-    told = _mapping(_mapping(outcome.get("details")).get("names"))
+def _side(debate: Debate, turns: Sequence[Turn], demonstration: bool) -> ComparedDebate:
+    outcome = debate.outcome
     spent = Spent()
     for turn in turns:
         if turn.kind != "gate":  # waiting for a person is not running
             spent.add(turn)
     usage = debate.usage
-    return Side(
+    return ComparedDebate(
         id=debate.id,
         topic=clean(debate.topic),
         format=debate.format,
         status=debate.status,
         parent=debate.parent_id,
         forked_at=debate.forked_at,
-        names={"you": "You", **{seat.id: str(told.get(seat.id) or seat.name) for seat in debate.cast}},
+        names={"you": "You", **debate.names},
         rounds=debate.total_rounds,
         turns=len(turns),
-        winner=outcome.get("winner"),
-        headline=str(outcome.get("headline") or ""),
-        ended_by=str(outcome.get("ended_by") or ""),
-        verdict_source=str(outcome.get("verdict_source") or ""),
-        scores=_mapping(outcome.get("scores")),
+        winner=outcome.winner if outcome else None,
+        headline=outcome.headline if outcome else "",
+        how=outcome.how if outcome else "",
+        ended_by=outcome.ended_by if outcome else "",
+        verdict_source=outcome.verdict_source if outcome else "",
+        scores=outcome.scores if outcome else {},
         tokens_in=usage.tokens_in,
         tokens_out=usage.tokens_out,
         cost_usd=usage.cost_usd,
@@ -268,17 +271,18 @@ def _relation(one: Debate, two: Debate) -> Relation:
     return "siblings" if one.parent_id is not None and one.parent_id == two.parent_id else "none"
 
 
-def _seats(debate: Debate, side: Side, asked: Container[str]) -> Json:
-    names = {each.name for each in fields(SeatSpec)} - {"id"}
+def _seats(debate: Debate, side: ComparedDebate, asked: Container[str]) -> Json:
+    names = {each.name for each in fields(SeatSpec)} - {"id", "small"}  # `small` follows from the model
     return {
-        seat.id: {name: getattr(seat, name) for name in sorted(names)} | {"name": side.name(seat.id)}
+        seat.id: {name: getattr(seat, name) for name in sorted(names)}
+        | {"name": side.name(seat.id), "sampling": seat.sampling.given}
         for seat in debate.cast
         if seat.id in asked
     }
 
 
 def _cast_differences(one: Json, two: Json, *, common: bool) -> tuple[Difference, ...]:
-    """A seat that only one of them has is one difference, not one for each thing that could be said of it."""
+    """Differences of the seats. A seat that only one debate has counts as one difference."""
     found: list[Difference] = []
     for seat in {**one, **two}:
         if seat in one and seat in two:
@@ -290,7 +294,7 @@ def _cast_differences(one: Json, two: Json, *, common: bool) -> tuple[Difference
 
 
 def _differences(one: Json, two: Json, *, common: bool = False) -> tuple[Difference, ...]:
-    """By dotted name; `common`: only of what both have."""
+    """Differences by dotted name; `common`: only of names that both have."""
     flat_one, flat_two = dict(_flat(one)), dict(_flat(two))
     return tuple(
         Difference(name=name, one=_shown(flat_one.get(name)), two=_shown(flat_two.get(name)))
@@ -314,7 +318,3 @@ def _shown(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_shown(each) for each in cast("Sequence[Any]", value)]
     return public(value) if isinstance(value, str) else value
-
-
-def _mapping(value: object) -> Json:
-    return cast(Json, value) if isinstance(value, Mapping) else {}

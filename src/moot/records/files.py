@@ -1,4 +1,4 @@
-"""Where records are written: `NNNN-title.md`, numbered, complete or not there at all, and never over another file."""
+"""Writing records as `NNNN-title.md`: numbered, written atomically, never over another file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from moot.errors import InputError
-from moot.types import record
+from moot.core.errors import InputError
+from moot.core.types import record
 
 FOLDER = Path("docs", "decisions")
 SLUG_CHARS = 60
 
-# A date at the beginning of a name is no number.
+# A leading date is not a number.
 _NUMBERED = re.compile(r"([0-9]{4,5})(?![0-9])(?!-[0-9]{2}-[0-9]{2}(?![0-9]))")
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EXDEV, errno.EMLINK, errno.EACCES)
 _READ = 65_536
@@ -38,21 +38,21 @@ _LETTERS = str.maketrans(
 @record
 class Written:
     path: Path
-    new: bool  # False: it was there already
-    same: bool = True  # whether its content is what would have been written
+    new: bool  # False: the file existed
+    same: bool = True  # whether an existing file has the expected content
 
 
 def project_folder(start: Path) -> Path:
-    """The nearest folder, from `start` upwards, that is a git checkout; else `start`."""
+    """The nearest git checkout from `start` upwards; else `start`."""
     return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), start)
 
 
 def slug(title: str) -> str:
-    """Lower-case ASCII letters, digits and hyphens: the same on every file system, and never empty."""
+    """The title as a file name: lower-case ASCII letters, digits and hyphens, never empty."""
     text = unicodedata.normalize("NFC", title).casefold().translate(_LETTERS)
     plain = unicodedata.normalize("NFKD", text).translate(_LETTERS)
     ascii_ = "".join(c for c in plain if not unicodedata.combining(c))
-    # An apostrophe joins what it stands between.
+    # An apostrophe does not separate words.
     words = re.sub(r"[^a-z0-9]+", "-", re.sub(r"['’]", "", ascii_)).strip("-")
     if len(words) > SLUG_CHARS:
         cut = words[: SLUG_CHARS + 1].rpartition("-")[0]
@@ -61,8 +61,8 @@ def slug(title: str) -> str:
 
 
 def write_numbered(folder: Path, title: str, debate_id: str, text: str) -> Written:
-    """The record of a debate in `folder`, with the next free number. One that is there already is left alone, even
-    when it was edited since. Raises InputError when it can't be written."""
+    """Write a debate's record under the next free number. An existing record of the debate is left alone, even if it
+    was edited since. Raises InputError if the file can't be written."""
     with _explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder):
@@ -74,22 +74,22 @@ def write_numbered(folder: Path, title: str, debate_id: str, text: str) -> Writt
                 path = folder / f"{number:04}-{slug(title)}.md"
                 if _create(path, text):
                     return Written(path=path, new=True)
-                number += 1  # only where a folder can't be locked
+                number += 1  # another writer took it: the folder could not be locked
 
 
 def write_file(path: Path, text: str) -> Written:
-    """Raises InputError when another text is there already."""
+    """Write to exactly this path. Raises InputError if the file exists with another content."""
     with _explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         if _create(path, text):
             return Written(path=path, new=True)
         if path.is_file() and _read(path) == text:
             return Written(path=path, new=False)
-    raise InputError(f"{path} is there already, and nothing is ever overwritten. Choose another name with --out.")
+    raise InputError(f"{path} exists already, and nothing is ever overwritten. Choose another name with --out.")
 
 
 def write_beside(path: Path, text: str) -> Written:
-    """As `write_file`, but where another text is in the way, with `-2` and so on behind the name."""
+    """Like `write_file`, but append `-2`, `-3` and so on to the name if the file exists with another content."""
     stem, suffix = path.name.split(".", 1)
     number = 1
     while True:
@@ -121,14 +121,14 @@ def _record_of(folder: Path, debate_id: str) -> Path | None:
 
 
 def _create(path: Path, text: str) -> bool:
-    """Make the file with all of its text at once. False: there is something of that name already."""
+    """Create the file atomically. Returns False if the name is taken."""
     if os.path.lexists(path):
         return False
     scratch = path.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
         _write_new(scratch, text)
         try:
-            os.link(scratch, path)  # unlike a rename, never onto another file
+            os.link(scratch, path)  # unlike a rename, never replaces a file
         except FileExistsError:
             return False
         except OSError as error:
@@ -142,7 +142,7 @@ def _create(path: Path, text: str) -> bool:
 
 
 def _create_in_place(path: Path, text: str) -> bool:
-    """For file systems without hard links."""
+    """Fallback for file systems without hard links."""
     try:
         _write_new(path, text)
     except FileExistsError:
@@ -169,15 +169,15 @@ def _read(path: Path) -> str:
 
 @contextmanager
 def _locked(folder: Path) -> Generator[None]:
-    """Two writers never take the same number. The system lets go of the lock of a process that dies."""
+    """Lock the folder, so that two writers never take the same number. The lock dies with its process."""
     if sys.platform == "win32":
-        yield  # a folder can't be locked there; names are still never taken twice
+        yield  # folders can't be locked there; a name is still never taken twice
         return
     import fcntl
 
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        with suppress(OSError):  # some network file systems can't
+        with suppress(OSError):  # not supported by some network file systems
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from urllib.parse import quote as percent
 
+from moot.core.types import Json, record
+from moot.formats.wording import checks_words
 from moot.records.quoting import code, item, literal, quote
 from moot.records.record import Record
-from moot.types import Json, record
 
-# A tracker tells people and links issues that are named like this; words of models must not.
+# Trackers notify people and link issues that are named like this; a model's words must not.
 _CALLS = re.compile(r"@(?=\w)|#(?=\d)")
-_APART = "\u200b"  # has no width
+_ZERO_WIDTH_SPACE = "\u200b"
 
 
 @record
-class Issue:
+class IssueDraft:
     title: str
     body: str
 
@@ -28,9 +29,11 @@ class Issue:
         return f"# {literal(self.title)}\n\n{self.body}"
 
 
-def draft(decision: Record, written_to: PurePath | None = None, shown_as: str = "") -> Issue:
-    """`written_to` is the record's file, which lies beside the draft's; `shown_as` its path in the project."""
-    return Issue(title=f"Follow up: {decision.title}", body="\n\n".join(_body(decision, written_to, shown_as)) + "\n")
+def draft(decision: Record, written_to: PurePath | None = None, shown_as: str = "") -> IssueDraft:
+    """`written_to`: the record's file, in the draft's folder, to link; `shown_as`: its path within the project."""
+    return IssueDraft(
+        title=f"Follow up: {decision.title}", body="\n\n".join(_body(decision, written_to, shown_as)) + "\n"
+    )
 
 
 def _body(decision: Record, written_to: PurePath | None, shown_as: str) -> Iterator[str]:
@@ -46,6 +49,10 @@ def _body(decision: Record, written_to: PurePath | None, shown_as: str) -> Itera
     yield "\n".join(f"- {fact}" for fact in facts)
     yield "## Decision"
     yield _quiet(f"**{literal(decision.decided.headline) or 'No verdict.'}**")
+    if decision.decided.how:
+        yield _quiet(literal(decision.decided.how))
+    if decision.decided.checks:
+        yield _quiet(literal(checks_words(decision.decided.checks)))
     if decision.recommendation or decision.statement:
         yield _quiet(quote(decision.recommendation or decision.statement))
     yield "## Done when"
@@ -69,4 +76,4 @@ def _points(decision: Record) -> Iterator[str]:
 
 
 def _quiet(text: str) -> str:
-    return _CALLS.sub(rf"\g<0>{_APART}", text)
+    return _CALLS.sub(rf"\g<0>{_ZERO_WIDTH_SPACE}", text)

@@ -1,41 +1,23 @@
-"""A record as a Markdown document: MADR 4 front matter, then a section for each thing a reader will look for."""
+"""A record as a Markdown document: MADR 4 front matter, then one section for each part."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from moot.core.types import Json
+from moot.formats.wording import checks_words, points_words, side_name, tally_words
 from moot.reasoning.claims import CLAIM_STATUSES, Claim, Ledger
 from moot.records.argument_map import mermaid
 from moot.records.quoting import code, item, literal, quote
-from moot.records.record import Decided, Perspective, Quote, Record
-from moot.types import Json
+from moot.records.record import Decided, Quote, Record, RecordedPerspective
 
 NOT_ASKED = "The format does not ask for this."
 NONE_FOUND = "None was found."
-LONG = 300  # characters that still fit into a list
+LONG = 300  # characters; longer arguments are quoted below the list
 DEMONSTRATION = (
     "**Demonstration only.** A demonstration model took part: this document shows how moot works, and its verdict "
     "means nothing beyond that."
 )
-SOURCES = {
-    "judge": "the judge",
-    "jury": "a vote",
-    "fallback": "nobody: there is no valid verdict",
-}
-ENDS = {
-    "max_rounds": "all rounds were played",
-    "turns": "all turns were taken",
-    "agreement": "the perspectives agreed",
-    "clear_winner": "one perspective prevailed",
-    "stagnation": "nothing new was said",
-    "person": "a person ended it",
-    "stop_when_stale": "the judge found no new argument",
-    "satisfied": "the skeptic was satisfied",
-    "no_critical": "no critical issue was open any more",
-    "max_runtime_seconds": "the running time was used up",
-    "max_total_output_tokens": "the tokens were used up",
-    "max_cost_usd": "the money was used up",
-}
 
 
 def render(record: Record) -> str:
@@ -43,7 +25,7 @@ def render(record: Record) -> str:
 
 
 def front_matter(record: Record) -> Json:
-    """The keys of MADR 4, then moot's own. A model decides nothing: the status is for a person to change."""
+    """The keys of MADR 4, then moot's own. The status is for a person to change: models only recommend."""
     return {
         "status": "proposed",
         "date": record.date,
@@ -68,6 +50,8 @@ def _yaml(content: Json) -> str:
 
 def _body(record: Record) -> Iterator[str]:
     yield f"# Decision: {literal(record.title)}"
+    if record.decided.headline:
+        yield f"**{literal(record.decided.headline)}**"
     if record.demonstration:
         yield DEMONSTRATION
     yield _bullets(
@@ -75,8 +59,9 @@ def _body(record: Record) -> Iterator[str]:
             f"**Date:** {record.date.isoformat()}",
             f"**Debate ID:** {code(record.debate)}",
             f"**Format:** {literal(record.format)}",
-            f"**Rounds:** {record.rounds}" + (" (turns)" if record.counted == "turn" else ""),
-            "**Perspectives:** " + (", ".join(literal(each.name) for each in record.perspectives) or NONE_FOUND),
+            f"**{record.counted.capitalize()}s:** {record.rounds}",
+            "**Perspectives:** "
+            + (", ".join(literal(side_name(each.name, each.stance)) for each in record.perspectives) or NONE_FOUND),
         ]
     )
     yield "## Question"
@@ -88,11 +73,12 @@ def _body(record: Record) -> Iterator[str]:
         yield from _perspective(each, record)
     yield "## Points of Agreement"
     yield _asked(record.agreements)
+    for section in record.sections:
+        yield f"## {literal(section.title)}"
+        yield _asked(section.items)
     yield "## Key Tensions"
-    if record.unsettled:
-        yield _bullets(literal(text) for text in record.unsettled)
-    if record.tensions or not record.unsettled:
-        yield _asked(record.tensions)
+    found = [*map(literal, record.unsettled), *map(item, record.tensions or ())]
+    yield _bullets(found) if found else _asked(record.tensions)
     yield "## Recommendation"
     yield from _recommendation(record)
     yield "## Dissenting View"
@@ -106,13 +92,13 @@ def _body(record: Record) -> Iterator[str]:
     yield from _transcript(record)
 
 
-def _perspective(each: Perspective, record: Record) -> Iterator[str]:
+def _perspective(each: RecordedPerspective, record: Record) -> Iterator[str]:
     yield f"### {literal(each.name)}"
     lines: list[str] = []
     if each.stance:
         lines.append(f"Argues: {literal(each.stance)}")
     if each.position:
-        lines.append(f"Was told: {literal(each.position)}")
+        lines.append(f"Instruction: {literal(each.position)}")
     if each.model:
         lines.append(f"Model: {code(each.model)}")
     quoted = "the format does not ask for a list; its own words follow." if each.quotes else NOT_ASKED
@@ -120,7 +106,7 @@ def _perspective(each: Perspective, record: Record) -> Iterator[str]:
     lines.append("Key arguments:" + (" as quoted below." if at_length else _nested(each.arguments, quoted)))
     lines.append("Trade-offs accepted:" + _nested(each.trade_offs, NOT_ASKED))
     if each.recommendation:
-        lines.append(f"Would do: {item(each.recommendation)}")
+        lines.append(f"Recommends: {item(each.recommendation)}")
     yield _bullets(lines)
     for number, text in enumerate(each.arguments or () if at_length else (), 1):
         yield f"Argument {number}:"
@@ -140,6 +126,10 @@ def _quoted(words: Quote, record: Record) -> Iterator[str]:
 def _recommendation(record: Record) -> Iterator[str]:
     if record.decided.headline:
         yield f"**{literal(record.decided.headline)}**"
+    if record.decided.how:
+        yield literal(record.decided.how)
+    if record.decided.checks:
+        yield literal(checks_words(record.decided.checks))
     if record.recommendation:
         yield quote(record.recommendation)
     elif record.decided.winner in ("tie", "undecided"):
@@ -150,8 +140,8 @@ def _recommendation(record: Record) -> Iterator[str]:
     yield f"**Confidence:** {record.confidence}"
     yield _bullets(literal(reason) for reason in record.confidence_reasons)
     yield "**Caveats:**"
-    found = [*(literal(text) for text in record.warnings), *(item(text) for text in record.caveats or ())]
-    yield _bullets(found) if found else NOT_ASKED if record.caveats is None else NONE_FOUND
+    found = [*map(literal, record.warnings), *map(item, record.caveats or ())]
+    yield _bullets(found) if found else _asked(record.caveats)
 
 
 def _dissent(record: Record) -> Iterator[str]:
@@ -166,9 +156,10 @@ def _dissent(record: Record) -> Iterator[str]:
             yield NONE_FOUND if record.dissent is not None else "There is no verdict to dissent from."
         return
     if record.dissent is None and two_sides:
-        yield f"{literal(losers[0].name)} argued the other side; its words are under Perspectives Considered."
+        loser = literal(record.side(losers[0].seat))
+        yield f"{loser} argued the other side; its words are under Perspectives Considered."
     for vote in against:
-        yield f"{literal(vote.name)} voted for {literal(record.name(vote.choice))} ({code(vote.key)}):"
+        yield f"{literal(vote.name)} voted for {literal(record.side(vote.choice))} ({code(vote.key)}):"
         yield from _quoted(Quote(key=vote.key, text=vote.reason, left_out=vote.left_out), record)
     if not record.dissent and not against and (record.dissent is not None or not two_sides):
         yield NONE_FOUND if record.dissent is not None else NOT_ASKED
@@ -176,14 +167,12 @@ def _dissent(record: Record) -> Iterator[str]:
 
 def _how(record: Record) -> Iterator[str]:
     decided, usage = record.decided, record.usage
-    by = literal(decided.by if decided.source != "fallback" else "")
-    lines = [f"Decided by: {by or SOURCES.get(decided.source, literal(decided.source))}"]
+    lines = [f"Decided by: {literal(decided.by) or 'not known'}"]
     if decided.reason:
         lines.append(f"Reason: {literal(decided.reason)}")
-    if decided.premise:
-        lines.append(f"Premise: {literal(decided.premise)}")
+    lines += [f"{literal(name)}: {literal(text)}" for name, text in decided.facts.items()]
     lines += _counted(record, decided)
-    lines.append(f"Ended because: {ENDS.get(decided.ended_by) or literal(decided.ended_by) or 'not said'}")
+    lines.append(f"Ended because: {literal(decided.ended)}")
     lines.append(f"Limits reached: {', '.join(map(code, decided.limits_reached)) or 'none'}")
     failed = f", {decided.failed_steps} without a valid answer" if decided.failed_steps else ""
     lines.append(f"Steps: {decided.steps}{failed}")
@@ -199,16 +188,14 @@ def _how(record: Record) -> Iterator[str]:
 
 
 def _counted(record: Record, decided: Decided) -> Iterator[str]:
-    points = {seat: given for seat, given in decided.scores.items() if given is not None}
-    if points:
-        yield "Points: " + ", ".join(f"{literal(record.name(seat))} {given:g}" for seat, given in points.items())
-    else:
-        yield "Points: none"
+    def name(seat: str) -> str:
+        return literal(record.side(seat))
+
+    yield points_words(decided.scores, decided.scale, name) or "Points: none"
     if decided.tally:
-        yield "Votes: " + ", ".join(f"{literal(record.name(who))} {n:g}" for who, n in decided.tally.items())
+        yield f"Votes: {tally_words(decided.tally, name)}"
     elif decided.votes:
-        votes = [f"{literal(vote.name)} for {literal(record.name(vote.choice))}" for vote in decided.votes]
-        yield "Votes: " + ", ".join(votes)
+        yield "Votes: " + ", ".join(f"{literal(vote.name)} for {name(vote.choice)}" for vote in decided.votes)
     if decided.flip_rate is None:
         yield "Read in both orders: no"
     else:
@@ -234,13 +221,13 @@ def _argument_map(record: Record, ledger: Ledger) -> Iterator[str]:
 
 def _claim(claim: Claim, record: Record) -> str:
     conceded = ", ".join(literal(record.name(seat)) for seat in claim.conceded_by)
-    told = [
+    details = [
         f"{claim.stance} {claim.target}" if claim.target and claim.counts else "",
         f"evidence: {item(claim.evidence)}" if claim.evidence else "",
         f"conceded by {conceded}" if conceded else "",
         "quotes words that nobody said" if claim.quote_ok is False else "",
     ]
-    more = "; ".join(filter(None, told))
+    more = "; ".join(filter(None, details))
     return f"{code(claim.id)} {literal(record.name(claim.seat))}: {item(claim.text)}" + (f" ({more})" if more else "")
 
 
@@ -264,7 +251,7 @@ def _asked(texts: Sequence[str] | None) -> str:
 
 
 def _nested(texts: Sequence[str] | None, otherwise: str) -> str:
-    """What follows a list item's colon."""
+    """What follows the colon of a list item."""
     if not texts:
         return f" {otherwise if texts is None else NONE_FOUND}"
     return f" {item(texts[0])}" if len(texts) == 1 else "".join(f"\n  - {item(text)}" for text in texts)

@@ -1,7 +1,8 @@
-"""How untrusted words get into a Markdown document without becoming a part of its structure.
+"""Escaping untrusted text for Markdown, so that it can't change the structure of the document.
 
-Emphasis, lists, code spans and code blocks of the words are kept, because models write them and they can do no harm.
-Headings, links, images, HTML, footnotes, tables, front matter and the tags of site generators are not."""
+Emphasis, lists, code spans and code blocks are kept: models write them, and they are harmless. Headings, links, images,
+HTML, footnotes, tables, front matter and the tags of site generators are escaped.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +24,12 @@ _LINES = re.compile(r"[\n\u2028\u2029]")
 
 
 def literal(text: str) -> str:
-    """One line that reads exactly as the text, for headings and lines of our own."""
+    """The text as one line without any formatting, for headings and labels."""
     return _unstarted(_LITERAL.sub(r"\\\g<0>", " ".join(clean(text).split())))
 
 
 def code(text: str) -> str:
-    """A code span, for keys, ids and names of models."""
+    """The text as a code span, for keys, ids and model names."""
     words = " ".join(clean(text).split())
     if not words or _TAGS.search(words):
         return literal(words)
@@ -38,18 +39,18 @@ def code(text: str) -> str:
 
 
 def item(text: str) -> str:
-    """One line that can stand behind a list's mark."""
+    """The text as one line of a list item."""
     return _line(" ".join(clean(text).split()))
 
 
 def quote(text: str) -> str:
-    """A block quote, whose lines are the text's lines."""
+    """The text as a block quote, line by line."""
     return "\n".join(f"> {line}".rstrip() for line in _blocks(text)) or ">"
 
 
 def _blocks(text: str) -> Iterator[str]:
     lines = [line.rstrip().expandtabs(4) for line in _LINES.split(clean(text).strip())]
-    before = ""  # what kind of block the line before was part of
+    before = ""  # the kind of block before this line
     at = 0
     while at < len(lines):
         line = lines[at].strip()
@@ -85,7 +86,7 @@ def _is_text(line: str) -> bool:
 
 
 def _until_closed(lines: list[str], at: int, fence: str) -> tuple[list[str], int]:
-    """The lines of a code block, and where the text goes on. One that is never closed goes on to the end."""
+    """The lines of a code block, and the index after it. An unclosed block ends with the text."""
     closing = re.compile(rf"\s*{fence[0]}{{{len(fence)},}}\s*$")
     for end in range(at, len(lines)):
         if closing.match(lines[end]):
@@ -94,7 +95,7 @@ def _until_closed(lines: list[str], at: int, fence: str) -> tuple[list[str], int
 
 
 def _code_block(lines: list[str]) -> Iterator[str]:
-    if any(_TAGS.search(line) for line in lines):  # a site generator would read them even in code
+    if any(_TAGS.search(line) for line in lines):  # site generators expand tags even in code
         for number, line in enumerate(lines, 1):
             yield _line(line.strip()) + ("\\" if line.strip() and number < len(lines) and lines[number].strip() else "")
         return
@@ -103,7 +104,7 @@ def _code_block(lines: list[str]) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """Inline text whose beginning starts no block."""
+    """Inline text, escaped so that it begins no block."""
     parts: list[str] = []
     at = 0
     for span in _CODE_SPAN.finditer(text):

@@ -1,4 +1,5 @@
-"""The record of a completed debate. It holds typed data and quoted words; what the rules did not ask for is absent."""
+"""The decision record of a completed debate: typed data and quoted words. A part that the format does not ask for is
+None; one that it asked for in vain is empty."""
 
 from __future__ import annotations
 
@@ -6,55 +7,67 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, date, datetime
-from typing import Any, cast
 
-from moot.errors import WrongStatus
-from moot.formats.ledger import PHASE
-from moot.limits import Spent
+from moot.core.lifecycle import refusal
+from moot.core.limits import LIMITS, Spent
+from moot.core.types import (
+    ABSTAINS,
+    ArguedPosition,
+    Check,
+    Debate,
+    FinalAnswer,
+    Json,
+    Level,
+    Outcome,
+    SeatSpec,
+    Section,
+    Turn,
+    Usage,
+    record,
+)
+from moot.formats.wording import Wording, side_name
 from moot.reasoning.claims import Ledger, read_ledger
-from moot.reasoning.fence import clean, shorten
-from moot.records.confidence import Facts, rate
-from moot.records.contract import Level, Told, ToldPerspective, told_by
-from moot.types import Debate, Json, SeatSpec, Turn, Usage, record
+from moot.reasoning.fence import clean, one_line, shorten
+from moot.records.confidence import rate
 
 VERSION = 1
 TITLE_CHARS = 160
 EXCERPT_CHARS = 1500
 TEXT_CHARS = 12_000
+NOT_DECIDED = "not decided: there is no valid verdict"
 
-# Formats end by these before everything was said; `max_rounds` and `turns` are how many end.
-_CUTTING = ("max_runtime_seconds", "max_total_output_tokens", "max_cost_usd")
-# The phases in which people are spoken to; what is planned and thought is nobody's argument.
-_PUBLIC = ("speak", "argue", "rebut", "answer", "object", "propose", "defend", "critique")
-_STANCES = {"pro": "for", "con": "against"}
 _LOGIN = re.compile(r"(?<=//)[^/\s@]+@")
 
 
 @record
 class Quote:
-    """Words of a participant, as they were said."""
+    """Words of a participant, verbatim."""
 
-    key: str  # the step
+    key: str  # of the step
     text: str
     left_out: int = 0  # characters that follow in the transcript
 
 
 @record
-class Perspective:
+class RecordedPerspective:
+    """A position in the record: who argued it, with what, in which words."""
+
     name: str
     seat: str = ""
     stance: str = ""
-    position: str = ""  # what it was told to argue
+    position: str = ""  # its instruction
     model: str = ""
     arguments: tuple[str, ...] | None = None  # None: the format does not ask for them
     trade_offs: tuple[str, ...] | None = None
-    recommendation: str = ""  # what it would do in the end
+    recommendation: str = ""
     quotes: tuple[Quote, ...] = ()
-    steps: tuple[str, ...] = ()  # the keys of its public statements
+    steps: tuple[str, ...] = ()  # keys of its public statements
 
 
 @record
-class VoteCast:
+class QuotedVote:
+    """A vote with the voter's reasons."""
+
     seat: str
     name: str
     choice: str  # a seat's id, "tie" or "abstains"
@@ -65,22 +78,34 @@ class VoteCast:
 
 @record
 class Decided:
-    """How it was decided."""
+    """How the debate was decided."""
 
-    winner: str  # a seat's id, "tie" or "undecided"
+    winner: str  # a seat's id, "tie", "undecided" or "consensus"
     headline: str
-    source: str  # "judge", "jury" or "fallback"
+    how: str  # how it came about, in one sentence
+    answer: FinalAnswer | None  # None: there is none
+    checks: tuple[Check, ...]  # what code has checked about the verdict
+    source: str  # "judge", "jury", "rules" or "fallback"
+    by: str  # who or what decided, in words
     ended_by: str
+    ended: str  # why it ended, in words
     reason: str
     scores: Mapping[str, float | None]  # by seat
+    scale: float  # the best possible score
     tally: Mapping[str, float] | None
-    votes: tuple[VoteCast, ...]
+    votes: tuple[QuotedVote, ...]
     flip_rate: float | None
-    premise: str
+    facts: Mapping[str, str]  # further facts, by label
     limits_reached: tuple[str, ...]
     steps: int
     failed_steps: int
-    by: str = ""  # who or what decided, in words, when it was neither a judge nor a vote
+
+    def as_json(self) -> Json:
+        own = {
+            "answer": None if self.answer is None else self.answer.model_dump(),
+            "checks": [check.model_dump() for check in self.checks],
+        }
+        return {**asdict(self), **own}
 
 
 @record
@@ -92,28 +117,29 @@ class Record:
     question: str
     rounds: int
     counted: str  # what `rounds` counts: "round" or "turn"
-    perspectives: tuple[Perspective, ...]
-    agreements: tuple[str, ...] | None  # None: the format does not ask for them; so below
+    perspectives: tuple[RecordedPerspective, ...]
+    agreements: tuple[str, ...] | None
     tensions: tuple[str, ...] | None
-    unsettled: tuple[str, ...]  # tensions that follow from the verdict
+    unsettled: tuple[str, ...]  # tensions found by code
     recommendation: str
-    statement: str  # the judge's own words
+    statement: str  # the closing words of the judge, chair or writer
     confidence: Level
     confidence_reasons: tuple[str, ...]
     caveats: tuple[str, ...] | None
-    warnings: tuple[str, ...]  # caveats that follow from how the debate went
+    warnings: tuple[str, ...]  # caveats found by code
     dissent: tuple[str, ...] | None
+    sections: tuple[Section, ...]  # specific to the format
     decided: Decided
     people: tuple[Quote, ...]  # what people answered while it ran
     cast: tuple[SeatSpec, ...]
     models: tuple[str, ...]
-    usage: Usage  # with what was paid for attempts that left no turn
+    usage: Usage  # includes attempts that left no turn
     seconds: float
     demonstration: bool
     initiated_by: str
     parent: str | None  # the debate it was branched off from
-    user_rating: int | None  # 1 to 5, given later: in the JSON only, since the document must not change with it
-    ledger: Ledger | None = None  # of claims, where one was kept
+    user_rating: int | None  # 1 to 5; not in the Markdown, which must not change with it
+    ledger: Ledger | None = None  # None: the debate kept none
 
     @property
     def short(self) -> str:
@@ -122,45 +148,41 @@ class Record:
     def name(self, seat_id: str) -> str:
         return next((seat.name for seat in self.cast if seat.id == seat_id), seat_id)
 
+    def side(self, seat_id: str) -> str:
+        """A seat's name with what it stands for."""
+        return next(
+            (side_name(seat.name, seat.stance if seat.voice else "") for seat in self.cast if seat.id == seat_id),
+            seat_id,
+        )
+
     def as_json(self) -> Json:
-        ledger = None if self.ledger is None else self.ledger.as_json()
-        own = {"date": self.date.isoformat(), "ledger": ledger}
+        own = {
+            "date": self.date.isoformat(),
+            "ledger": None if self.ledger is None else self.ledger.as_json(),
+            "sections": [section.model_dump() for section in self.sections],
+            "decided": self.decided.as_json(),
+            "cast": [{**asdict(seat), "sampling": seat.sampling.given} for seat in self.cast],
+        }
         return {"type": "moot.record", "version": VERSION, **asdict(self), **own}
 
 
-def record_of(debate: Debate, turns: Sequence[Turn], *, demonstration: bool) -> Record:
-    """Raises WrongStatus when there is no outcome yet."""
+def record_of(debate: Debate, turns: Sequence[Turn], wording: Wording, *, demonstration: bool) -> Record:
+    """Make the record. Raises WrongStatus if the debate is not completed."""
     if debate.status != "completed" or debate.outcome is None:
-        raise WrongStatus(
-            f"Debate {debate.short} is {debate.status}: only a completed debate has a decision to record."
-        )
+        raise refusal(debate, "record")
     outcome = debate.outcome
-    details = _mapping(outcome.get("details"))
-    told = told_by(debate.format, details)
-    names = _mapping(details.get("names"))  # of seats that are named only while the debate runs
-    asked = {turn.seat for turn in turns} or {seat.id for seat in debate.cast}  # a format may seat more than it needs
-    cast_ = tuple(
-        replace(seat, name=_name(seat, names), role=one_line(seat.role), model=public(seat.model))
+    parts = outcome.record
+    asked = {turn.seat for turn in turns} or {seat.id for seat in debate.cast}  # optional seats may stay empty
+    cast = tuple(
+        replace(seat, name=_name(seat, debate.names), role=one_line(seat.role), model=public(seat.model))
         for seat in debate.cast
         if seat.id in asked
     )
-    perspectives = _perspectives(debate, cast_, details, told, turns)
-    decided = replace(_decided(outcome, details, cast_, turns), by=one_line(told.decided_by))
-    given_up = told.converged is False or (
-        told.converged is None and told.confidence is not None and decided.ended_by == "max_rounds"
-    )
+    perspectives = _perspectives(cast, parts.positions, _statements(wording, turns))
+    decided = _decided(outcome, cast, turns, wording)
+    unsettled = parts.converged is False
     level, reasons = rate(
-        Facts(
-            winner=decided.winner,
-            source=decided.source,
-            scores=decided.scores,
-            votes=decided.tally,
-            flip_rate=decided.flip_rate,
-            cut_short=decided.limits_reached,
-            demonstration=demonstration,
-            given=told.confidence,
-            unsettled=given_up,
-        )
+        outcome, limits_reached=decided.limits_reached, unsettled=unsettled, demonstration=demonstration
     )
     spent = Spent()
     for turn in turns:
@@ -174,34 +196,31 @@ def record_of(debate: Debate, turns: Sequence[Turn], *, demonstration: bool) -> 
         format=debate.format,
         question=clean(debate.topic).strip(),
         rounds=debate.total_rounds,
-        counted="turn" if "turns" in debate.config and "max_rounds" not in debate.config else "round",
+        counted=wording.unit,
         perspectives=perspectives,
-        agreements=_texts(told.agreements),
-        tensions=_texts(told.tensions),
-        unsettled=_unsettled(decided, perspectives, told, given_up=given_up),
-        recommendation=_text(told.recommendation),
-        statement=_text(outcome.get("statement")),
+        agreements=_texts(parts.agreements),
+        tensions=_texts(parts.tensions),
+        unsettled=_unsettled(outcome, perspectives, unsettled=unsettled),
+        recommendation=_text(parts.recommendation or ""),
+        statement=_text(outcome.statement),
         confidence=level,
         confidence_reasons=reasons,
-        caveats=_texts(told.caveats),
-        warnings=_warnings(decided, cast_, turns, demonstration=demonstration),
-        dissent=_texts(told.dissent),
+        caveats=_texts(parts.caveats),
+        warnings=_warnings(decided, cast, _statements(wording, turns), demonstration=demonstration),
+        dissent=_texts(parts.dissent),
+        sections=tuple(Section(title=one_line(each.title), items=_texts(each.items) or ()) for each in parts.sections),
         decided=decided,
         people=_quoted([turn for turn in turns if turn.kind == "gate" and turn.failure is None]),
-        cast=cast_,
-        models=tuple(dict.fromkeys(seat.model for seat in cast_)),
+        cast=cast,
+        models=tuple(dict.fromkeys(seat.model for seat in cast)),
         usage=debate.usage,
         seconds=round(spent.seconds, 3),
         demonstration=demonstration,
         initiated_by=one_line(debate.initiated_by),
         parent=debate.parent_id,
         user_rating=debate.user_rating,
-        ledger=None if details.get("ledger") is None else read_ledger(details["ledger"]),
+        ledger=None if outcome.ledger is None else read_ledger(outcome.ledger),
     )
-
-
-def one_line(text: str) -> str:
-    return " ".join(clean(text).split())
 
 
 def _title(topic: str) -> str:
@@ -214,34 +233,35 @@ def _title(topic: str) -> str:
 
 
 def _perspectives(
-    debate: Debate, seats: Sequence[SeatSpec], details: Json, told: Told, turns: Sequence[Turn]
-) -> tuple[Perspective, ...]:
+    seats: Sequence[SeatSpec], positions: Sequence[ArguedPosition] | None, statements: Sequence[Turn]
+) -> tuple[RecordedPerspective, ...]:
     by_seat = {
-        seat.id: Perspective(
-            name=seat.name,
-            seat=seat.id,
-            stance=_stance(seat.id, details),
-            position=_position(seat.name, debate.config),
-            model=seat.model,
-            quotes=_quoted([*statements[:1], *statements[1:][-1:]]),  # the first and the last
-            steps=tuple(turn.key for turn in statements),
-        )
+        seat.id: _perspective(seat, [turn for turn in statements if turn.seat == seat.id])
         for seat in seats
-        if seat.role == "debater"
-        for statements in [_statements(seat.id, turns)]
+        if seat.voice
     }
-    if told.perspectives is None:
+    if positions is None:
         return tuple(by_seat.values())
-    return tuple(_as_told(each, by_seat) for each in told.perspectives)
+    return tuple(_argued(each, by_seat.get(each.seat)) for each in positions)
 
 
-def _as_told(each: ToldPerspective, by_seat: Mapping[str, Perspective]) -> Perspective:
-    name = one_line(each.name)
-    own = by_seat.get(each.seat) or next((one for one in by_seat.values() if one.name == name), None)
-    base = own or Perspective(name=name)
+def _perspective(seat: SeatSpec, statements: Sequence[Turn]) -> RecordedPerspective:
+    return RecordedPerspective(
+        name=seat.name,
+        seat=seat.id,
+        stance=one_line(seat.stance),
+        position=one_line(seat.brief),
+        model=seat.model,
+        quotes=_quoted([*statements[:1], *statements[1:][-1:]]),  # the first and the last
+        steps=tuple(turn.key for turn in statements),
+    )
+
+
+def _argued(each: ArguedPosition, seated: RecordedPerspective | None) -> RecordedPerspective:
+    base = seated or RecordedPerspective(name="")
     return replace(
         base,
-        name=name or base.name or "Unnamed",
+        name=one_line(each.name) or base.name or "Unnamed",
         stance=one_line(each.stance) or base.stance,
         arguments=_texts(each.arguments),
         trade_offs=_texts(each.trade_offs),
@@ -250,8 +270,15 @@ def _as_told(each: ToldPerspective, by_seat: Mapping[str, Perspective]) -> Persp
     )
 
 
-def _statements(seat_id: str, turns: Sequence[Turn]) -> list[Turn]:
-    return [turn for turn in turns if turn.seat == seat_id and turn.phase in _PUBLIC and turn.failure is None]
+def _statements(wording: Wording, turns: Sequence[Turn]) -> list[Turn]:
+    """The public statements; if the format is not installed, every turn on the record."""
+    phases = wording.format.statements if wording.format else None
+    return [
+        turn
+        for turn in turns
+        if turn.failure is None
+        and (turn.phase in phases if phases is not None else turn.kind == "ask" and "off_record" not in turn.metadata)
+    ]
 
 
 def _quoted(turns: Sequence[Turn]) -> tuple[Quote, ...]:
@@ -268,79 +295,61 @@ def _excerpt(turn: Turn) -> tuple[str, int]:
     return kept, len(text) - len(kept)
 
 
-def _stance(seat_id: str, details: Json) -> str:
-    stance = str(_mapping(details.get("stances")).get(seat_id) or "")
-    if stance:
-        return _STANCES.get(stance, one_line(stance))
-    if details.get("premise"):
-        return {"a": "for the premise", "b": "against the premise"}.get(seat_id, "")
-    return ""
-
-
-def _position(name: str, config: Json) -> str:
-    """What the settings tell a debater of this name to argue."""
-    sheets: Any = config.get("debaters")
-    for sheet in map(_mapping, cast("Sequence[object]", sheets) if isinstance(sheets, list | tuple) else ()):
-        if one_line(str(sheet.get("name") or "")) == name:
-            return one_line(str(sheet.get("position") or ""))
-    return ""
-
-
-def _decided(outcome: Json, details: Json, seats: Sequence[SeatSpec], turns: Sequence[Turn]) -> Decided:
-    ended_by = one_line(str(outcome.get("ended_by") or ""))
+def _decided(outcome: Outcome, seats: Sequence[SeatSpec], turns: Sequence[Turn], wording: Wording) -> Decided:
     refused = [
         str(turn.metadata.get("limit") or "")
         for turn in turns
-        if turn.failure and turn.failure.kind == "limit" and not turn.phase.startswith(PHASE)
+        if turn.failure and turn.failure.kind == "limit" and "off_record" not in turn.metadata
     ]
-    tally = {one_line(str(who)): n for who, n in _mapping(details.get("tally")).items() if isinstance(n, int | float)}
-    flip_rate: Any = details.get("flip_rate")
     return Decided(
-        winner=one_line(str(outcome.get("winner") or "")) or "undecided",
-        headline=one_line(str(outcome.get("headline") or "")),
-        source=one_line(str(outcome.get("verdict_source") or "")) or "fallback",
-        ended_by=ended_by,
-        reason=one_line(str(outcome.get("reason") or "")),
-        scores={
-            seat: points if isinstance(points, int | float) else None
-            for seat, points in _mapping(outcome.get("scores")).items()
-        },
-        tally=tally or None,
-        votes=_votes(seats, turns),
-        flip_rate=flip_rate if isinstance(flip_rate, int | float) else None,
-        premise=one_line(str(details.get("premise") or "")),
-        limits_reached=tuple(limit for limit in _CUTTING if limit in (ended_by, *refused)),
+        winner=one_line(outcome.winner),
+        headline=one_line(outcome.headline),
+        how=one_line(outcome.how),
+        answer=outcome.answer,
+        checks=tuple(check.model_copy(update={"words": one_line(check.words)}) for check in outcome.checks),
+        source=outcome.verdict_source,
+        by=NOT_DECIDED if outcome.verdict_source == "fallback" else one_line(outcome.decided_by),
+        ended_by=one_line(outcome.ended_by),
+        ended=wording.ending(one_line(outcome.ended_by)),
+        reason=one_line(outcome.reason),
+        scores=outcome.scores,
+        scale=outcome.scale,
+        tally=outcome.tally,
+        votes=_votes(outcome, seats, turns),
+        flip_rate=outcome.flip_rate,
+        facts={one_line(name): one_line(text) for name, text in outcome.facts.items()},
+        limits_reached=tuple(limit for limit in LIMITS if limit in (outcome.ended_by, *refused)),
         steps=len(turns),
         failed_steps=sum(turn.failure is not None for turn in turns),
     )
 
 
-def _votes(seats: Sequence[SeatSpec], turns: Sequence[Turn]) -> tuple[VoteCast, ...]:
+def _votes(outcome: Outcome, seats: Sequence[SeatSpec], turns: Sequence[Turn]) -> tuple[QuotedVote, ...]:
     names = {seat.id: seat.name for seat in seats}
-    votes: list[VoteCast] = []
-    for turn in turns:
-        choice: Any = turn.metadata.get("choice")
-        if turn.phase == "ballot" and isinstance(choice, str):
-            reason, left_out = _excerpt(turn)
-            name = names.get(turn.seat, turn.seat)
-            votes.append(
-                VoteCast(seat=turn.seat, name=name, choice=choice, reason=reason, key=turn.key, left_out=left_out)
-            )
+    given = {turn.key: turn for turn in turns}
+    votes: list[QuotedVote] = []
+    for vote in outcome.votes:
+        turn = given.get(vote.key)
+        reason, left_out = (vote.reason, 0) if turn is None else _excerpt(turn)
+        name = names.get(vote.seat, vote.seat)
+        votes.append(
+            QuotedVote(seat=vote.seat, name=name, choice=vote.choice, reason=reason, key=vote.key, left_out=left_out)
+        )
     return tuple(votes)
 
 
-def _unsettled(decided: Decided, perspectives: Sequence[Perspective], told: Told, *, given_up: bool) -> tuple[str, ...]:
+def _unsettled(outcome: Outcome, perspectives: Sequence[RecordedPerspective], *, unsettled: bool) -> tuple[str, ...]:
     found: list[str] = []
-    if given_up:
-        found.append("The rounds were used up before the perspectives agreed.")
-    if decided.source == "fallback" or (told.recommendation is None and decided.winner in ("tie", "undecided")):
-        sides = " against ".join(f"{each.name} ({each.stance})" if each.stance else each.name for each in perspectives)
+    if unsettled:
+        found.append("The rounds were used up before the positions agreed.")
+    if outcome.verdict_source == "fallback" or (outcome.record.recommendation is None and not outcome.decided):
+        sides = " against ".join(side_name(each.name, each.stance) for each in perspectives)
         found.append(f"{sides or 'The question'} is not settled.")
     return tuple(found)
 
 
 def _warnings(
-    decided: Decided, seats: Sequence[SeatSpec], turns: Sequence[Turn], *, demonstration: bool
+    decided: Decided, seats: Sequence[SeatSpec], statements: Sequence[Turn], *, demonstration: bool
 ) -> tuple[str, ...]:
     found: list[str] = []
     if demonstration:
@@ -351,33 +360,29 @@ def _warnings(
         found.append(decided.reason)
     if decided.flip_rate:
         found.append(f"{decided.flip_rate:.0%} of the readings in both orders came out differently.")
-    abstained = sum(vote.choice == "abstains" for vote in decided.votes)
+    abstained = sum(vote.choice == ABSTAINS for vote in decided.votes)
     if abstained:
         found.append(f"Ballots without a valid vote: {abstained}.")
-    cut = sum(turn.finish_reason == "length" and turn.phase in _PUBLIC for turn in turns)
+    cut = sum(turn.cut for turn in statements)
     if cut:
-        found.append(f"Statements that were cut off at their limit: {cut}.")
+        found.append(f"Statements that were cut off: {cut}.")
     if len(seats) > 1 and len({seat.model for seat in seats}) == 1:
         found.append("Everyone is the same model, so errors that it tends to make were made by all.")
     return tuple(found)
 
 
-def _name(seat: SeatSpec, names: Json) -> str:
-    return one_line(str(names.get(seat.id) or "")) or one_line(seat.name) or one_line(seat.id) or "Unnamed"
+def _name(seat: SeatSpec, names: Mapping[str, str]) -> str:
+    return one_line(names[seat.id]) or one_line(seat.id) or "Unnamed"
 
 
 def public(spec: str) -> str:
-    """A model's spec without a login that its address may hold."""
+    """A model's spec without the login that its address may contain."""
     return _LOGIN.sub("", one_line(spec))
 
 
-def _text(value: object) -> str:
-    return shorten(clean(value).strip(), TEXT_CHARS) if isinstance(value, str) else ""
+def _text(value: str) -> str:
+    return shorten(clean(value).strip(), TEXT_CHARS)
 
 
 def _texts(values: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if values is None else tuple(text for text in map(_text, values) if text)
-
-
-def _mapping(value: object) -> Json:
-    return cast(Json, value) if isinstance(value, Mapping) else {}

@@ -1,6 +1,5 @@
-"""Tell another system of a record: one signed POST, tried again when it may help.
-
-Signed as Standard Webhooks 1.0 has it (standardwebhooks.com), so that its libraries can verify it."""
+"""Deliver a record to another system: one POST, retried with back-off, signed as Standard Webhooks 1.0 defines it
+(standardwebhooks.com), so that its libraries can verify it."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ import time
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from moot.errors import InputError, MootError
-from moot.types import Json, record
+from moot.core.errors import InputError, MootError
+from moot.core.types import Json, record
 
 URL, SECRET = "MOOT_WEBHOOK_URL", "MOOT_WEBHOOK_SECRET"
 MIN_SECRET_BYTES = 16
@@ -28,44 +27,46 @@ _AGAIN = frozenset({408, 425, 429})
 
 
 @record
-class Hook:
+class Webhook:
     url: str
     secret: bytes
 
     @property
     def host(self) -> str:
-        """What may be shown: the path of an address is often a secret."""
+        """What may be shown of the address: its path is often a secret."""
         return urlsplit(self.url).hostname or ""
 
     def __repr__(self) -> str:
-        return f"Hook(host={self.host!r})"
+        return f"Webhook(host={self.host!r})"
 
 
-def configured(environ: Mapping[str, str]) -> Hook | None:
-    """None: nobody wants to be told. Raises InputError when it is set, but can't be used."""
+def from_environ(environ: Mapping[str, str]) -> Webhook | None:
+    """The webhook that the variables describe, or None. Raises InputError if they are invalid."""
     url = environ.get(URL, "").strip()
     if not url:
         return None
     _check(url)
     secret = environ.get(SECRET, "").strip()
     if not secret:
-        raise InputError(f"{URL} is set, but {SECRET} is not; without it nobody could tell who sent a record.")
-    return Hook(url=url, secret=_bytes_of(secret))
+        raise InputError(
+            f"{URL} is set, but {SECRET} is not. Set it, so that receivers can verify records: openssl rand -hex 32."
+        )
+    return Webhook(url=url, secret=_bytes_of(secret))
 
 
-def signature(hook: Hook, delivery: str, timestamp: int, body: bytes) -> str:
+def signature(hook: Webhook, delivery: str, timestamp: int, body: bytes) -> str:
     signed = f"{delivery}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.new(hook.secret, signed, hashlib.sha256).digest()).decode()
 
 
-async def deliver(hook: Hook, document: Json, *, first_wait: float = FIRST_WAIT, timeout: float = TIMEOUT) -> str:
-    """The id of the delivery, which is the same whenever the same document is sent. Raises MootError."""
+async def deliver(hook: Webhook, document: Json, *, first_wait: float = FIRST_WAIT, timeout: float = TIMEOUT) -> str:
+    """Send a document. Returns the delivery's id, which depends on the document alone. Raises MootError on failure."""
     import httpx2
 
     body = json.dumps(document, default=str, separators=(",", ":")).encode()
     delivery = f"moot_{hashlib.sha256(body).hexdigest()[:32]}"
     wait, problem = first_wait, ""
-    # A proxy would not find this machine; redirects could lead anywhere.
+    # A proxy could not reach loopback; redirects could lead anywhere.
     trust = not _is_loopback(hook.host)
     async with httpx2.AsyncClient(follow_redirects=False, timeout=timeout, trust_env=trust) as client:
         for attempt in range(1, TRIES + 1):
@@ -93,7 +94,7 @@ async def deliver(hook: Hook, document: Json, *, first_wait: float = FIRST_WAIT,
     raise MootError(f"The record was not delivered to {hook.host}: {problem}.")
 
 
-def _headers(hook: Hook, delivery: str, body: bytes) -> dict[str, str]:
+def _headers(hook: Webhook, delivery: str, body: bytes) -> dict[str, str]:
     timestamp = int(time.time())
     return {
         "content-type": "application/json",
@@ -128,7 +129,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _bytes_of(secret: str) -> bytes:
-    """`whsec_…` is Base64; anything else is taken as it is."""
+    """Decode a secret: `whsec_…` is Base64, anything else is used as it is."""
     if secret.startswith("whsec_"):
         try:
             key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)

@@ -1,14 +1,14 @@
-"""Whether a call may be made, and how large: decided before it is made, outside the model."""
+"""Budgets: whether a call may be made, and with how many tokens. Checked before each call, outside the model."""
 
 from __future__ import annotations
 
 import json
 from functools import lru_cache
 
-from moot.errors import LimitReached
-from moot.limits import Limits
-from moot.script import Step
-from moot.types import Answer, Message, Price, Usage, record
+from moot.core.errors import LimitReached
+from moot.core.limits import Limits
+from moot.core.steps import Ask
+from moot.core.types import Answer, Message, Price, Usage, record
 
 TRIES = 3
 LEAST_TOKENS = 16  # less than this is no answer worth paying for
@@ -17,7 +17,7 @@ MESSAGE_OVERHEAD = 8  # tokens a chat template adds to a message
 
 @record
 class Allowance:
-    """What a call may use at most; it is reserved until the call has ended."""
+    """The most that a call may use. It is reserved until the call has ended."""
 
     max_tokens: int
     tries: int
@@ -26,9 +26,9 @@ class Allowance:
 
 
 def allow(
-    step: Step, limits: Limits, used: Usage, *, price: Price | None, closing_price: Price | None
+    step: Ask, limits: Limits, used: Usage, *, price: Price | None, closing_price: Price | None
 ) -> Allowance | LimitReached:
-    """`used` is everything spent, lost and reserved so far."""
+    """Fit a call into what the limits leave; `used` is everything spent, lost and reserved so far."""
     tries, tokens, cost = TRIES, step.max_tokens, 0.0
     least = min(LEAST_TOKENS, step.max_tokens)
     cap = limits.max_total_output_tokens
@@ -57,22 +57,23 @@ def allow(
                     "max_cost_usd", f"${max(left_usd, 0.0):.4f} is left; {step.key} could cost more and was not asked."
                 )
         cost = tries * price.of(tokens_in, tokens)
-    return Allowance(max_tokens=tokens, tries=tries, tokens=tokens * tries, cost_usd=cost)
+    in_all = tokens * tries if step.most_tokens is None else max(tokens, min(tokens * tries, step.most_tokens))
+    return Allowance(max_tokens=tokens, tries=tries, tokens=in_all, cost_usd=cost)
 
 
 def most_tokens(messages: list[Message]) -> int:
-    """An upper bound: no tokenizer makes more tokens than there are bytes."""
+    """An upper bound of the tokens: no tokenizer makes more of them than there are bytes."""
     return sum(len(message.text.encode()) + MESSAGE_OVERHEAD for message in messages)
 
 
 @lru_cache(maxsize=512)
 def _shape_tokens(returns: type[Answer]) -> int:
-    """A schema goes along with the prompt, with a sentence about it."""
+    """The most tokens that the schema of a typed answer adds to its prompt."""
     return len(json.dumps(returns.model_json_schema()).encode()) + 120
 
 
-def _closing_cost(step: Step, tokens_in: int, price: Price) -> float:
-    """The judge reads about as much as this speaker has, in each of its calls."""
+def _closing_cost(step: Ask, tokens_in: int, price: Price) -> float:
+    """What the closing steps may cost: each reads about as much as this step does."""
     return price.of(tokens_in * step.leave.calls, step.leave.tokens) if step.leave else 0.0
 
 

@@ -1,4 +1,4 @@
-"""The loop that drives a debate: replay, start every open step, take the first that ends, commit, go on."""
+"""The loop that drives a debate: replay its turns, execute the open steps, commit each that ends, repeat."""
 
 from __future__ import annotations
 
@@ -7,49 +7,28 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal, get_args
 
-from moot.errors import LimitReached, ModelError, ScriptError, StoreError, Superseded
-from moot.formats import Format
+from moot.core.errors import LimitReached, ModelError, StoreError, Superseded
+from moot.core.script import Script
+from moot.core.steps import Ask, AskPerson, Step
+from moot.core.types import Cursor, Debate, Json, Reply, Shown, Turn, Usage, record
+from moot.formats.format import Format
 from moot.reasoning.fence import clean
-from moot.runtime.budget import Allowance, allow
+from moot.runtime.budget import Allowance
+from moot.runtime.executors import Executor, Executors
+from moot.runtime.executors.gate import gate_for, turn_of_decision
 from moot.runtime.hub import Flight, Hub
-from moot.runtime.steps import (
-    failure_of,
-    gate_for,
-    storable,
-    turn_of_decision,
-    turn_of_failure,
-    turn_of_guidance,
-    turn_of_reply,
-)
-from moot.script import Script, Step
+from moot.runtime.turns import failure_of, storable, turn_of_failure, turn_of_guidance, turn_of_reply
 from moot.store import Commit, Store
-from moot.telemetry import Answered, Where, Witness, where
-from moot.types import (
-    CHARS_PER_TOKEN,
-    Call,
-    Cursor,
-    Debate,
-    Failure,
-    Gate,
-    Json,
-    Likeness,
-    Memory,
-    Models,
-    Recollection,
-    Reply,
-    Shown,
-    Status,
-    Turn,
-    Usage,
-    record,
-)
+from moot.telemetry import Observer, OnResult, TaskContext, task_context
 
-_NOBODY: AbstractContextManager[Answered] = nullcontext(lambda _: None)
+_UNOBSERVED: AbstractContextManager[OnResult] = nullcontext(lambda _: None)
 
-Signal = Literal["go", "finish", "now", "lost"]  # "finish" the steps in flight, or stop "now"
+# From weak to strong: go on; stop when the steps in flight have ended; cut them off; the debate is another process's.
+Signal = Literal["go", "finish", "now", "lost"]
+SIGNALS: tuple[Signal, ...] = get_args(Signal)
 
 
 @record
@@ -64,7 +43,7 @@ class Ended:
 
 
 class Drive:
-    """One debate being driven by this process. The debate was claimed: its epoch is ours."""
+    """One debate that this process drives. It must have been claimed: commits carry the epoch of that claim."""
 
     def __init__(
         self,
@@ -72,18 +51,17 @@ class Drive:
         format_: Format,
         *,
         store: Store,
-        models: Models,
+        executors: Executors,
         hub: Hub,
-        memory: Memory | None = None,
-        witness: Witness | None = None,
+        observer: Observer | None = None,
         now: Callable[[], float] = time.time,
         leased_until: float = math.inf,
     ) -> None:
-        """`leased_until`: by the loop's clock, see `renewed`."""
-        self.debate, self.format, self._now, self.witness = debate, format_, now, witness
-        self.store, self.models, self.hub, self.memory = store, models, hub, memory
-        self.signal: Signal = "go"
-        self.waits = False  # for people: nothing is held any more
+        """`leased_until` is a time of the event loop's clock; see `renewed`."""
+        self.debate, self.format, self._now, self.observer = debate, format_, now, observer
+        self.store, self.executors, self.hub = store, executors, hub
+        self.waits = False  # it ended because only people can go on
+        self._signal: Signal = "go"
         self._script: Script | None = None
         self._flying: dict[str, asyncio.Task[None] | None] = {}
         self._reserved: dict[str, Allowance] = {}
@@ -91,62 +69,64 @@ class Drive:
         self._wake = asyncio.Event()
         self._failure: Exception | None = None
         self._lost = debate.lost
-        self._partial: dict[str, str] = {}  # what failed steps had written, by key
+        self._partial: dict[str, str] = {}  # the text of failed steps, by key
         self._guided = debate.guided
         self._hand_back = False
         self._leased_until = leased_until
 
-    def tell(self, signal: Signal, *, hand_back: bool = False) -> None:
-        """Ask it to stop; with `hand_back` it lets go of the debate without stopping it, for another process to go on.
-        A signal can only get stronger, and a stop wins over handing back."""
-        order = ("go", "finish", "now", "lost")
-        self._hand_back = hand_back and (self.signal == "go" or self._hand_back)
-        if order.index(signal) > order.index(self.signal):
-            self.signal = signal
+    def signal(self, signal: Signal, *, hand_back: bool = False) -> None:
+        """End the drive. A weaker signal than an earlier one is ignored.
+
+        With `hand_back` the debate is released without being stopped, so that another process can go on with it;
+        a stop takes precedence.
+        """
+        self._hand_back = hand_back and (self._signal == "go" or self._hand_back)
+        if SIGNALS.index(signal) > SIGNALS.index(self._signal):
+            self._signal = signal
             self._wake.set()
 
-    def guided(self, times: int) -> None:
-        """Someone has said something between steps: so often by now."""
-        if times > self._guided:
-            self._guided = times
+    def guided(self, count: int) -> None:
+        """Guidance has been given `count` times by now; what is new reaches the next steps."""
+        if count > self._guided:
+            self._guided = count
             self._wake.set()
 
     def renewed(self, until: float) -> None:
-        """Until then nobody else can have taken the debate. Past that nothing is begun before this is said again: who
-        stood still, and does not know it, would pay for what another has done meanwhile."""
+        """The lease holds until then. Past it no step is started until it is renewed: a process that was suspended
+        could pay for a step that its successor has already executed."""
         self._leased_until = until
         self._wake.set()
 
     @property
     def _goes(self) -> bool:
-        return self.signal == "go" and self._failure is None
+        return self._signal == "go" and self._failure is None
 
     @property
     def _leased(self) -> bool:
         return asyncio.get_running_loop().time() < self._leased_until
 
     async def run(self) -> None:
-        """Until the debate is terminal, stopped, failed, or someone else's."""
+        """Drive the debate until it completes, fails, waits for people, is stopped, or is another process's."""
         try:
             script = self._script = await self._load()
-            while script.open and self.signal in ("go", "finish"):
+            while script.open and self._signal in ("go", "finish"):
                 if self._goes and self._leased:
                     if self._guided > len(script.guided):
-                        await self._hear(script)
+                        await self._apply_guidance(script)
                     self._start_open_steps(script)
                 if self._flying:
                     await self._settle(script, await self._next())
                 elif self._goes and not self._leased:
                     await self._next()
-                elif not self._goes or not await self._answered(script):
+                elif not self._goes or not await self._apply_answer(script):
                     break
-            if self.signal == "now":
-                await self._settle(script, self._take_ended())  # what is finished is not asked again
+            if self._signal == "now":
+                await self._settle(script, self._take_ended())  # or these steps would be paid for again
             await self._conclude(script)
         except Superseded:
-            self.signal = "lost"
+            self._signal = "lost"
         except StoreError:
-            raise  # nothing can be recorded now; what is stored is whole
+            raise  # not even the failure can be stored; what is stored is consistent
         except Exception as error:
             await self._fail(error)
         finally:
@@ -158,134 +138,94 @@ class Drive:
         script = self.format.script(debate)
         shown = script.replay(turns)
         notes = [Shown(type="status", data={"status": "running", "turns": len(turns)})]
-        driven_before = debate.epoch > 1  # a fork has turns, but no cursor of its own yet
+        driven_before = debate.epoch > 1  # a fork has turns, but no cursor yet
         if turns and driven_before and debate.cursor != script.cursor:
             text = (
                 f"The cursor was {list(debate.cursor.open)}; by the turns it is {list(script.cursor.open)}: repaired."
             )
             notes.append(Shown(type="notice", data={"text": text}))
-        # A fork, or a debate that was never begun, has turns whose events are not stored yet.
+        # The turns that a fork copied have no events yet.
         missing = shown[debate.shown_count :]
-        ended = script.outcome is not None  # a fork of everything has nothing left to do
+        ended = script.outcome is not None  # a fork that copied every turn
         await self._commit(
-            script,
-            cursor=script.cursor,
-            events=[*notes, *missing],
-            shown=len(missing),
-            status="completed" if ended else None,
-            release=ended,
+            self._changes(
+                cursor=script.cursor,
+                total_rounds=script.total_rounds,
+                events=[*notes, *missing],
+                shown=len(missing),
+                status="completed" if ended else None,
+                outcome=script.outcome,
+                release=ended,
+            )
         )
         return script
 
     def _start_open_steps(self, script: Script) -> None:
         for key, step in list(script.open.items()):
-            if key in self._flying:
+            executor = self.executors.of(step)
+            if key in self._flying or executor.waits:
                 continue
-            if step.kind == "gate":
-                continue  # a person answers it
-            if step.kind == "recall":
-                self._flying[key] = asyncio.create_task(self._look_up(step), name=f"{self.debate.short}/{key}")
-                continue
-            if step.kind != "ask":
-                raise ScriptError(f"Step {key!r} is a {step.kind}; this version of moot can't execute those.")
-            allowance = self._allow(script, step)
+            allowance = executor.allow(step, script.stage.limits, self._used(script))
             if isinstance(allowance, LimitReached):
                 if self._reserved:
-                    continue  # what is reserved by the steps in flight may come free
+                    continue  # the steps in flight may use less than they reserve
                 self._flying[key] = None
                 self._end(Ended(step=step, allowance=None, result=allowance, started_at=self._now(), seconds=0.0))
                 continue
             self._reserved[key] = allowance
-            self.hub.begin(
-                self.debate.id,
-                Flight(key=key, seat=step.seat.id, round=step.round, phase=step.phase, shows=step.shows),
+            if executor.live:
+                self.hub.begin(
+                    self.debate.id,
+                    Flight(key=key, seat=step.seat.id, round=step.round, phase=step.phase, shows=step.shows),
+                )
+            self._flying[key] = asyncio.create_task(
+                self._execute(executor, step, allowance), name=f"{self.debate.short}/{key}"
             )
-            self._flying[key] = asyncio.create_task(self._execute(step, allowance), name=f"{self.debate.short}/{key}")
 
-    def _allow(self, script: Script, step: Step) -> Allowance | LimitReached:
+    def _used(self, script: Script) -> Usage:
+        """Everything spent, lost and reserved so far: what the limits apply to."""
         spent, reserved = script.stage.spent, self._reserved.values()
-        used = Usage(
+        return Usage(
             tokens_out=spent.tokens_out + self._lost.tokens_out + sum(each.tokens for each in reserved),
             cost_usd=spent.cost_usd + (self._lost.cost_usd or 0.0) + sum(each.cost_usd for each in reserved),
         )
-        limits, closing = script.stage.limits, step.leave.model if step.leave else step.seat.model
-        price = closing_price = None
-        if limits.max_cost_usd is not None:
-            price, closing_price = self.models.price(step.seat.model), self.models.price(closing)
-        return allow(step, limits, used, price=price, closing_price=closing_price)
 
-    async def _execute(self, step: Step, allowance: Allowance) -> None:
+    async def _execute(self, executor: Executor[Any], step: Step, allowance: Allowance) -> None:
         started_at, clock = self._now(), asyncio.get_running_loop().time
         began = clock()
         debate_id, key = self.debate.id, step.key
-        call = Call(
-            key=key,
-            seat=step.seat.id,
-            messages=step.messages,
-            max_tokens=allowance.max_tokens,
-            tries=allowance.tries,
-            most_tokens=allowance.tokens,
-            temperature=step.seat.temperature,
-            returns=step.returns,
-        )
         result: Reply | Exception
-        with self._witnessed(step) as answered:
+        with self._observed(step) as answered:
             try:
-                model = self.models.open(step.seat.model)
-                result = await model(call, lambda text: self.hub.hear(debate_id, key, text))
+                result = await executor.execute(step, allowance, lambda text: self.hub.hear(debate_id, key, text))
             except Exception as error:
                 result = error
             answered(result)
         seconds = clock() - began
         self._end(Ended(step=step, allowance=allowance, result=result, started_at=started_at, seconds=seconds))
 
-    async def _look_up(self, step: Step) -> None:
-        """Ask memory. It holds nothing of the budget: what an embedder costs is on the turn."""
-        started_at, clock = self._now(), asyncio.get_running_loop().time
-        began = clock()
-        result: Reply | Exception
-        with self._witnessed(step) as answered:
-            try:
-                answer, usage = await self._recall(step)
-                result = Reply(text=answer.prose(), model=answer.by, provider="memory", usage=usage, answer=answer)
-            except Exception as error:
-                result = error
-            answered(result)
-        nothing = Allowance(max_tokens=step.max_tokens, tries=1, tokens=0, cost_usd=0.0)
-        seconds = clock() - began
-        self._end(Ended(step=step, allowance=nothing, result=result, started_at=started_at, seconds=seconds))
-
-    async def _recall(self, step: Step) -> tuple[Recollection | Likeness, Usage]:
-        lookup, nobody = step.lookup, "This process has no memory."
-        assert lookup is not None
-        if lookup.corpus is None:
-            return await self.memory.compare(lookup.pairs) if self.memory else (Likeness(note=nobody), Usage())
-        if self.memory is None:
-            return Recollection(by="nothing", note=nobody), Usage()
-        return await self.memory.recall(step.prompt.text, lookup.corpus, lookup.k)
-
-    def _witnessed(self, step: Step) -> AbstractContextManager[Answered]:
-        """In the step's own task."""
-        where.set(Where(self.debate.id, self.debate.epoch, step.key))
-        return _NOBODY if self.witness is None else self.witness.step(self.debate, step)
+    def _observed(self, step: Step) -> AbstractContextManager[OnResult]:
+        """The context in which a step is executed. Must be called in the step's own task."""
+        task_context.set(TaskContext(self.debate.id, self.debate.epoch, step.key))
+        return _UNOBSERVED if self.observer is None else self.observer.step(self.debate, step)
 
     def _end(self, ended: Ended) -> None:
         self._ended.append(ended)
         self._wake.set()
 
     async def _next(self) -> list[Ended]:
-        """The steps that have ended; none when a signal came first."""
+        """Wait for something to happen; return the steps that have ended, if any."""
         if not self._ended:
             self._wake.clear()
             await self._wake.wait()
-        return [] if self.signal == "lost" else self._take_ended()
+        return [] if self._signal == "lost" else self._take_ended()
 
     def _take_ended(self) -> list[Ended]:
         ended, self._ended = self._ended, []
         return ended
 
     async def _settle(self, script: Script, ended: list[Ended]) -> None:
-        """Feed the script what has ended, in that order, and commit it together."""
+        """Feed the steps that have ended to the script, in that order, and commit their turns together."""
         turns: list[Turn] = []
         shown: list[Shown] = []
         notes: list[Shown] = []
@@ -305,7 +245,7 @@ class Drive:
                 cursor = script.cursor
         finally:
             try:
-                # What was resolved before one that the rules can't take is kept: it was paid for.
+                # Turns before one that the script rejects are kept: they were paid for.
                 if turns:
                     await self._keep(script, turns, shown, notes=notes, cursor=cursor)
             finally:
@@ -324,42 +264,45 @@ class Drive:
     ) -> None:
         done = script.outcome is not None
         await self._commit(
-            script,
-            turns=turns,
-            cursor=cursor or script.cursor,
-            events=[*notes, *shown],
-            shown=len(shown),
-            status="completed" if done else None,
-            release=done,
+            self._changes(
+                turns=turns,
+                cursor=cursor or script.cursor,
+                total_rounds=script.total_rounds,
+                events=[*notes, *shown],
+                shown=len(shown),
+                status="completed" if done else None,
+                outcome=script.outcome,
+                release=done,
+            )
         )
-        if self.witness is not None:
-            self.witness.kept(self.debate, turns)
+        if self.observer is not None:
+            self.observer.kept(self.debate, turns)
 
-    async def _hear(self, script: Script) -> None:
-        """Let the script hear what was said between steps; steps in flight don't."""
+    async def _apply_guidance(self, script: Script) -> None:
+        """Feed new guidance to the script. It reaches the open steps that are not in flight."""
         for gate in await self.store.gates(self.debate.id):
             if gate.kind == "guidance" and gate.key not in script.guided:
                 reached = [
                     key
                     for key, step in script.open.items()
-                    if step.kind == "ask" and not step.beside and key not in self._flying
+                    if isinstance(step, Ask) and not step.off_record and key not in self._flying
                 ]
                 turn = turn_of_guidance(gate, script.turn_count + 1, reached)
                 await self._keep(script, [turn], script.resolve(turn))
         self._guided = len(script.guided)
 
-    async def _answered(self, script: Script) -> bool:
-        """Feed the script what people have answered; False when there is nothing to do but wait for them."""
+    async def _apply_answer(self, script: Script) -> bool:
+        """Feed one answered gate to the script; False when there is none."""
         decided = {gate.key: gate for gate in await self.store.gates(self.debate.id) if gate.status == "decided"}
         for key, step in list(script.open.items()):
-            if key in decided:
+            if key in decided and isinstance(step, AskPerson):
                 turn = turn_of_decision(step, decided[key], script.turn_count + 1)
                 await self._keep(script, [turn], [*script.resolve(turn)])
                 return True
         return False
 
     def _turn(self, script: Script, ended: Ended) -> Turn | None:
-        """The turn of a step that ended. None when it failed for good: then the debate will."""
+        """The turn of a step that has ended; None when it failed for good, which fails the debate."""
         key, result = ended.step.key, ended.result
         del self._flying[key]
         self._reserved.pop(key, None)
@@ -378,46 +321,37 @@ class Drive:
             if flight is not None and flight.partial.strip():
                 self._partial[key] = clean(storable(flight.partial))
             self._failure = self._failure or result
-            if self.witness is not None:
-                self.witness.failed(self.debate, ended.step, result)
+            if self.observer is not None:
+                self.observer.failed(self.debate, ended.step, result)
             self._lost += (result.usage if isinstance(result, ModelError) else None) or Usage()
         return turn
 
     async def _conclude(self, script: Script) -> None:
-        """Nothing more will be started: say why."""
-        if script.outcome is not None or self.signal == "lost":
+        """Store why no further step will be started: completed, failed, waiting, stopped or handed back."""
+        if script.outcome is not None or self._signal == "lost":
             return
         if self._failure is not None:
             await self._fail(self._failure)
             return
-        if self.signal == "go":
+        if self._signal == "go":
             await self._wait(script)
             return
         lost = self._newly_lost()
         if self._hand_back:
-            await self._commit(release=True, lost=lost)
+            await self._commit(self._changes(release=True, lost=lost))
             if self._hand_back:
                 return
-            # Someone stopped it at that very moment, and nobody drives it any more.
+            # It was told to stop while it was being released, and no process is left to do it.
             stopped = Shown(type="status", data={"status": "stopped"})
             await self.store.move(self.debate.id, "stopped", expect=("stopping",), events=[stopped])
         else:
-            await self._commit(status="stopped", release=True, lost=lost)
-
-    def _cut_off(self, step: Step, chars: int) -> Usage:
-        """About what a call has used that will never say so."""
-        if not chars:
-            return Usage()
-        tokens_in = sum(len(message.text) for message in step.messages) // CHARS_PER_TOKEN
-        tokens_out = chars // CHARS_PER_TOKEN + 1
-        price = self.models.price(step.seat.model)
-        cost = None if price is None else price.of(tokens_in, tokens_out)
-        return Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost)
+            await self._commit(self._changes(status="stopped", release=True, lost=lost))
 
     async def _wait(self, script: Script) -> None:
-        """Only people can go on from here: ask them, and hold nothing while they think."""
+        """Store the questions to people and release the debate: waiting for an answer costs nothing."""
         now = self._now()
-        gates = [gate_for(step, self.debate.id, now) for step in script.open.values()]
+        asking = [step for step in script.open.values() if isinstance(step, AskPerson)]
+        gates = [gate_for(step, self.debate.id, now) for step in asking]
         asked = [
             Shown(
                 type="gate",
@@ -426,71 +360,57 @@ class Drive:
             )
             for gate in gates
         ]
-        await self._commit(script, cursor=script.cursor, events=asked, status="waiting", gates=gates, release=True)
+        waiting = self._changes(
+            cursor=script.cursor,
+            total_rounds=script.total_rounds,
+            events=asked,
+            status="waiting",
+            gates=gates,
+            release=True,
+        )
+        await self._commit(waiting)
         self.waits = True
 
     async def _fail(self, error: Exception) -> None:
         try:
-            await self._commit(status="failed", error=failure_of(error), release=True, lost=self._newly_lost())
+            failed = self._changes(status="failed", error=failure_of(error), release=True, lost=self._newly_lost())
+            await self._commit(failed)
         except Superseded:
-            self.signal = "lost"
+            self._signal = "lost"
 
-    async def _commit(
-        self,
-        script: Script | None = None,
-        *,
-        turns: Sequence[Turn] = (),
-        cursor: Cursor | None = None,
-        events: Sequence[Shown] = (),
-        shown: int = 0,
-        status: Status | None = None,
-        error: Failure | None = None,
-        lost: Usage | None = None,
-        gates: Sequence[Gate] = (),
-        release: bool = False,
-    ) -> None:
-        """All of it in one transaction, then tell those who listen."""
+    def _changes(self, **changes: Any) -> Commit:
+        return Commit(debate_id=self.debate.id, epoch=self.debate.epoch, **changes)
+
+    async def _commit(self, commit: Commit) -> None:
+        """Store everything in one transaction, then publish its events. Raises Superseded when the debate has been
+        claimed by another process, canceled or deleted."""
+        status, error = commit.status, commit.error
         if status is not None:
             why: Json = {} if error is None else {"error": error.message, "kind": error.kind}
             if error is not None and self._partial:
                 why["partial"] = self._partial
-            events = [*events, Shown(type="status", data={"status": status, **why})]
-        outcome = None if script is None else script.outcome
-        committed = await self.store.commit(
-            Commit(
-                debate_id=self.debate.id,
-                epoch=self.debate.epoch,
-                turns=turns,
-                cursor=cursor,
-                total_rounds=0 if script is None else script.total_rounds,
-                events=events,
-                shown=shown,
-                status=status,
-                outcome=None if outcome is None else asdict(outcome),
-                error=error,
-                lost=lost,
-                gates=gates,
-                release=release,
-            )
-        )
+            shown = Shown(type="status", data={"status": status, **why})
+            commit = replace(commit, events=[*commit.events, shown])
+        committed = await self.store.commit(commit)
         if committed is None:
-            if self.witness is not None:
-                self.witness.refused(self.debate)
-            raise Superseded(f"Debate {self.debate.short} was taken over, canceled or deleted by someone else.")
+            if self.observer is not None:
+                self.observer.refused(self.debate)
+            raise Superseded(f"Debate {self.debate.short} was taken over, canceled or deleted meanwhile.")
         for event in committed.events:
             self.hub.publish(self.debate.id, event)
-        if status is not None and self.witness is not None:
-            self.witness.rested(self.debate, status, error)
+        if status is not None and self.observer is not None:
+            self.observer.rested(self.debate, status, error)
         if committed.status == "stopping":
-            self.tell("finish")
+            self.signal("finish")
 
     def _newly_lost(self) -> Usage | None:
-        """What was paid for here and left no turn, calls that are cut off now included."""
+        """What this drive has paid for without a turn, with an estimate for calls that are being cut off."""
         lost = self._lost - self.debate.lost
         steps = {} if self._script is None else self._script.open
         for flight in self.hub.flights(self.debate.id).values():
-            if flight.key in steps:
-                lost += self._cut_off(steps[flight.key], len(flight.text))
+            step = steps.get(flight.key)
+            if isinstance(step, Ask):
+                lost += self.executors.ask.cut_off(step, len(flight.text))
         return None if lost == Usage() else lost
 
     async def _clear(self) -> None:
@@ -500,13 +420,13 @@ class Drive:
         await asyncio.gather(*tasks, return_exceptions=True)
         for key in self._flying:
             self.hub.end(self.debate.id, key)
-        self.hub.leave_stage(self.debate.id)
+        self.hub.release(self.debate.id)
         if self._script is not None:
             self._script.close()
 
 
 def _notices(turn: Turn) -> list[Shown]:
-    """What people should know about how a turn came to be."""
+    """Notices about a turn: a limit reached, a shortened call, failed attempts."""
     if not turn.metadata:
         return []
     texts: list[str] = []

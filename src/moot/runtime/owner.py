@@ -1,4 +1,4 @@
-"""Who drives a debate, written so that another process on the same machine can tell whether it still lives."""
+"""Names of processes that drive debates, from which others on the same machine can tell whether they live."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def this_process() -> str:
 
 
 def is_dead(owner: str) -> bool:
-    """True only when it is certain: the owner was a process of this machine, and is gone."""
+    """Whether the owner is certainly dead: a process of this machine that no longer exists."""
     parts = owner.split("/")
     if len(parts) != 4 or parts[0] != _place() or not parts[1].isdigit():
         return False
@@ -33,7 +33,7 @@ def is_dead(owner: str) -> bool:
 
 @cache
 def _place() -> str:
-    """Where a pid means something: this machine since it was started, and this namespace of processes."""
+    """What a pid is relative to: the machine, its boot, and the pid namespace."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         namespace = os.readlink("/proc/self/ns/pid")
@@ -43,8 +43,8 @@ def _place() -> str:
 
 
 def _started(pid: int) -> str:
-    """When the process began, in kernel ticks: a pid that is used again is another process. One that has ended, and
-    whose parent has not noticed yet, is none."""
+    """The start time of a process in kernel ticks, which tells it from a later one with the same pid; empty when there
+    is none, or only a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if fields[0] in "ZX" else fields[19]

@@ -1,28 +1,32 @@
-"""Running a debate again on its recorded turns, without a model, and proving that nothing differs."""
+"""Replaying a debate from its recorded turns, without models or tools, and comparing the result byte for byte."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import zip_longest
 
+from moot.core.steps import Step
+from moot.core.types import Debate, Event, Json, Outcome, Shown, Turn, record
 from moot.formats import Format
 from moot.reasoning.fence import clean
-from moot.script import Step
-from moot.types import Debate, Event, Json, Shown, Turn, record
 
 
 @record
 class Rerun:
+    """What the rules make of the recorded turns."""
+
     shown: Sequence[Shown]
-    outcome: Json | None
-    steps: dict[str, Step]  # every step that was asked, by key
+    outcome: Outcome | None
+    steps: dict[str, Step]  # every step of the debate, by key
 
 
 @record
 class Proof:
+    """The transcript as it was shown, and as the replay shows it."""
+
     recorded: bytes
     replayed: bytes
 
@@ -36,7 +40,7 @@ class Proof:
 
     @property
     def first_difference(self) -> tuple[int, str, str] | None:
-        """Line number, what is recorded there, what the replay has there."""
+        """The number of the first line that differs, and that line in both transcripts."""
         pairs = zip_longest(self.recorded.splitlines(), self.replayed.splitlines(), fillvalue=b"")
         for number, (one, two) in enumerate(pairs, 1):
             if one != two:
@@ -45,21 +49,21 @@ class Proof:
 
 
 def rerun(format_: Format, debate: Debate, turns: Sequence[Turn]) -> Rerun:
-    """Raises ScriptChanged when a turn is not what the rules ask for."""
+    """Feed the turns to the rules. Raises ScriptChanged when one of them is not what the rules ask for."""
     script = format_.script(debate)
     shown = script.begin()
     steps: dict[str, Step] = dict(script.open)
     for turn in turns:
         shown += script.resolve(replace(turn, content=_content(turn, steps.get(turn.key))))
         steps.update(script.open)
-    outcome = None if script.outcome is None else asdict(script.outcome)
+    outcome = script.outcome
     script.close()
     return Rerun(shown=shown, outcome=outcome, steps=steps)
 
 
 def _content(turn: Turn, step: Step | None) -> str:
-    """What people should read of a turn, from what was written: not what the record says they read."""
-    if turn.failure is not None or step is None or turn.kind not in ("ask", "recall"):
+    """The content of a turn, derived anew from what was written, so that a changed content is noticed."""
+    if turn.failure is not None or step is None or turn.kind not in ("ask", "recall", "use"):
         return turn.content
     if step.returns is None or turn.data is None:
         return clean(turn.written)
@@ -67,7 +71,7 @@ def _content(turn: Turn, step: Step | None) -> str:
 
 
 def prove(format_: Format, debate: Debate, turns: Sequence[Turn], events: Sequence[Event]) -> Proof:
-    """Compare the transcript that people saw with the one that the turns lead to."""
+    """Compare the transcript of the stored events with that of a replay."""
     again = rerun(format_, debate, turns)
     seen = [event for event in events if event.type.isupper()]
     return Proof(
@@ -75,11 +79,11 @@ def prove(format_: Format, debate: Debate, turns: Sequence[Turn], events: Sequen
     )
 
 
-def transcript(debate: Debate, shown: Sequence[Event | Shown], outcome: Json | None) -> bytes:
-    """One JSON line for each thing shown, in order: the same debate always gives the same bytes."""
+def transcript(debate: Debate, shown: Sequence[Event | Shown], outcome: Outcome | None) -> bytes:
+    """One JSON line for each event, in order. Equal debates give equal bytes."""
     lines: list[Json] = [{"topic": debate.topic, "format": debate.format, "cast": [seat.name for seat in debate.cast]}]
     lines += [{"type": each.type, "key": each.key, "data": each.data, **_words(each.turn)} for each in shown]
-    lines.append({"outcome": outcome})
+    lines.append({"outcome": None if outcome is None else outcome.model_dump(mode="json")})
     return b"".join(json.dumps(line, ensure_ascii=False, sort_keys=True).encode() + b"\n" for line in lines)
 
 

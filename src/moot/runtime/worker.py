@@ -1,4 +1,4 @@
-"""A worker: takes debates from the queue, drives each until it waits, stops or ends, and sweeps up what was lost."""
+"""A worker: takes debates from the queue, drives each until it rests, and sweeps for debates that were never queued."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
 
-from moot.errors import MootError, NoSuchDebate, StoreError, WrongStatus
+from moot.core.errors import MootError, NoSuchDebate, StoreError, WrongStatus
 from moot.runtime.runtime import Runtime
 from moot.store import Changed
 from moot.store.queue import Queue, Swept
-from moot.telemetry import Where, where
+from moot.telemetry import TaskContext, task_context
 
 log = logging.getLogger("moot.worker")
 
-FIRST_WAIT, LONGEST_WAIT = 0.5, 10.0  # seconds before a queue that broke off is tried again
+FIRST_WAIT, LONGEST_WAIT = 0.5, 10.0  # seconds before a queue that failed is run again
 
 
 class Worker:
@@ -25,17 +25,15 @@ class Worker:
     ) -> None:
         self.runtime, self.queue = runtime, queue
         self._at_once, self._sweep_seconds, self._drain_seconds = at_once, sweep_seconds, drain_seconds
-        self.abandoned = (
-            0  # that could neither be finished nor handed back; others find them when their leases are over
-        )
+        self.abandoned = 0  # debates neither finished nor handed back: others take them when their leases are over
         self._stop = asyncio.Event()
-        self._looking, self._asked, self._looked = asyncio.Lock(), 0, 0  # for questions whose time is over
+        self._expiring, self._asked, self._done = asyncio.Lock(), 0, 0  # see _expire
         self._driving: set[asyncio.Task[None]] = set()
-        self._beside: set[asyncio.Task[None]] = set()  # that nobody waits for before the end
+        self._background: set[asyncio.Task[None]] = set()
 
     def stop(self) -> None:
-        """Take nothing more; finish the steps in flight within the limit, and hand the rest back. Said twice: hand all
-        of it back at once."""
+        """Take no further debate; finish the steps in flight within `drain_seconds` and hand the rest back. Called
+        twice: hand everything back at once."""
         if self._stop.is_set():
             log.info("Told to end at once.")
             self._spawn(self._hand_back(0.0))
@@ -48,22 +46,22 @@ class Worker:
         return self._stop.is_set()
 
     async def run(self) -> None:
-        """Until it is told to stop, or nothing could ever be taken: raises what is in the way."""
-        self.runtime.neighbours.heard.append(self._heard)
-        self.runtime.neighbours.attend()
+        """Work until `stop` is called. Raises what makes the queue unusable for good."""
+        self.runtime.peers.on_change.append(self._on_change)
+        self.runtime.peers.listen()
         sweeping = asyncio.create_task(self._sweeps(), name="moot-sweep")
         taking = asyncio.create_task(self._take(), name="moot-take")
-        told = asyncio.create_task(self._stop.wait())
+        stopped = asyncio.create_task(self._stop.wait())
         try:
-            await asyncio.wait((taking, told), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((taking, stopped), return_when=asyncio.FIRST_COMPLETED)
             self._stop.set()
             await self._drain()
             await taking
         finally:
-            self.runtime.neighbours.heard.remove(self._heard)
-            for task in (sweeping, taking, told):
+            self.runtime.peers.on_change.remove(self._on_change)
+            for task in (sweeping, taking, stopped):
                 task.cancel()
-            await asyncio.gather(sweeping, taking, told, *self._beside, return_exceptions=True)
+            await asyncio.gather(sweeping, taking, stopped, *self._background, return_exceptions=True)
 
     async def _take(self) -> None:
         wait = FIRST_WAIT
@@ -83,19 +81,19 @@ class Worker:
 
     async def _advance(self, debate_id: str) -> bool:
         if self._stop.is_set() or len(self._driving) >= self._at_once:
-            return False  # the queue counts what it delivered, and forgets that when its connection is lost
+            return False  # the queue limits deliveries itself, but forgets its count when its connection is lost
         task = asyncio.create_task(self._drive(debate_id), name=f"moot-work-{debate_id[:8]}")
         self._driving.add(task)
         task.add_done_callback(self._driving.discard)
-        await asyncio.shield(task)  # it is driven on when whoever delivered it is gone
+        await asyncio.shield(task)  # a lost connection of the queue does not end the drive
         return True
 
     async def _drive(self, debate_id: str) -> None:
-        """As far as it goes. Whatever is in the way: its lease runs out, and a sweep finds it."""
+        """Drive a debate until it rests. After any error its lease runs out, and a sweep finds it."""
         short = debate_id[:8]
         try:
             debate = await self.runtime.advance(debate_id)
-            where.set(Where(debate_id, debate.epoch))
+            task_context.set(TaskContext(debate_id, debate.epoch))
             rested = await self.runtime.wait(debate_id)
             if rested.status == "waiting":
                 await self._expect_answers(debate_id)
@@ -106,12 +104,12 @@ class Worker:
             ):
                 log.info("Debate %s is handed back.", short)
         except (WrongStatus, NoSuchDebate):
-            pass  # it is done, stopped, or someone else's: this was said twice, or late
+            pass  # delivered twice or late: it rests, or another worker drives it
         except MootError as error:
             self.abandoned += self._stop.is_set()
             log.error("Debate %s could not be driven on: %s", short, error)
         except Exception as error:
-            # What it says may quote anything.
+            # Its text is not logged: it may quote anything.
             log.error("Debate %s could not be driven on: %s.", short, type(error).__name__, exc_info=error)
 
     async def _expect_answers(self, debate_id: str) -> None:
@@ -121,23 +119,23 @@ class Worker:
             await self.queue.put_later(debate_id, max(0.0, min(times) - self.runtime.now()))
 
     async def _expire(self) -> None:
-        """It looks at every question: of all who ask for it meanwhile, one looks again."""
+        """Apply time-outs. One run covers all gates, so calls that come during a run share the next one."""
         self._asked += 1
         mine = self._asked
-        async with self._looking:
-            if self._looked >= mine:
+        async with self._expiring:
+            if self._done >= mine:
                 return
             upto = self._asked
             for debate in await self.runtime.expire():
                 await self.queue.answered(debate.id)
-            self._looked = upto
+            self._done = upto
 
-    def _heard(self, changed: Changed) -> None:
-        """An answer is told without a status: the debate may go on."""
-        if changed.status is None and changed.debate_id not in self.runtime.hub.attended:
-            self._spawn(self._answered(changed.debate_id))
+    def _on_change(self, changed: Changed) -> None:
+        # An answer changes no status. A watched debate is resumed by its watcher.
+        if changed.status is None and changed.debate_id not in self.runtime.hub.watched:
+            self._spawn(self._queue_answered(changed.debate_id))
 
-    async def _answered(self, debate_id: str) -> None:
+    async def _queue_answered(self, debate_id: str) -> None:
         with suppress(StoreError):
             await self.queue.answered(debate_id)
 
@@ -146,8 +144,8 @@ class Worker:
             try:
                 await self._expire()
                 swept = await self.queue.sweep(self._sweep_seconds)
-                if self.runtime.witness is not None:
-                    self.runtime.witness.swept(swept)
+                if self.runtime.observer is not None:
+                    self.runtime.observer.swept(swept)
                 if swept != Swept():
                     log.info(
                         "Swept: %d orphans queued, %d answered, %d stopped.",
@@ -155,20 +153,20 @@ class Worker:
                     )  # fmt: skip
             except StoreError as error:
                 log.warning("The sweep failed: %s", error)
-            except Exception as error:  # the next one may get through; without any, what is lost stays lost
+            except Exception as error:  # the next sweep may succeed; without sweeps, lost debates stay lost
                 log.error("The sweep failed: %s.", type(error).__name__, exc_info=error)
             await asyncio.sleep(self._sweep_seconds)
 
     async def _drain(self) -> None:
         await self._hand_back(self._drain_seconds)
         if self._driving:
-            await asyncio.wait(self._driving)  # what was being claimed just then is handed back, too
+            await asyncio.wait(self._driving)  # debates that were being claimed are handed back, too
 
     async def _hand_back(self, seconds: float) -> None:
-        with suppress(StoreError):  # then nobody can be told: the leases run out, and a sweep finds them
+        with suppress(StoreError):  # then their leases run out, and a sweep finds them
             await self.runtime.hand_back(seconds)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
-        self._beside.add(task)
-        task.add_done_callback(self._beside.discard)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from moot.app import App
+from moot.core.settings import Settings, read
 from moot.server.app import create_app
-from moot.settings import Settings, read
 
 if __name__ == "__main__":
     print(json.dumps(create_app(App(read(Settings, {}), {})).openapi(), indent=1))

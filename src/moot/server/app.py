@@ -1,4 +1,4 @@
-"""The server: one FastAPI app around one `App`. What is served is listed here and nowhere else."""
+"""The ASGI application: one FastAPI app around one `App`, with every router, middleware and mounted endpoint."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from fastapi import FastAPI
 from moot import __version__
 from moot.app import App
 from moot.server import dashboard, openapi, problems
-from moot.server.agents import Agents
 from moot.server.chat import routes as chat
-from moot.server.chat.replies import Errors
-from moot.server.going import Runs, runs_of
-from moot.server.guard import Guard, Names, Rates, is_loopback
-from moot.server.house import House
+from moot.server.chat.completions import OpenAIErrors
+from moot.server.context import ServerContext
+from moot.server.dispatch import Dispatcher, dispatcher_of
+from moot.server.guard import ClientRates, Guard, Names, is_loopback
+from moot.server.mcp_endpoint import McpEndpoint
 from moot.server.routes import (
     catalog,
     debates,
@@ -29,7 +29,7 @@ from moot.server.routes import (
     transcript,
 )
 
-# What the description of the API has; other ways in (the dashboard, MCP) mount themselves in `create_app`.
+# What OpenAPI describes; the dashboard and MCP are mounted in `create_app`.
 ROUTERS = [
     debates.router,
     lifecycle.router,
@@ -49,31 +49,31 @@ def demands_token(app: App, host: str) -> bool:
     return app.settings.serve_tokens == "always" or not is_loopback(host)
 
 
-def create_app(app: App, *, host: str | None = None, runs: Runs | None = None) -> FastAPI:
+def create_app(app: App, *, host: str | None = None, dispatcher: Dispatcher | None = None) -> FastAPI:
     """`host` is the address that it will be served on. The caller closes `app` when the server has ended."""
     settings, host = app.settings, host or app.settings.serve_host
-    agents = Agents()
+    mcp = McpEndpoint()
 
     @asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncGenerator[None]:
         await app.runtime.store.open()
-        house = House(app, runs or runs_of(app), demands_token=demands_token(app, host))
-        api.state.house = house
-        await house.runs.open()
+        context = ServerContext(app, dispatcher or dispatcher_of(app), demands_token=demands_token(app, host))
+        api.state.context = context
+        await context.dispatcher.open()
         try:
             yield
         finally:
-            house.closing.set()
-            await agents.close()
-            await house.runs.close()
+            context.closing.set()
+            await mcp.close()
+            await context.dispatcher.close()
 
     api = FastAPI(title="moot", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     for router in ROUTERS:
         api.include_router(router)
-    api.router.routes.extend(agents.routes())
+    api.router.routes.extend(mcp.routes())
     api.router.routes.extend(dashboard.routes())
     problems.handle(api, openapi.routes(ROUTERS))
-    api.add_middleware(Guard, names=Names(host, settings.serve_hosts), rates=Rates(settings.serve_rate))
-    api.add_middleware(Errors)
+    api.add_middleware(Guard, names=Names(host, settings.serve_hosts), rates=ClientRates(settings.serve_rate))
+    api.add_middleware(OpenAIErrors)
     api.openapi = lambda: openapi.describe(api, ROUTERS)
     return api

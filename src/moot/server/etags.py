@@ -1,13 +1,13 @@
-"""Versions of a debate, so that whoever changes it can say what they believe it to be."""
+"""Versions of a debate: `ETag`, `If-None-Match`, `If-Match`."""
 
 from __future__ import annotations
 
+from moot.core.types import Debate
 from moot.server.problems import Refused
-from moot.types import Debate
 
 
 def etag(debate: Debate) -> str:
-    """Another one after everything that happens to the debate."""
+    """The debate's version. It changes with everything that happens to the debate."""
     return f'"{debate.epoch}-{debate.last_seq}-{debate.status}-{round(debate.updated_at * 1_000_000):x}"'
 
 
@@ -20,7 +20,7 @@ def same(header: str | None, tag: str) -> bool:
 
 
 def seen(if_match: str | None, debate: Debate) -> Debate | None:
-    """The debate as whoever changes it has seen it, if they say so. Raises Refused when it has changed since."""
+    """The version named by `If-Match`, or None. Raises Refused if the debate has changed since."""
     check(if_match, debate)
     return None if if_match is None or if_match.strip() == "*" else debate
 

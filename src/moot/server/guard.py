@@ -1,8 +1,9 @@
-"""What every request must pass before a route sees it, and the headers that every response gets.
+"""Checks before any route sees a request, and security headers on every response.
 
-On loopback without tokens, the browser of whoever sits here is the danger: a web page elsewhere must not be able to
-talk to moot through it. So names that are not ours are refused (DNS rebinding), and so is every change that another
-site asks for (CSRF); nothing allows another site to read an answer (no CORS)."""
+On loopback without tokens, the danger is the local user's browser: a page of another site must not reach moot through
+it. So unknown names in `Host` are refused (DNS rebinding), and so are changes asked for by another site (CSRF); no CORS
+header lets another site read a response.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ from moot.server.problems import Refused, response, unexpected
 log = logging.getLogger("moot.server")
 
 MAX_BODY = 1_000_000
-BURST_SECONDS = 10  # a client that was quiet may catch up so much
+LOGIN_PATH = "/v1/session"
+MAX_LOGIN = 4_000  # of what anyone may send without a token
+BURST_SECONDS = 10  # seconds' worth of requests that an idle client may make at once
 MAX_CLIENTS = 10_000
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -54,7 +57,7 @@ def is_loopback(host: str) -> bool:
 
 
 class Names:
-    """The names under which this server may be asked."""
+    """The values of `Host` that this server answers to."""
 
     def __init__(self, bound: str, others: Iterable[str] = ()) -> None:
         self._names = {bound.lower(), *(name.lower() for name in others), *LOCAL_NAMES}
@@ -83,15 +86,15 @@ def _is_address(name: str) -> bool:
     return True
 
 
-class Rates:
-    """So many requests a second for each client; one that was quiet may make a burst."""
+class ClientRates:
+    """A token bucket for each client: `rate` requests a second, with bursts of `BURST_SECONDS`."""
 
     def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._clock = rate, clock
         self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait(self, client: str) -> float:
-        """Seconds until the client may ask again; 0: it may now, and has."""
+        """Count a request; return the seconds to wait before trying again, or 0 when it is allowed."""
         now = self._clock()
         left, then = self._clients.pop(client, (self._rate * BURST_SECONDS, now))
         left = min(self._rate * BURST_SECONDS, left + (now - then) * self._rate)
@@ -103,7 +106,7 @@ class Rates:
 
 
 class Guard:
-    def __init__(self, app: ASGIApp, *, names: Names, rates: Rates, max_body: int = MAX_BODY) -> None:
+    def __init__(self, app: ASGIApp, *, names: Names, rates: ClientRates, max_body: int = MAX_BODY) -> None:
         self.app, self.names, self.rates, self.max_body = app, names, rates, max_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -153,10 +156,10 @@ class Guard:
             )
         self._check_origin(scope, headers, host)
         if scope["method"] not in SAFE:
-            self._check_body(headers)
+            self._check_body(scope, headers)
 
     def _check_origin(self, scope: Scope, headers: Headers, host: str) -> None:
-        """A page of another site changes nothing, and opens no streams; it may link to us."""
+        """Refuse changes and streams that a page of another site asks for. Links to moot are allowed."""
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
         foreign = site not in ("same-origin", "none")
         if scope["method"] in SAFE:
@@ -164,34 +167,38 @@ class Guard:
         elif origin is not None:
             foreign = foreign or origin.partition("://")[2].lower() != host.lower()
         if foreign:
-            raise Refused("cross-origin", "Another site can't use moot. Ask from its own pages, or without a browser.")
+            raise Refused("cross-origin", "Another site can't use moot. Use its own pages, or no browser.")
 
-    def _check_body(self, headers: Headers) -> None:
-        length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > self.max_body:
-            raise Refused("too-large", self._too_large())
+    def _most(self, scope: Scope) -> int:
+        return min(self.max_body, MAX_LOGIN) if scope["path"] == LOGIN_PATH else self.max_body
+
+    def _check_body(self, scope: Scope, headers: Headers) -> None:
+        length, most = headers.get("content-length", "0"), self._most(scope)
+        if length.isdigit() and int(length) > most:
+            raise Refused("too-large", _too_large(most))
         has_body = length != "0" or "transfer-encoding" in headers
         if has_body and not _is_json(headers.get("content-type", "")):
             raise Refused("unsupported-media-type", "Send the body as JSON, with `Content-Type: application/json`.")
 
     def _measured(self, scope: Scope, receive: Receive) -> Receive:
-        """A body that does not say how long it is, or lies, is cut off where it gets too long."""
+        """Refuse a body that grows too long, whatever its Content-Length says."""
         if scope["method"] in SAFE:
             return receive
-        read = 0
+        read, most = 0, self._most(scope)
 
         async def measured() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
-            if read > self.max_body:
-                raise HTTPException(413, self._too_large())
+            if read > most:
+                raise HTTPException(413, _too_large(most))
             return message
 
         return measured
 
-    def _too_large(self) -> str:
-        return f"The body has more than {self.max_body:,} bytes, which is the most."
+
+def _too_large(most: int) -> str:
+    return f"The body has more than {most:,} bytes, which is the most."
 
 
 def _is_json(content_type: str) -> bool:

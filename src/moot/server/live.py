@@ -1,8 +1,9 @@
-"""What happens in debates, for everyone who watches them from here.
+"""Fan-out of live events to the connections of this process.
 
-One `Channel` follows a debate, however many watch it. A `Reader` is one connection's place in it: the last event it was
-sent, and how much of each text in flight. Nothing is queued for a reader; when it can take more, it gets what is new
-since its place, so a slow one gets larger pieces and costs no memory."""
+One `Channel` follows a debate, however many connections watch it. A `Reader` is one connection's place in it: the last
+event it was sent, and how much of each text in flight. Nothing is queued for a reader; when it can take more, it gets
+what is new since its place, so a slow reader gets larger pieces and costs no memory.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +14,26 @@ from collections.abc import Hashable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
+from moot.core.types import Debate, Event, record
+from moot.formats import wording_of
+from moot.formats.wording import Wording
 from moot.runtime.hub import Flight
 from moot.runtime.runtime import Runtime
-from moot.types import Debate, Event, record
+from moot.server.wordings import hear_names
 
 log = logging.getLogger("moot.server")
 
-TICK_SECONDS = 0.05  # text in flight is told at most so often
-REST_SECONDS = 0.5  # how often to look whether a debate at rest has moved
-FRESH_SECONDS = 1.0  # how old the debate's own numbers may be while text comes in
-LIST_SECONDS = 0.5  # how often to look what has changed among the newest debates
+TICK_SECONDS = 0.05  # shortest time between two deltas of a step
+REST_SECONDS = 0.5  # how often to poll a debate at rest
+FRESH_SECONDS = 1.0  # greatest age of the debate's own numbers while text comes in
+LIST_SECONDS = 0.5  # how often to poll the newest debates
 NEWEST = 50
-RECENT = 256  # events that a channel keeps for its readers; older ones are in the store
+RECENT = 256  # events that a channel keeps for its readers; older ones are read from the store
 PAGE = 200
 
 
 @record
-class Said:
+class Delta:
     """New text of a step in flight, as it was when the reader looked."""
 
     flight: Flight
@@ -39,11 +43,11 @@ class Said:
     done: bool = False
 
 
-Item = Event | Said | Debate
+Item = Event | Delta | Debate
 
 
 @dataclass(slots=True)
-class Heard:
+class Sent:
     """How much of a text in flight a reader has been sent."""
 
     flight: Flight
@@ -53,15 +57,19 @@ class Heard:
 
 
 class Channel:
+    """Follows one debate for all its readers."""
+
     def __init__(self, runtime: Runtime, debate: Debate) -> None:
         self.runtime, self.debate = runtime, debate
         self.id, self.last_seq = debate.id, debate.last_seq
         self.over = debate.terminal
-        self.resting = debate.terminal  # nothing happens until someone moves it on
+        self.resting = debate.terminal  # nothing happens until a request moves it on
         self.broken: Exception | None = None
         self.readers: set[asyncio.Event] = set()
-        # What has been put into words since the last news: all who are at the same place are sent the same bytes.
-        self.worded: dict[Hashable, tuple[Item, bytes]] = {}
+        # Encoded since the last news: readers at the same place are sent the same bytes.
+        self.encoded: dict[Hashable, tuple[Item, bytes]] = {}
+        # It hears live events as they arrive, and those before on first use.
+        self._wording, self._at_first, self._knows_names = wording_of(debate), debate, False
         self._recent: deque[Event] = deque(maxlen=RECENT)
         self._fetched = 0.0
         self._task: asyncio.Task[None] | None = None
@@ -76,6 +84,13 @@ class Channel:
             with suppress(asyncio.CancelledError):
                 await self._task
 
+    async def wording(self) -> Wording:
+        """The words for this debate, with the names that its seats have been given so far."""
+        if not self._knows_names:
+            await hear_names(self.runtime.store, self._at_first, self._wording, until=self._at_first.last_seq)
+            self._knows_names = True
+        return self._wording
+
     async def after(self, seq: int) -> Sequence[Event]:
         """The next events; at most a page of them."""
         if seq >= self.last_seq:
@@ -86,7 +101,7 @@ class Channel:
 
     @property
     def flights(self) -> list[tuple[Flight, bool]]:
-        """What is being said; and what has been said, but waits to be shown."""
+        """Steps in flight; and those whose text is complete but whose event waits to be shown (True)."""
         hub = self.runtime.hub
         landed = [(flight, True) for flight in hub.landed(self.id).values()]
         return [*landed, *((flight, False) for flight in hub.flights(self.id).values())]
@@ -107,26 +122,28 @@ class Channel:
             self._wake()
 
     async def _follow(self) -> Debate:
-        """Until the debate comes to rest."""
+        """Pass on what happens until the debate comes to rest."""
         async with aclosing(self.runtime.watch(self.id, self.last_seq)) as updates:
             async for update in updates:
                 if update.debate is not None:
                     return update.debate
                 if update.events:
                     self._recent.extend(update.events)
+                    for event in update.events:
+                        self._wording.hear(event)
                     self.last_seq = update.events[-1].seq
                     await self._refresh(now=True)
                     self._wake()
                 else:
                     again = asyncio.get_running_loop().time() + TICK_SECONDS
-                    self._wake()  # text first: it waits for no look into the store
+                    self._wake()  # text first: it must not wait for the store
                     if await self._refresh(now=False):
                         self._wake()
                     await asyncio.sleep(again - asyncio.get_running_loop().time())
         raise AssertionError("watching ends with the debate")
 
     async def _refresh(self, *, now: bool) -> bool:
-        """Whether it has looked."""
+        """Read the debate again if it may have changed; return whether it was read."""
         time = asyncio.get_running_loop().time()
         if not now and time - self._fetched <= FRESH_SECONDS:
             return False
@@ -134,7 +151,7 @@ class Channel:
         return True
 
     async def _rest(self, left: Debate) -> None:
-        """Until someone moves it on."""
+        """Keep readers waiting until the debate moves on."""
         listener = self.runtime.hub.listen(self.id)
         try:
             while True:
@@ -142,14 +159,14 @@ class Channel:
                 now = await self.runtime.store.get(self.id)
                 if (now.epoch, now.status, now.last_seq) != (left.epoch, left.status, self.last_seq):
                     return
-                if now != self.debate:  # rated, or guided
+                if now != self.debate:  # it was rated or guided
                     self.debate = now
                     self._wake()
         finally:
             self.runtime.hub.leave(self.id, listener)
 
     def _wake(self) -> None:
-        self.worded.clear()
+        self.encoded.clear()
         for reader in self.readers:
             reader.set()
 
@@ -159,13 +176,13 @@ class Reader:
 
     def __init__(self, channel: Channel, after: int, news: asyncio.Event) -> None:
         self.channel, self.seq, self.news = channel, min(after, channel.last_seq), news
-        self._heard: dict[str, Heard] = {}
-        self._sent: set[str] = set()  # keys whose events it has: their text is told
-        self._told: Debate | None = None
+        self._flights: dict[str, Sent] = {}  # by key
+        self._done: set[str] = set()  # keys whose events were sent: no more text of them
+        self._debate: Debate | None = None  # as it was last sent
         channel.readers.add(news)
 
     def finished(self, *, at_rest: bool) -> bool:
-        """Everything was told and nothing more will come; with `at_rest`, unless someone moves it on."""
+        """Whether everything was sent and nothing more will come; with `at_rest`, unless the debate is moved on."""
         channel = self.channel
         return (channel.over or (at_rest and channel.resting)) and self.seq >= channel.last_seq
 
@@ -173,47 +190,47 @@ class Reader:
         self.channel.readers.discard(self.news)
 
     async def take(self) -> list[Item]:
-        """What is new. Called again at once when it was much."""
+        """What is new since the last call. Sets `news` again when that was only a page of it."""
         items: list[Item] = []
         for event in await self.channel.after(self.seq):
             items.append(event)
             self.seq = event.seq
             if event.key:
-                self._sent.add(event.key)
-                self._heard.pop(event.key, None)
+                self._done.add(event.key)
+                self._flights.pop(event.key, None)
         if self.seq < self.channel.last_seq:
             self.news.set()
             return items
-        items += self._flying()
-        if self._told is not self.channel.debate and self._told != self.channel.debate:
-            self._told = self.channel.debate
-            items.append(self._told)
+        items += self._deltas()
+        if self._debate is not self.channel.debate and self._debate != self.channel.debate:
+            self._debate = self.channel.debate
+            items.append(self._debate)
         return items
 
-    def _flying(self) -> list[Said]:
-        said: list[Said] = []
+    def _deltas(self) -> list[Delta]:
+        deltas: list[Delta] = []
         flights = self.channel.flights
         for flight, done in flights:
-            if flight.key not in self._sent:
-                said += self._new_of(flight, done=done)
-        # A step that ended and left nothing to show: no more than its last words comes of it.
-        for key in self._heard.keys() - {flight.key for flight, _ in flights}:
-            said += self._new_of(self._heard[key].flight, done=True)
-            del self._heard[key]
-        return said
+            if flight.key not in self._done:
+                deltas += self._new_of(flight, done=done)
+        # A step that ended and is never shown: its last text is all that comes of it.
+        for key in self._flights.keys() - {flight.key for flight, _ in flights}:
+            deltas += self._new_of(self._flights[key].flight, done=True)
+            del self._flights[key]
+        return deltas
 
-    def _new_of(self, flight: Flight, *, done: bool) -> list[Said]:
-        heard, length = self._heard.get(flight.key), len(flight.text)
-        known = heard is not None and heard.flight is flight and heard.attempt == flight.attempt
-        offset = heard.chars if known and heard is not None else 0
-        if known and heard is not None and offset == length and heard.done == done:
+    def _new_of(self, flight: Flight, *, done: bool) -> list[Delta]:
+        sent, length = self._flights.get(flight.key), len(flight.text)
+        known = sent is not None and sent.flight is flight and sent.attempt == flight.attempt
+        offset = sent.chars if known and sent is not None else 0
+        if known and sent is not None and offset == length and sent.done == done:
             return []
-        self._heard[flight.key] = Heard(flight, flight.attempt, length, done)
-        return [Said(flight=flight, attempt=flight.attempt, offset=offset, text=flight.text[offset:], done=done)]
+        self._flights[flight.key] = Sent(flight, flight.attempt, length, done)
+        return [Delta(flight=flight, attempt=flight.attempt, offset=offset, text=flight.text[offset:], done=done)]
 
 
 class Newest:
-    """The newest debates, for those who watch a list: each is told again when it has changed."""
+    """Follows the newest debates for readers of the list: each debate is sent again when it has changed."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
@@ -226,7 +243,7 @@ class Newest:
         self._task = asyncio.create_task(self._run(), name="newest-debates")
 
     def poke(self) -> None:
-        """Something was changed from here."""
+        """Look now instead of at the next poll."""
         self._poke.set()
 
     async def end(self) -> None:
@@ -256,23 +273,28 @@ class Newest:
 
 
 class ListReader:
+    """One connection's view of the newest debates."""
+
     def __init__(self, newest: Newest, news: asyncio.Event) -> None:
         self.newest, self.news = newest, news
-        self._told: dict[str, Debate] = {}
+        self._sent: dict[str, Debate] = {}
         newest.readers.add(news)
 
     def leave(self) -> None:
         self.newest.readers.discard(self.news)
 
     def take(self) -> list[Debate]:
-        """Oldest first, so that whoever puts each on top ends with the newest there."""
+        """The debates that changed since the last call, oldest first: a client that puts each on top ends with the
+        newest there."""
         now = self.newest.debates
-        new = [debate for debate in now.values() if self._told.get(debate.id) != debate]
-        self._told = dict(now)
+        new = [debate for debate in now.values() if self._sent.get(debate.id) != debate]
+        self._sent = dict(now)
         return new
 
 
-class Live:
+class Channels:
+    """The channels of this process, opened with their first reader and closed with their last."""
+
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.streams = 0
@@ -308,6 +330,6 @@ class Live:
             await newest.end()
 
     def poke(self) -> None:
-        """Something was changed from here: those who watch the list need not wait."""
+        """Tell readers of the list at once about a change made by this process."""
         if self._newest is not None:
             self._newest.poke()

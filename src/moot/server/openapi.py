@@ -1,4 +1,4 @@
-"""The description of the API that client generators read: OpenAPI 3.1, with every error and every event."""
+"""The OpenAPI 3.1 description of the API, with every error and every event, for client generators."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fastapi.routing import APIRoute
 from pydantic.json_schema import models_json_schema
 
 from moot import __version__
+from moot.core.types import Json
 from moot.server import schemas
-from moot.server.chat import shapes
-from moot.server.house import Needs
+from moot.server.chat import schemas as chat
+from moot.server.context import Needs
 from moot.server.problems import Problem, documented
-from moot.types import Json
 
 DESCRIPTION = """\
 Debates as resources, what happens in them as live events. Errors are `application/problem+json` (RFC 9457); their
@@ -28,7 +28,7 @@ _CHANGES = ("too-large", "unsupported-media-type", "bad-request")
 
 
 def describe(app: FastAPI, routers: Sequence[APIRouter]) -> Json:
-    """Made once, then kept."""
+    """The description, made on first use."""
     if app.openapi_schema is None:
         app.openapi_schema = _described(app, routers)
     return app.openapi_schema
@@ -46,7 +46,7 @@ def _described(app: FastAPI, routers: Sequence[APIRouter]) -> Json:
     for unused in ("HTTPValidationError", "ValidationError"):
         named.pop(unused, None)
     components["securitySchemes"] = {
-        "token": {"type": "http", "scheme": "bearer", "description": "made with `moot token create`"},
+        "token": {"type": "http", "scheme": "bearer", "description": "made by the operator of the server"},
         "session": {"type": "apiKey", "in": "cookie", "name": "moot_session", "description": "see `login`"},
     }
     made = _renamed(made)
@@ -58,7 +58,7 @@ def _described(app: FastAPI, routers: Sequence[APIRouter]) -> Json:
 
 
 def _renamed(made: Json) -> Json:
-    """Where two modules use a name, the schemas of the API keep it, and those of others say where they come from."""
+    """Where two modules use a name, `schemas` keeps it, and the others' get their module's name in front."""
     text = json.dumps(made)
     for name in made["components"]["schemas"]:
         *modules, last = name.split("__")
@@ -69,21 +69,21 @@ def _renamed(made: Json) -> Json:
 
 
 def _in_chat(*slugs: str) -> dict[int | str, Json]:
-    told = {"application/json": {"schema": {"$ref": "#/components/schemas/ChatError"}}}
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/ChatError"}}}
     return {
-        status: {"description": response["description"], "content": told}
-        for status, response in shapes.documented(*slugs).items()
+        status: {"description": response["description"], "content": content}
+        for status, response in chat.documented(*slugs).items()
     }
 
 
 def routes(routers: Sequence[APIRouter]) -> list[APIRoute]:
-    """Those that are described."""
+    """The routes that are described."""
     found = [route for router in routers for route in router.routes]
     return [route for route in found if isinstance(route, APIRoute) and route.include_in_schema]
 
 
 def scope_of(route: APIRoute) -> schemas.Scope | None:
-    """The scope that a route needs; None: anyone may use it."""
+    """The scope that a route needs; None: no token is needed."""
     for dependency in route.dependant.dependencies:
         if isinstance(dependency.call, Needs):
             return dependency.call.scope
@@ -91,7 +91,7 @@ def scope_of(route: APIRoute) -> schemas.Scope | None:
 
 
 def _complete(operation: Json, method: str, scope: schemas.Scope | None, *, in_chat: bool) -> None:
-    """What all routes have in common; those of chats have errors in a shape of their own."""
+    """Add what all routes have in common: errors (in OpenAI's shape for chat routes), scope, security."""
     slugs = [*_EVERYWHERE, *(() if method == "GET" else ("cross-origin", *_CHANGES))]
     slugs += ["token-needed", "scope-missing"] if scope else []
     responses: Json = operation["responses"]

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from moot.config import masked
-from moot.errors import (
+from moot.core.errors import (
     AmbiguousId,
     InputError,
     ModelError,
@@ -26,7 +26,8 @@ from moot.errors import (
     UnknownName,
     WrongStatus,
 )
-from moot.types import record
+from moot.core.explaining import in_words, sentence
+from moot.core.types import record
 
 MEDIA_TYPE = "application/problem+json"
 _PREFIX = "urn:moot:problem:"
@@ -65,10 +66,11 @@ KINDS = [
     Kind(slug="store-unavailable", status=503, title="The database can't be used"),
     Kind(slug="too-many-streams", status=503, title="Too many streams are open"),
 ]
+_LONGEST, _DEEPEST, _MOST_ERRORS = 100, 10, 20  # of what is quoted from a request
 _BY_SLUG = {kind.slug: kind for kind in KINDS}
 _BY_STATUS = {400: "bad-request", 401: "token-needed", 404: "not-found", 405: "method-not-allowed", 413: "too-large"}
 
-# The first that fits; the tree is drawn in moot/errors.py.
+# The first that fits; the tree is drawn in moot/core/errors.py.
 _BY_ERROR: list[tuple[type[MootError], str]] = [
     (NoSuchDebate, "unknown-debate"),
     (AmbiguousId, "ambiguous-id"),
@@ -106,7 +108,7 @@ class Problem(BaseModel):
 
 
 class Refused(Exception):
-    """A problem that a route or a guard has found itself."""
+    """Raised by routes and the guard to answer with a problem."""
 
     def __init__(self, slug: str, detail: str, *, headers: Mapping[str, str] | None = None, **extensions: Any) -> None:
         super().__init__(detail)
@@ -135,7 +137,7 @@ def refusal(error: MootError) -> Refused:
 
 
 def documented(*slugs: str) -> dict[int | str, dict[str, Any]]:
-    """For the `responses` of a route: problems of these types, and those that every route can have."""
+    """For the `responses` of a route: problems of these types."""
     found: dict[int | str, list[str]] = {}
     for kind in (_BY_SLUG[slug] for slug in slugs):
         found.setdefault(kind.status, []).append(kind.slug)
@@ -143,8 +145,8 @@ def documented(*slugs: str) -> dict[int | str, dict[str, Any]]:
 
 
 def _documented(slugs: list[str]) -> dict[str, Any]:
-    told = ". ".join(f"{_BY_SLUG[slug].title} (`{slug}`)" for slug in slugs)
-    return {"description": told, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+    description = ". ".join(f"{_BY_SLUG[slug].title} (`{slug}`)" for slug in slugs)
+    return {"description": description, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
 
 
 def handle(app: FastAPI, routes: Sequence[APIRoute]) -> None:
@@ -171,20 +173,25 @@ def handle(app: FastAPI, routes: Sequence[APIRoute]) -> None:
 
 
 def unexpected() -> Refused:
-    """Says nothing of what went wrong: that is in the log, and could hold anything."""
+    """The problem for an unexpected error. It has no details, which could hold anything: the log has them."""
     return Refused("internal", "Something unexpected happened. It is a bug in moot; the server's log says where.")
 
 
 def _invalid(error: RequestValidationError) -> Refused:
-    wrong = [
-        Wrong(where=".".join(map(str, each["loc"])), message=str(each["msg"]).removeprefix("Value error, "))
-        for each in error.errors()
-    ]
-    if any(each["type"] == "json_invalid" for each in error.errors()):
+    found = error.errors()
+    wrong = [Wrong(where=_quoted(each["loc"]), message=in_words(each)[:_LONGEST]) for each in found[:_MOST_ERRORS]]
+    if any(each["type"] == "json_invalid" for each in found):
         return Refused("bad-request", "The body is not valid JSON.", errors=wrong)
-    told = "; ".join(f"{each.where}: {each.message}" for each in wrong[:3])
+    first = "; ".join(sentence(each.where, each.message) for each in wrong[:3])
     more = f" {len(wrong) - 3} more problems follow in `errors`." if len(wrong) > 3 else ""
-    return Refused("invalid", f"{told}.{more} /openapi.json has the shape of every request.", errors=wrong)
+    more += f" There are {len(found) - len(wrong):,} others." if len(found) > len(wrong) else ""
+    return Refused("invalid", f"{first}.{more} /openapi.json has the shape of every request.", errors=wrong)
+
+
+def _quoted(path: Sequence[int | str]) -> str:
+    """A place in a request. The names in it are the caller's, and as long as it pleases."""
+    named = [str(part) for part in path[:_DEEPEST]]
+    return ".".join(name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…" for name in named)
 
 
 def _http(error: HTTPException, path: str, routes: Sequence[APIRoute]) -> Refused:

@@ -1,83 +1,38 @@
-"""The shapes of what the API takes and gives. Nouns have the names that moot/types.py gives them."""
+"""What the API gives of debates and of itself. Nouns have the names that moot/core/types.py gives them.
+
+`bodies` is what the API takes, `catalog_schemas` what it gives of the things a debate can choose from.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field
 
-from moot.gates import MAX_WORDS
+from moot.core import lifecycle, types
+from moot.core.lifecycle import ACTIONS, RULES
+from moot.core.types import FailureKind, GateKind, Json, Scope, Status, StepKind, Tier
+from moot.formats.format import Tone
 from moot.reasoning.claims import Claim
-from moot.settings import MAX_TOPIC_CHARS
-from moot.types import FailureKind, GateKind, Status, StepKind
 
-Action = Literal["start", "stop", "resume", "cancel", "retry", "answer", "guide", "fork", "rate", "record"]
-Scope = Literal["read", "run", "decide", "admin"]
+LABELS: Json = {action: RULES[action].label for action in ACTIONS}
+Action = Annotated[lifecycle.Action, Field(json_schema_extra={"x-labels": LABELS})]  # the dashboard's buttons
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 Seconds = Annotated[float, Field(description="seconds since 1970, UTC")]
-Words = Annotated[str, StringConstraints(max_length=MAX_WORDS)]
-Key = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-
-
-class Given(BaseModel):
-    """What a client sends."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class NewDebate(Given):
-    topic: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TOPIC_CHARS)] = Field(
-        description="the question", examples=["Should we use Redis or PostgreSQL for caching?"]
-    )
-    format: str | None = Field(None, max_length=100, description="its rules; the server's default when left out")
-    settings: dict[str, Any] = Field(
-        default_factory=dict, description="settings of the format: `GET /v1/formats/{name}` has their schema"
-    )
-    start: bool = Field(True, description="whether it begins at once")
-
-
-class Fork(Given):
-    at: Key | None = Field(None, description="key of the step to ask anew; where it stands when left out")
-    settings: dict[str, Any] = Field(default_factory=dict, description="settings that differ from the parent's")
-    guidance: Words | None = Field(None, description="what the branch should look at, from that step on")
-    start: bool = Field(True, description="whether it begins at once")
-
-
-class Rating(Given):
-    rating: int = Field(ge=1, le=5, description="1 (poor) to 5 (very good)")
-
-
-class Guidance(Given):
-    text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORDS)] = Field(
-        description="whoever is asked next hears it"
-    )
-
-
-class GateAnswer(Given):
-    """`choice` where the gate has choices, `text` where it asks for words or the choice calls for some."""
-
-    key: Key | None = Field(None, description="which question; needed when several are open")
-    choice: str | None = Field(None, max_length=100)
-    text: Words = ""
-
-
-class Verdict(Given):
-    key: Key | None = Field(None, description="which approval; needed when several are open")
-    reason: Words = Field("", description="why, for the record")
-
-
-class Login(Given):
-    token: str = Field(min_length=1, max_length=200)
 
 
 class Seat(BaseModel):
     id: str
     name: str
-    role: str
+    role: str = Field(description="what the seat is called in its format")
+    tier: Tier = Field(description="which default model and token cap it gets")
+    voice: bool = Field(description="it speaks on stage: it has a lane and is quoted in the record")
+    optional: bool = Field(description="part of the debate only once a `CAST` event names it")
+    stance: str = Field(description="what it stands for, in a few words; may be empty")
     model: str
     max_tokens: int
-    temperature: float | None
+    sampling: dict[str, Any] = Field(description="the sampling settings that are set, for example `temperature`")
 
 
 class Failure(BaseModel):
@@ -98,14 +53,15 @@ class DebateSummary(BaseModel):
     topic: str
     format: str
     status: Status
-    interrupted: bool = Field(description="it should be running, and nobody drives it")
+    interrupted: bool = Field(description="it should be running, and no process drives it")
     progress: Progress
     turns: int
     last_seq: int = Field(description="of its events")
     open: list[str] = Field(description="keys of the steps that are open")
     winner: str | None = Field(description="a seat's id, or `tie`, `undecided`, `consensus`; null: no outcome yet")
     winner_name: str | None
-    headline: str | None
+    headline: str | None = Field(description="the outcome in one sentence: the answer, where there is one")
+    how: str | None = Field(description="how it came about, in one sentence; can be empty")
     user_rating: int | None
     demonstration: bool = Field(description="a demonstration model takes part: the verdict means nothing")
     error: Failure | None
@@ -134,18 +90,52 @@ class Usage(BaseModel):
     cost_usd: float | None
 
 
-class Outcome(BaseModel):
-    """What the format made of it. Every number is computed by code from typed turns."""
+class Outcome(types.Outcome):
+    """What the format returned. Every number is computed by code from typed turns."""
 
-    winner: str
-    headline: str
-    ended_by: str
-    verdict_source: Literal["judge", "jury", "fallback"]
-    reason: str
-    statement: str
-    scores: dict[str, float | None]
-    details: dict[str, Any]
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    checked: str = Field(description="the checks in one line, doubts first; empty: nothing was checked")
+    ended: str = Field(description="why the debate ended, in words: `ended because` goes before them")
+    limit: str | None = Field(description="the limit that cut the debate short; null: none did")
     html: str | None = Field(description="the statement as HTML, when asked for with `html=true`")
+
+
+class EventWords(BaseModel):
+    """Words and flags of one type of event."""
+
+    verb: str = Field(description="what the speaker does, for example `scores`; empty: it speaks")
+    failed: str = Field(description="instead of the verb, where no valid answer was given")
+    public: bool = Field(description="false: plans and thoughts, which stay with their seat")
+    quiet: bool = Field(description="set it back where everything is shown")
+    hidden: bool = Field(description="show it nowhere: other events say it")
+
+
+class Hears(BaseModel):
+    """Seats of the role `listener` read what seats of the role `speaker` say."""
+
+    listener: str
+    speaker: str
+
+
+class Chart(BaseModel):
+    title: str
+    most: float = Field(description="the largest value that its axis shows")
+    unit: str = Field(description="behind each value, for example `%`; may be empty")
+
+
+class Vocabulary(BaseModel):
+    """What the debate's format says of itself, for clients that show it. A format that is not installed here has
+    general words."""
+
+    unit: Literal["round", "turn"] = Field(description="what `round` of a turn counts")
+    length: str | None = Field(description="the setting that says how many rounds or turns there are")
+    events: dict[str, EventWords] = Field(description="by type of event")
+    phases: dict[str, str] = Field(description="what a turn of each phase is called")
+    hears: list[Hears]
+    chart: Chart | None = Field(description="null: its events have no points")
+    ledger: bool = Field(description="it can keep a ledger of claims: the setting `claims`")
+    table: str = Field(description="name of the lane for the seats without a voice")
 
 
 class Debate(DebateSummary):
@@ -155,6 +145,7 @@ class Debate(DebateSummary):
     cursor: Cursor
     lost: Usage = Field(description="paid for attempts that left no turn")
     outcome: Outcome | None
+    vocabulary: Vocabulary
 
 
 class DebatePage(BaseModel):
@@ -188,15 +179,42 @@ class Turn(BaseModel):
     started_at: Seconds
     created_at: Seconds
     metadata: dict[str, Any]
-    confidence: float | None
-    tool_calls: list[Any] | None
-    test_results: list[Any] | None
-    reflections: list[Any] | None
 
 
 class TurnPage(BaseModel):
     items: list[Turn]
     next: int | None = Field(description="give it as `after` to see what comes next; null: that was all for now")
+
+
+class Note(BaseModel):
+    """A typed fact beside the words of an event."""
+
+    text: str
+    tone: Tone
+
+
+class Caption(BaseModel):
+    """An event in words."""
+
+    heading: str
+    notes: list[Note]
+    lines: list[str] = Field(description="below the heading, of an event without a turn")
+
+
+class Point(BaseModel):
+    """A value of the debate's chart."""
+
+    seat: str
+    label: str = Field(description="name of the series")
+    x: int = Field(description="the round or turn")
+    y: float
+
+
+class Badge(BaseModel):
+    """A label that a seat has from this event on."""
+
+    seat: str
+    text: str
 
 
 class Event(BaseModel):
@@ -209,6 +227,12 @@ class Event(BaseModel):
     data: dict[str, Any]
     created_at: Seconds
     turn: Turn | None
+    caption: Caption | None = Field(description="in words; null: it comes from the runtime")
+    points: list[Point] = Field(description="what it adds to the debate's chart")
+    badge: Badge | None
+    public: bool = Field(description="false: plans and thoughts, which stay with their seat")
+    quiet: bool = Field(description="set it back where everything is shown")
+    hidden: bool = Field(description="show it nowhere: other events, or the debate itself, say it")
 
 
 class EventPage(BaseModel):
@@ -300,118 +324,12 @@ class Estimate(BaseModel):
         description="when every statement uses its whole cap and nothing is tried twice, by a run of the rules alone"
     )
     limits: Bound = Field(description="what it can't exceed, whatever happens")
+    format: str
+    chosen: list[str] = Field(description="what moot has chosen by itself, and why: the format, for example")
     cast: list[Seat]
     prices: list[Price]
     demonstration: bool
     notes: list[str]
-
-
-class FormatPart(BaseModel):
-    id: str
-    name: str
-    role: str
-
-
-class Perspective(BaseModel):
-    name: str
-    priorities: list[str]
-    trade_offs: str
-    opposes: list[str]
-
-
-class Example(BaseModel):
-    title: str
-    topic: str
-    settings: dict[str, Any]
-
-
-class Format(BaseModel):
-    name: str
-    version: int
-    summary: str
-    default: bool = Field(description="it is what a new debate gets when nothing is said")
-    settings_schema: dict[str, Any] = Field(description="JSON Schema of its settings")
-    defaults: dict[str, Any] = Field(description="its settings when nothing is said")
-    parts: list[FormatPart] = Field(description="its seats with these defaults")
-    perspectives: list[Perspective] = Field(description="that it can choose from, where it has such a catalog")
-    examples: list[Example]
-
-
-class FormatList(BaseModel):
-    items: list[Format]
-
-
-class ModelChoice(BaseModel):
-    role: str
-    model: str
-    reason: str
-    demonstration: bool
-
-
-class Provider(BaseModel):
-    name: str
-    example: str = Field(description="how one of its models is written")
-    about: str
-    key_variable: str | None = Field(description="the variable that its key is taken from; null: it needs none")
-    usable: bool = Field(description="its key is set, or it needs none")
-
-
-class Providers(BaseModel):
-    chosen: list[ModelChoice] = Field(description="what a new debate would take now, and why")
-    items: list[Provider]
-
-
-class ConfigEntry(BaseModel):
-    name: str
-    value: Any
-    layer: Literal["default", "user", "project", "environment", "flag"]
-
-
-class ConfigList(BaseModel):
-    items: list[ConfigEntry]
-
-
-class Hit(BaseModel):
-    """A past debate that was found."""
-
-    id: str
-    topic: str
-    format: str
-    winner: str | None
-    headline: str
-    demonstration: bool
-    score: float = Field(description="0 to 1; larger fits better")
-    completed_at: Seconds | None
-
-
-class Search(BaseModel):
-    query: str
-    items: list[Hit]
-    by: str = Field(description="how they were found")
-    note: str
-    more: bool = Field(description="not all debates have been looked at yet: search again")
-    tokens_in: int = Field(description="that the embedder has read")
-    cost_usd: float | None
-
-
-class TemplateSummary(BaseModel):
-    id: str
-    name: str
-    summary: str
-    domains: list[str]
-    keywords: list[str]
-    own: bool = Field(description="it is the user's own")
-
-
-class Template(TemplateSummary):
-    questions: list[str]
-    text: str
-    html: str | None
-
-
-class TemplateList(BaseModel):
-    items: list[TemplateSummary]
-    problems: list[str] = Field(description="files of the user that can't be read")
 
 
 class IssueDraft(BaseModel):
@@ -440,7 +358,7 @@ class Audit(BaseModel):
 
 
 class Trace(BaseModel):
-    """A format's own account of a debate."""
+    """A format's own account of a debate. Not every format has one."""
 
     format: str
     trace: dict[str, Any]
@@ -479,7 +397,7 @@ class Readiness(BaseModel):
 
 
 class Me(BaseModel):
-    """Who asks, as far as the server knows."""
+    """The caller's name and scopes."""
 
     name: str
     scopes: list[Scope]

@@ -1,4 +1,4 @@
-"""The process around the server: its socket, its signals, and how it ends."""
+"""The server process: its socket, its signals and its shutdown."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from contextlib import contextmanager
 import uvicorn
 from fastapi import FastAPI
 
-from moot.errors import InputError
-from moot.server.house import House
+from moot.core.errors import InputError
+from moot.server.context import ServerContext
 
-END_SECONDS = 10  # for requests in progress, when the server is told to end
+END_SECONDS = 10  # for requests in progress at shutdown
 
 
 class Server(uvicorn.Server):
-    """Tells the streams first that it ends: uvicorn would wait for them."""
+    """Ends the event streams before it shuts down: uvicorn would wait for them."""
 
     def __init__(self, api: FastAPI, *, behind_proxy: bool = False) -> None:
         self._api = api
@@ -37,12 +37,12 @@ class Server(uvicorn.Server):
         )
 
     async def run_on(self, bound: socket.socket) -> None:
-        """Until a signal, or `should_exit`."""
+        """Serve until a signal, or until `should_exit` is set."""
         await self.serve(sockets=[bound])
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """As uvicorn does, but ending is no failure: the signal is not raised again afterwards."""
+        """Like uvicorn's, but the signal is not raised again after a clean shutdown."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -54,24 +54,24 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        house: House | None = getattr(self._api.state, "house", None)
-        if house is not None:
-            house.closing.set()
+        context: ServerContext | None = getattr(self._api.state, "context", None)
+        if context is not None:
+            context.closing.set()
         await super().shutdown(sockets)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Raises InputError, saying what to do, when the address can't be had."""
+    """Bind a listening socket. Raises InputError when the address can't be used."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError:
         raise InputError(f"There is no address {host!r} on this machine. Use 127.0.0.1, or one of its own.") from None
-    # Where a name has several addresses, the one that `address_of` tells people.
+    # IPv4 first, where a name has both: `address_of` prints 127.0.0.1 for it.
     family, _, _, _, place = min(found, key=lambda each: each[0] != socket.AF_INET)
-    # Only of a socket that says it is TCP does asyncio turn off the wait for more to send, 40 ms for each response.
+    # asyncio sets TCP_NODELAY only on sockets with an explicit protocol; without it each response waits 40 ms.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if os.name == "posix":  # elsewhere it would let two servers share a port
+        if os.name == "posix":  # elsewhere the option would let two servers share a port
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(place)
         bound.listen(1024)
@@ -83,7 +83,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(bound: socket.socket, host: str) -> str:
-    """Where a browser on this machine finds it."""
+    """The URL for a browser on this machine."""
     port = bound.getsockname()[1]
     name = "127.0.0.1" if host in ("0.0.0.0", "::", "localhost") else host
     return f"http://{f'[{name}]' if ':' in name else name}:{port}"

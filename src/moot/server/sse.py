@@ -1,4 +1,4 @@
-"""Streams of events (SSE): from readers to bytes, with heartbeats, until debate, server or client end."""
+"""Server-sent events: from readers to bytes, with heartbeats, until the debate, the server or the client ends."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Protocol
 from fastapi.sse import EventSourceResponse
 from starlette.types import Receive, Scope, Send
 
-from moot.server.dialects import Dialect
-from moot.server.live import Item, ListReader, Live, Reader, Said
-from moot.types import Debate, Event
+from moot.core.types import Debate, Event
+from moot.server.encoders import Encoder
+from moot.server.live import Channels, Delta, Item, ListReader, Reader
 
 HEARTBEAT_SECONDS = 10.0
 RECONNECT_MS = 1000
-HOPELESS_SECONDS = 30.0  # a client that takes nothing for so long is gone
+HOPELESS_SECONDS = 30.0  # a client that takes nothing for so long is disconnected
 MAX_STREAMS = 2000
-MAX_SHARED = 100  # pieces that are kept until something new happens
+MAX_SHARED = 100  # encoded items that are kept until something new happens
 
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _BEAT = b": beat\n\n"
@@ -27,12 +27,12 @@ Allowed = Callable[[], Awaitable[bool]]
 
 
 class Stream:
-    """What one connection is told. Use it once."""
+    """The events of one connection. Use it once."""
 
     def __init__(
         self,
-        live: Live,
-        dialect: Dialect,
+        live: Channels,
+        encoder: Encoder,
         debates: Sequence[tuple[Debate, int]],
         *,
         with_list: bool = False,
@@ -42,8 +42,8 @@ class Stream:
         allowed: Allowed,
     ) -> None:
         """`debates` come with the event after which each begins. A `lasting` stream goes on when they have ended.
-        `allowed` is asked now and then whether the client still may."""
-        self._live, self._dialect, self._debates = live, dialect, debates
+        `allowed` is called once per heartbeat; when it returns False, the stream ends."""
+        self._live, self._encoder, self._debates = live, encoder, debates
         self._with_list, self._until_rest, self._lasting = with_list, until_rest, lasting
         self._closing, self._allowed = closing, allowed
         self._news = asyncio.Event()
@@ -85,7 +85,7 @@ class Stream:
         return broken or (not self._lasting and len(self._ended) == len(self._readers))
 
     async def _may_go_on(self) -> bool:
-        """Asked as often as a heart beats, however much there is to tell."""
+        """Check that the caller's token is still valid. Called once per heartbeat, even on a busy stream."""
         now = asyncio.get_running_loop().time()
         if now - self._checked < HEARTBEAT_SECONDS:
             return True
@@ -93,7 +93,7 @@ class Stream:
         return await self._allowed()
 
     async def _wait(self) -> bool:
-        """False when nothing came for as long as a heart rests."""
+        """Wait up to `HEARTBEAT_SECONDS` for news; return False on time-out."""
         try:
             async with asyncio.timeout(HEARTBEAT_SECONDS):
                 await self._news.wait()
@@ -106,38 +106,39 @@ class Stream:
         for reader in self._readers:
             if reader.channel.id in self._ended:
                 continue
-            parts += [await self._worded(reader, item) for item in await reader.take()]
+            parts += [await self._encoded(reader, item) for item in await reader.take()]
             if reader.finished(at_rest=self._until_rest):
                 self._ended.add(reader.channel.id)
-                parts.append(self._dialect.end(reader.channel.debate, self._place(reader)))
-        parts += [self._dialect.debate(debate) for debate in (self._list.take() if self._list else ())]
+                parts.append(self._encoder.end(reader.channel.debate, self._place(reader)))
+        parts += [self._encoder.debate(debate) for debate in (self._list.take() if self._list else ())]
         return b"".join(parts)
 
-    async def _worded(self, reader: Reader, item: Item) -> bytes:
-        """Many may watch one debate: what they are told alike is put into words once."""
+    async def _encoded(self, reader: Reader, item: Item) -> bytes:
+        """Encode an item once for all connections that get the same bytes."""
         channel, place = reader.channel, self._place(reader, item.seq) if isinstance(item, Event) else ""
         key = self._key(item, place)
-        known = channel.worded.get(key)
+        known = channel.encoded.get(key)
         if known is not None:
             return known[1]
         if isinstance(item, Event):
-            words = await self._dialect.event(channel.debate, item, place)
+            data = await self._encoder.event(channel, item, place)
         else:
-            words = self._dialect.said(channel.id, item) if isinstance(item, Said) else self._dialect.debate(item)
-        if len(channel.worded) < MAX_SHARED:
-            channel.worded[key] = item, words
-        return words
+            data = self._encoder.delta(channel.id, item) if isinstance(item, Delta) else self._encoder.debate(item)
+        if len(channel.encoded) < MAX_SHARED:
+            channel.encoded[key] = item, data
+        return data
 
     def _key(self, item: Item, place: str) -> Hashable:
-        """An object's id names it as long as the object is kept, beside its words."""
+        """Objects are named by their id, which is theirs as long as they are kept beside their bytes."""
         if isinstance(item, Event):
-            return self._dialect.kind, item.seq, place
-        if isinstance(item, Said):
-            return self._dialect.kind, id(item.flight), item.attempt, item.offset, len(item.text), item.done
-        return self._dialect.kind, id(item)
+            return self._encoder.kind, item.seq, place
+        if isinstance(item, Delta):
+            return self._encoder.kind, id(item.flight), item.attempt, item.offset, len(item.text), item.done
+        return self._encoder.kind, id(item)
 
     def _place(self, reader: Reader, seq: int | None = None) -> str:
-        """What a client that comes back gives as `Last-Event-ID`: of one debate a number, of several all of them."""
+        """The event's id, which a client sends back as `Last-Event-ID`: a number, or the place in each of several
+        debates."""
         if not self._lasting:
             return str(reader.seq if seq is None else seq)
         places = ((each, seq if each is reader and seq is not None else each.seq) for each in self._readers)
@@ -149,7 +150,7 @@ class Frames(Protocol):
 
 
 class Events(EventSourceResponse):
-    """The response around a stream. It ends with the client; one that takes nothing is let go instead of waited for."""
+    """The response around a stream. It ends when the client disconnects, or takes nothing for `HOPELESS_SECONDS`."""
 
     def __init__(self, stream: Frames) -> None:
         self._stream = stream
@@ -157,18 +158,18 @@ class Events(EventSourceResponse):
         super().__init__(iter(()), headers=HEADERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        telling = asyncio.create_task(self.stream_response(send), name="stream")
+        sending = asyncio.create_task(self.stream_response(send), name="stream")
         gone = asyncio.create_task(self.listen_for_disconnect(receive), name="stream-gone")
         done: set[asyncio.Task[None]] = set()
         try:
             while not done and not self._hopeless():
                 done, _ = await asyncio.wait(
-                    {telling, gone}, timeout=HOPELESS_SECONDS / 2, return_when=asyncio.FIRST_COMPLETED
+                    {sending, gone}, timeout=HOPELESS_SECONDS / 2, return_when=asyncio.FIRST_COMPLETED
                 )
         finally:
-            for task in (telling, gone):
+            for task in (sending, gone):
                 task.cancel()
-            ended, _ = await asyncio.gather(telling, gone, return_exceptions=True)
+            ended, _ = await asyncio.gather(sending, gone, return_exceptions=True)
         if isinstance(ended, Exception) and not isinstance(ended, OSError):
             raise ended
 
@@ -182,6 +183,6 @@ class Events(EventSourceResponse):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _hopeless(self) -> bool:
-        """Looked at now and then: a timer for each piece would cost as much as the piece."""
+        """Polled, since a timer for each frame would cost as much as the frame."""
         since = self._sending_since
         return since is not None and asyncio.get_running_loop().time() - since >= HOPELESS_SECONDS

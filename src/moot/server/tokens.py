@@ -1,4 +1,4 @@
-"""Who asks, and what they may do. Secrets are random, so a plain hash keeps them; nobody can read one back."""
+"""API tokens, sessions and their scopes. Only hashes are stored; unsalted, since the secrets are random."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import secrets
 import uuid
 from collections.abc import Iterable
 
-from moot.errors import InputError, UnknownName
-from moot.server.schemas import SCOPES, Scope
+from moot.core.errors import InputError, UnknownName
+from moot.core.types import Scope, record
+from moot.server.schemas import SCOPES
 from moot.store import AccessToken, Store
-from moot.types import record
 
 PREFIX = "moot_"
 COOKIE = "moot_session"
@@ -22,11 +22,11 @@ MAX_NAME = 60
 class Caller:
     name: str
     scopes: frozenset[Scope]
-    token: AccessToken | None = None  # None: someone at this machine
+    token: AccessToken | None = None  # None: the local user
 
     @property
     def identity(self) -> str:
-        """The same for a token and its sessions."""
+        """An id that a token shares with its sessions; empty for the local user."""
         return "" if self.token is None else self.token.parent or self.token.id
 
     def may(self, scope: Scope) -> bool:
@@ -38,7 +38,7 @@ def hashed(secret: str) -> str:
 
 
 def new_token(name: str, scopes: Iterable[str]) -> tuple[str, AccessToken]:
-    """The secret, to be shown once, and what is kept. Raises InputError."""
+    """Make a token: the secret, which is shown once, and the record to store. Raises InputError."""
     name = name.strip()
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise InputError(f"A token needs a name of 1 to {MAX_NAME} characters, for example the person or program.")
@@ -62,7 +62,7 @@ def caller_of(token: AccessToken) -> Caller:
 
 
 async def open_session(store: Store, token: AccessToken, now: float) -> str:
-    """A secret for a browser's cookie; it may what the token may, for a while."""
+    """Store a session with the token's scopes; return the secret for the browser's cookie."""
     secret = secrets.token_urlsafe(32)
     session = AccessToken(
         id=str(uuid.uuid4()),

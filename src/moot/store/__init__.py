@@ -1,12 +1,12 @@
-"""Where debates are kept. One small protocol; each backend passes the same contract suite (tests/store)."""
+"""The store: a few small protocols, one for each concern. Each backend passes the same contract suite (tests/store)."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict, Unpack
 
-from moot.types import Cursor, Debate, Event, Failure, Gate, Json, Shown, Status, Turn, Usage, record
+from moot.core.types import Cursor, Debate, Event, Failure, Gate, Json, Outcome, Shown, Status, Turn, Usage, record
 
 if TYPE_CHECKING:
     from moot.store.overview import Overview
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 @record
 class Commit:
-    """What one step of a debate changes, or several that ended together. All of it is stored, or nothing."""
+    """What one step of a debate changes, or several that ended together. Stored atomically."""
 
     debate_id: str
-    epoch: int  # refused when someone else has taken the debate since
+    epoch: int  # the fencing number: the commit is refused when the debate was claimed again since
     turns: Sequence[Turn] = ()
     cursor: Cursor | None = None
     events: Sequence[Shown] = ()
-    shown: int = 0  # how many of the events are the script's own
+    shown: int = 0  # how many of the events came from the script
     status: Status | None = None
     total_rounds: int = 0
-    outcome: Json | None = None
+    outcome: Outcome | None = None
     error: Failure | None = None
-    lost: Usage | None = None  # paid for, but no turn came of it
-    gates: Sequence[Gate] = ()  # opened; one that is open already only gets its new time
-    release: bool = False  # let go of the lease
+    lost: Usage | None = None  # paid for calls that led to no turn
+    gates: Sequence[Gate] = ()  # to open; a gate that is open already only gets the new expiry
+    release: bool = False  # give up the lease
 
 
 @record
@@ -37,45 +37,56 @@ class Committed:
     events: Sequence[Event]
 
 
+class PageQuery(TypedDict, total=False):
+    """Which debates a page has; filters that are None or left out let every debate pass."""
+
+    status: Status | None
+    format: str | None
+    contains: str | None  # only topics with this text, ignoring case
+    parent: str | None  # only forks of this debate
+    limit: int  # 20 when left out
+    after: str | None  # the `next` of the page before
+
+
 @record
 class Page:
     debates: Sequence[Debate]
-    next: str | None = None  # give it as `after` to see what comes next
+    next: str | None = None  # pass it as `after` to get the next page; None: this is the last
 
 
 @record
-class Pulse:
-    """What the store answers to a process that says it is alive."""
+class HeartbeatReply:
+    """The store's answer to a driver's heartbeat."""
 
-    statuses: Mapping[str, Status] = field(default_factory=dict[str, Status])  # of debates that are still its own
-    guided: Mapping[str, int] = field(default_factory=dict[str, int])  # how often each has been given guidance
-    lost: Collection[str] = ()  # taken over, canceled or gone
+    statuses: Mapping[str, Status] = field(default_factory=dict[str, Status])  # of the debates it still holds
+    guided: Mapping[str, int] = field(default_factory=dict[str, int])  # how often each was given guidance
+    lost: Collection[str] = ()  # debates it no longer holds: claimed by another process, ended or gone
 
 
 @record
-class Memorized:
-    """What is kept of a completed debate, so that it can be found again."""
+class MemoryEntry:
+    """A completed debate as memory indexes it."""
 
     debate_id: str
-    words: Sequence[str]  # in the form in which they are compared
+    words: Sequence[str]  # normalized terms
     decided: bool  # it came to a decision
     demonstration: bool
-    embedder: str = ""  # empty: there was none
+    embedder: str = ""  # empty: there is no vector
     embedding: bytes | None = None
 
 
 @record
 class Hits:
-    """Debates that have some of the words, best first, and how telling the words are."""
+    """Debates that match a search, best first, with the figures that rank terms."""
 
     ids: Sequence[str] = ()
-    total: int = 0  # how many debates are remembered, about
-    having: Mapping[str, int] = field(default_factory=dict[str, int])  # for each word, how many of them have it
+    total: int = 0  # about how many debates are indexed
+    document_frequency: Mapping[str, int] = field(default_factory=dict[str, int])  # by term
 
 
 @record
 class Vector:
-    place: int  # ever larger; give it as `after` to go on behind it
+    place: int  # ascending; pass the last as `after` to read on
     debate_id: str
     decided: bool
     demonstration: bool
@@ -84,94 +95,83 @@ class Vector:
 
 @record
 class Vectors:
-    total: int  # how many there are of the embedder in all
+    total: int  # of this embedder, on all pages
     vectors: Sequence[Vector] = ()
 
 
 @record
-class Condition:
-    """How a database is."""
+class DatabaseStatus:
+    """What can be read of a database without changing it."""
 
-    place: str  # for people: a path, or an address without its password
-    version: int  # of its schema; 0: nothing is there yet
-    newest: int  # that this moot knows
-    debates: Mapping[Status, int] = field(default_factory=dict[Status, int])  # how many have each status
+    place: str  # a path, or an address without its password
+    version: int  # of its schema; 0: there is none yet
+    newest: int  # schema version that this moot knows
+    debates: Mapping[Status, int] = field(default_factory=dict[Status, int])  # counts by status
     turns: int = 0
     bytes: int = 0  # on disk
 
 
 @record
 class Changed:
-    """A debate was changed in another process: by a claim, a move, an answer, guidance, a rating or, when it is
-    followed, by a step."""
+    """Another process changed a debate: by a claim, a move, an answer, guidance or a rating; when the debate is
+    followed, also by a step."""
 
     debate_id: str
-    status: Status | None = None  # when that was changed, too
+    status: Status | None = None  # the new one, if it changed
 
 
 @record
-class Wanted:
-    """Another process follows a debate: whoever drives it should `say` what is in flight, from the beginning."""
+class Followed:
+    """Another process has begun to follow a debate. Its driver should publish the text in flight from offset 0."""
 
     debate_id: str
 
 
 @record
-class Said:
-    """Text in flight in another process, of a debate that is followed. It goes on where the last of its step ended, or
-    begins again at 0. Without text the step is over, and what was heard of it can be forgotten."""
+class RemoteText:
+    """Text in flight in another process, of a followed debate. It continues the step's text, or restarts it at
+    offset 0. No text means that the step is over and its text can be dropped."""
 
     debate_id: str
     key: str
     offset: int
     text: str | None
-    about: Json  # what the speaker said about the step: seat, round, phase…
+    about: Json  # the step's seat, round, phase…
 
 
 @record
-class Missed:
-    """Something may have happened unheard: look at everything again."""
+class Resync:
+    """Notices may have been lost: read again everything that matters."""
 
 
-Notice = Changed | Wanted | Said | Missed
+Notice = Changed | Followed | RemoteText | Resync
 
 
 @record
 class AccessToken:
-    """What lets someone use the API. The secret itself is kept nowhere."""
+    """A credential for the API. Only the hash of its secret is stored."""
 
     id: str
     name: str
     hash: str
     scopes: tuple[str, ...]
-    parent: str | None = None  # of a browser's session: the token it was opened with
+    parent: str | None = None  # of a browser session: the token that opened it
     created_at: float = 0.0
     expires_at: float | None = None
 
 
 @record
-class Reservation:
-    """A request that creates a debate, so that its repetition creates none."""
+class IdempotencyKey:
+    """A request that creates a debate, by the key under which it may be repeated."""
 
     key: str
-    hash: str  # of what was asked for
-    debate_id: str  # that it creates
-    response: str | None = None  # what was answered, once it was
+    hash: str  # of the request
+    debate_id: str  # the debate it creates
+    response: str | None = None  # what was answered; None: nothing yet
 
 
-class Store(Protocol):
-    """Where a change takes `seen`, it is made only while the debate is still what it was then: of two who have seen the
-    same, one wins, also in two processes."""
-
-    shared: ClassVar[bool]  # by processes of several machines, with workers that go on with what others left
-
-    async def open(self) -> None:
-        """Connect, and bring the schema up to date. Whatever is called first does it, too."""
-        ...
-
-    async def writable(self) -> None:
-        """Raises NotWritable when nothing could be stored: better known at once than at the first debate."""
-        ...
+class Debates(Protocol):
+    """Debates, their turns and events, and the leases of the processes that drive them."""
 
     async def create(self, debate: Debate, turns: Sequence[Turn] = (), events: Sequence[Shown] = ()) -> Debate: ...
 
@@ -180,21 +180,11 @@ class Store(Protocol):
         ...
 
     async def find(self, prefix: str) -> Sequence[str]:
-        """Ids that begin so, at most ten."""
+        """Return ids that start with `prefix`, at most ten."""
         ...
 
-    async def page(
-        self,
-        *,
-        status: Status | None = None,
-        format: str | None = None,
-        contains: str | None = None,
-        parent: str | None = None,
-        limit: int = 20,
-        after: str | None = None,
-    ) -> Page:
-        """Newest first. `contains`: only topics with these very characters, in upper or lower case; `parent`: only
-        forks of that debate."""
+    async def page(self, **query: Unpack[PageQuery]) -> Page:
+        """Return debates, newest first, by keyset paging."""
         ...
 
     async def turns(self, debate_id: str, after: int = 0) -> Sequence[Turn]: ...
@@ -211,12 +201,12 @@ class Store(Protocol):
         dead: str | None = None,
         seen: Debate | None = None,
     ) -> Debate | None:
-        """Take the debate to drive it: raises its epoch, sets it running. None when its status is not one of
-        `expect`, or a live lease is in the way. A lease of the owner `dead` is never in the way."""
+        """Take the lease for `seconds`: raises the epoch and sets the debate running. Returns None when its status is
+        not in `expect` or another owner's lease is valid. A lease of the owner `dead` is never valid."""
         ...
 
     async def commit(self, commit: Commit) -> Committed | None:
-        """None when the debate is no longer this epoch's to change."""
+        """Store a step. Returns None, with nothing stored, when the commit's epoch no longer holds the debate."""
         ...
 
     async def move(
@@ -228,104 +218,134 @@ class Store(Protocol):
         events: Sequence[Shown] = (),
         seen: Debate | None = None,
     ) -> Debate | None:
-        """Change the status from outside. None when it is not one of `expect`."""
+        """Change the status without holding the lease. Returns None when the status is not in `expect`."""
         ...
 
-    async def pulse(self, owner: str, epochs: Mapping[str, int], seconds: float | None) -> Pulse:
-        """Say which debates are still being driven; renews their leases when `seconds` is given."""
+    async def heartbeat(self, owner: str, epochs: Mapping[str, int], seconds: float | None) -> HeartbeatReply:
+        """Report what became of the debates that `owner` drives, and renew their leases when `seconds` is given."""
         ...
 
     async def abandoned(self, is_dead: Callable[[str], bool]) -> Sequence[Debate]:
-        """Debates that should be running, but whose driver is silent past its lease, or dead."""
+        """Return running and stopping debates without a driver: no owner, an expired lease, or a dead owner."""
         ...
 
+
+class People(Protocol):
+    """What people contribute: answers to gates, guidance, ratings."""
+
     async def gates(self, debate_id: str | None = None, *, expired: bool = False) -> Sequence[Gate]:
-        """Of one debate: all its gates. Of all debates: the open ones, oldest first; with `expired` only those whose
-        time is over, and those that were answered more than ten seconds ago and whose debate still waits."""
+        """Return all gates of one debate; without `debate_id`, the open ones of all debates, oldest first. With
+        `expired`, only those past their expiry, and those decided over ten seconds ago whose debate still waits."""
         ...
 
     async def decide(
         self, debate_id: str, key: str, decision: Json, *, by: str, seen: Debate | None = None
     ) -> Gate | None:
-        """Answer an open gate. None when it is not open: of two who answer at once, one wins."""
+        """Answer a gate. Returns None when it is not open: of concurrent answers, one wins."""
         ...
 
     async def rate(self, debate_id: str, rating: int, *, seen: Debate | None = None) -> Debate | None:
-        """What people think of a completed debate, 1 to 5; the last word counts. None when it is not completed."""
+        """Set the rating, 1 to 5, replacing an earlier one. Returns None when the debate is not completed."""
         ...
 
     async def guide(self, debate_id: str, text: str, *, by: str, seen: Debate | None = None) -> Gate | None:
-        """Keep what someone says between steps, as a decided gate `guidance/N`, until the debate hears it. None when
-        the debate is terminal."""
+        """Store guidance for the debate's next steps, as a decided gate `guidance/N`. Returns None when the debate has
+        ended."""
         ...
+
+
+class Memories(Protocol):
+    """The search index over completed debates, and a cache of vectors."""
 
     async def unremembered(self, embedder: str, limit: int) -> Sequence[Debate]:
-        """Completed debates that are not remembered yet, newest first; then, unless `embedder` is empty, those that
-        are, but not with it."""
+        """Return completed debates that are not indexed, newest first; then, unless `embedder` is empty, indexed ones
+        that lack its vector."""
         ...
 
-    async def remember(self, memorized: Sequence[Memorized]) -> None:
-        """All or nothing. One that is remembered already only gets the vector, and loses none."""
+    async def remember(self, entries: Sequence[MemoryEntry]) -> None:
+        """Index debates, atomically. An entry that exists only gets the new vector, and never loses one."""
         ...
 
     async def search(
         self, words: Sequence[str], limit: int, *, decided: bool = False, demonstrations: bool = True
     ) -> Hits:
-        """Those that have any of the words; more of them, and rarer ones, come first. `decided`: only those that came
-        to a decision."""
+        """Return debates with any of the words, ranked by how many and how rare those are. `decided`: only debates that
+        came to a decision."""
         ...
 
     async def vectors(self, embedder: str, after: int = 0, limit: int = 5000) -> Vectors:
-        """In the order of their places."""
+        """Return debates' vectors, ordered by `place`."""
         ...
 
     async def embeddings(self, embedder: str, hashes: Collection[str]) -> Mapping[str, bytes]:
-        """Vectors of other texts than debates, by the hashes of the texts; those that are kept."""
+        """Return cached vectors of other texts, by the hash of the text."""
         ...
 
     async def keep_embeddings(self, embedder: str, embeddings: Mapping[str, bytes]) -> None: ...
 
+
+class Access(Protocol):
+    """API tokens, browser sessions and idempotency keys."""
+
     async def add_token(self, token: AccessToken) -> bool:
-        """False when there is one of that name; sessions may share a name."""
+        """Returns False when the name is taken; browser sessions need no unique name."""
         ...
 
     async def tokens(self) -> Sequence[AccessToken]:
-        """Without sessions, by name; those that have expired, too."""
+        """Return all tokens by name, expired ones too; no browser sessions."""
         ...
 
     async def token(self, hash: str) -> AccessToken | None:
-        """The token or session with this hash, unless it has expired."""
+        """Return the token or browser session with this hash, unless it has expired."""
         ...
 
     async def drop_token(self, token_id: str) -> bool:
-        """Its sessions go with it. False when there is none."""
+        """Delete a token and its browser sessions. Returns False when there is none."""
         ...
 
-    async def reserve(self, reservation: Reservation, keep_seconds: float) -> Reservation:
-        """Gives the one that holds the key: this one, or the one that was first. Those that are older than
-        `keep_seconds` are forgotten."""
+    async def reserve_key(self, key: IdempotencyKey, keep_seconds: float) -> IdempotencyKey:
+        """Store the key; return what is stored under it: this, or an earlier request younger than `keep_seconds`."""
         ...
 
-    async def answer_reservation(self, key: str, response: str) -> None: ...
+    async def answer_key(self, key: str, response: str) -> None: ...
 
-    async def overview(self, seconds: float) -> Overview:
-        """How everything stands; of failures, those of the last so many seconds."""
-        ...
+
+class Live(Protocol):
+    """Notices between processes, where the backend has them."""
 
     def notices(self) -> AsyncGenerator[Notice]:
-        """What happens in other processes, as it happens, beginning with `Missed`; for one reader. Ends at once where
-        the store can't tell: then one has to look."""
+        """Yield what other processes do, starting with `Resync`; for one reader. Ends at once where the backend has no
+        notifications: then callers poll."""
         ...
 
     def follow(self, debate_id: str) -> None:
-        """Ask for notices of each step and of the text in flight, too."""
+        """Also receive notices of each step and of text in flight."""
         ...
 
     def unfollow(self, debate_id: str) -> None: ...
 
-    def say(self, debate_id: str, key: str, offset: int, text: str | None, about: Mapping[str, Any]) -> None:
-        """Let followers in other processes hear `text`, which begins at `offset` of what the step has said so far; 0
-        begins anew, None says that it is over. Costs next to nothing while nobody follows."""
+    def publish_text(self, debate_id: str, key: str, offset: int, text: str | None, about: Mapping[str, Any]) -> None:
+        """Send text in flight to followers in other processes. `text` begins at `offset` of the step's text; offset 0
+        restarts it, and None ends it. Nearly free while there are no followers."""
+        ...
+
+
+class Store(Debates, People, Memories, Access, Live, Protocol):
+    """Everything that is stored. A change that is given `seen` is made only if the debate has not changed since it was
+    read (optimistic concurrency): otherwise it returns None."""
+
+    shared: ClassVar[bool]  # by processes on several machines, so that workers take over from each other
+
+    async def open(self) -> None:
+        """Connect and migrate. Optional: the first other call does it, too."""
+        ...
+
+    async def writable(self) -> None:
+        """Raises NotWritable when nothing could be stored, so that it is known before the first debate."""
+        ...
+
+    async def overview(self, seconds: float) -> Overview:
+        """Return figures for operators; failures of the last `seconds`."""
         ...
 
     async def close(self) -> None: ...

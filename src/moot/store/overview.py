@@ -1,4 +1,4 @@
-"""What an operator wants to know of a database at a glance."""
+"""Operational figures of a database: what `moot status` and the metrics show."""
 
 from __future__ import annotations
 
@@ -7,82 +7,80 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
+from moot.core.types import Status, record
 from moot.store.queue import Depth, Stuck
 from moot.store.rows import Row
-from moot.types import Status, record
 
-QUIET_SECONDS = 60.0  # a debate that nobody drives for so long is not just changing hands
-SILENT_SECONDS = 30.0  # a worker that says nothing for so long is thought gone
-MOST_FAILURES = 1000  # that are looked at
+QUIET_SECONDS = 60.0  # without a driver for less, a debate may just be changing workers
+SILENT_SECONDS = 30.0  # without a heartbeat for longer, a worker is presumed dead
+MOST_FAILURES = 1000  # read at most
 
 
 @record
 class Driver:
-    """A process with live leases: a worker, or whoever started a debate."""
+    """A process with valid leases: a worker, or any other that started a debate."""
 
     name: str
     debates: int
-    lease_until: float  # of the first to run out
+    lease_until: float  # the earliest expiry
 
 
 @record
 class Presence:
-    """A worker, as it last said itself."""
+    """A worker, as of its last heartbeat."""
 
     name: str
     version: str
     started_at: float
-    debates: int  # that it drives
-    room: int  # that it would drive at once
+    debates: int  # driven now
+    room: int  # driven at most
     draining: bool = False
     seen_at: float = 0.0
 
 
 @record
-class Trouble:
-    """Why debates failed."""
+class FailureGroup:
+    """Debates that failed for the same reason."""
 
     kind: str
     message: str  # of the newest
     debates: int
-    newest: str  # its id
+    newest: str  # id of the newest
 
 
 @record
-class LimitNow:
-    """How a rate limit stands."""
-
+class RateLimitStatus:
     name: str
-    paused_seconds: float  # for which everyone waits, as a provider has refused more
-    line_seconds: float  # until the last in line may call
+    paused_seconds: float  # left of a back-off after a provider's refusal
+    line_seconds: float  # until the last call in line may start
 
 
 @record
 class Overview:
-    now: float  # by the clock that counts for leases
+    now: float  # by the clock that leases go by
     debates: Mapping[Status, int] = field(default_factory=dict[Status, int])
     drivers: Sequence[Driver] = ()
-    leases_expired: int = 0  # debates whose driver has fallen silent
+    leases_expired: int = 0  # debates whose driver stopped renewing
     gates_open: int = 0
     gates_overdue: int = 0
-    failed: int = 0  # within the time that was asked for
-    troubles: Sequence[Trouble] = ()  # the most frequent first
+    failed: int = 0  # within the period asked for
+    troubles: Sequence[FailureGroup] = ()  # the most frequent first
     stranded: Sequence[Stuck] = ()  # debates that will not go on by themselves
-    queue: Depth | None = None  # None: there is none
+    queue: Depth | None = None  # None: there is no queue
     workers: Sequence[Presence] = ()  # alive
-    silent: Sequence[Presence] = ()  # no sign of life, and no farewell
-    limits: Sequence[LimitNow] = ()
+    silent: Sequence[Presence] = ()  # no heartbeat, and not checked out
+    limits: Sequence[RateLimitStatus] = ()
 
 
-def troubles_of(rows: Iterable[Row]) -> list[Trouble]:
-    """Of failed debates, newest first. Messages that differ in numbers only are the same."""
+def group_failures(rows: Iterable[Row]) -> list[FailureGroup]:
+    """Group failed debates, given newest first, by kind and message. Numbers in messages are ignored."""
     found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for row in rows:
         error = json.loads(row["error"] or "{}")
         kind, message = str(error.get("kind", "error")), str(error.get("message", ""))
         found.setdefault((kind, re.sub(r"[0-9a-f]*\d[0-9a-f.]*", "#", message)[:200]), []).append((message, row["id"]))
     made = [
-        Trouble(kind=kind, message=those[0][0], debates=len(those), newest=those[0][1])
+        FailureGroup(kind=kind, message=those[0][0], debates=len(those), newest=those[0][1])
         for (kind, _), those in found.items()
     ]
-    return sorted(made, key=lambda trouble: -trouble.debates)
+    return sorted(made, key=lambda group: -group.debates)

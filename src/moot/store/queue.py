@@ -1,5 +1,5 @@
-"""The queue: it only says "go on with debate X" to some worker, and may say it twice, late or never. The turns decide
-what is done, so none of that does harm; a worker sweeps up what was never said."""
+"""The queue of debates for workers. It delivers at least once at best: late, twice or not at all is harmless, because
+turns and leases decide what is done, and a periodic sweep queues what was lost."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
 
-from moot.types import Debate, Status, record
+from moot.core.types import Debate, Status, record
 
 Advance = Callable[[str], Awaitable[bool]]
 
 
 @record
 class Swept:
-    """What a sweep found and put right."""
+    """How many debates a sweep repaired, by reason."""
 
-    orphans: int = 0  # meant to run, but neither queued nor driven
-    answered: int = 0  # waited for a person who has answered
-    stopped: int = 0  # told to stop, but whoever drove it is gone
+    orphans: int = 0  # running, but neither queued nor driven
+    answered: int = 0  # waiting for an answer that has been given
+    stopped: int = 0  # stopping, but without a driver
 
 
 @record
 class Depth:
+    """How many jobs are in the queue."""
+
     waiting: int = 0  # for a worker
-    taken: int = 0  # by one
+    taken: int = 0  # by a worker
     later: int = 0  # not due yet
-    oldest_seconds: float = field(default=0.0, compare=False)  # that the one that waits longest has waited
+    oldest_seconds: float = field(default=0.0, compare=False)  # age of the oldest that is due
 
 
 @record
@@ -42,40 +44,40 @@ class Stuck:
 
 class Queue(Protocol):
     async def open(self) -> None:
-        """Bring its tables up to date. Whatever is called first does it, too."""
+        """Create or upgrade the queue's tables. Optional: the first other call does it, too."""
         ...
 
     async def put(self, debate_id: str, *, expect: Collection[Status], seen: Debate | None = None) -> Debate | None:
-        """Set a debate running and queue it, both or neither. None when its status is not one of `expect`, when someone
-        drives it, or when it is no longer what was `seen`."""
+        """Set a debate running and enqueue it, atomically. Returns None when its status is not in `expect`, when its
+        lease is valid, or when it has changed since it was `seen`."""
         ...
 
     async def put_later(self, debate_id: str, seconds: float) -> None:
-        """Look at what the debate asks people when that time is over."""
+        """Schedule a check of the debate's gates for expiry."""
         ...
 
     async def answered(self, debate_id: str) -> None:
-        """Queue a debate that waited, if what it asked has been answered."""
+        """Enqueue a waiting debate if one of its open gates has been decided."""
         ...
 
     async def sweep(self, quiet_seconds: float) -> Swept:
-        """Queue what nobody queued. `quiet_seconds`: what was changed just now is left alone."""
+        """Enqueue debates that lack a job. Those changed within `quiet_seconds` are left alone."""
         ...
 
     async def stuck(self, seconds: float) -> Sequence[Stuck]:
-        """Debates that nobody drives and no job speaks for, or that wait for an answer to nothing, for longer than so
-        many seconds; the longest first. While a worker sweeps there should be none past the time of two sweeps."""
+        """Return debates that have had neither a driver nor a job, or have waited with no open gate, for longer than
+        `seconds`; the longest first. While a worker sweeps, none should exceed two sweep intervals."""
         ...
 
     async def run(
         self, advance: Advance, expire: Callable[[], Awaitable[None]], *, at_once: int, stop: asyncio.Event
     ) -> None:
-        """Deliver until `stop` is set: `advance` drives a debate as far as it goes, and says False when another worker
-        should; `expire` looks at questions whose time is over. Raises StoreError when the database is gone."""
+        """Deliver jobs until `stop` is set. `advance` drives a debate as far as it goes, and returns False to hand the
+        job to another worker; `expire` handles gates past their expiry. Raises StoreError when the database is gone."""
         ...
 
     async def depth(self) -> Depth: ...
 
     async def workers(self) -> Mapping[str, int]:
-        """Who has taken how many."""
+        """Return how many debates each worker drives."""
         ...

@@ -1,17 +1,31 @@
-"""Between rows and nouns. Every backend has the same columns, and keeps JSON as text: replay compares bytes."""
+"""Conversion between rows and records. All backends have the same columns, and store JSON as text."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Protocol
 
-from moot.errors import InputError
-from moot.store import AccessToken, Commit, Reservation
-from moot.types import Cursor, Debate, Event, Failure, Gate, SeatSpec, Shown, Turn, Usage
+from moot.core.errors import InputError
+from moot.core.types import (
+    Cursor,
+    Debate,
+    Event,
+    Failure,
+    Gate,
+    Json,
+    Outcome,
+    Sampling,
+    SeatSpec,
+    Shown,
+    Turn,
+    Usage,
+)
+from moot.store import AccessToken, Commit, HeartbeatReply, IdempotencyKey, Page, PageQuery
 
 
 class Row(Protocol):
@@ -21,93 +35,46 @@ class Row(Protocol):
 dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def optional(value: object) -> str | None:
-    return None if value is None else dumps(value)
+def fields_without(record: type, *names: str) -> tuple[str, ...]:
+    """Names of the record's fields, but for these: columns that hold the value as it is."""
+    return tuple(each.name for each in fields(record) if each.name not in names)
 
 
-def failure_text(failure: Failure | None) -> str | None:
-    return None if failure is None else dumps({"kind": failure.kind, "message": failure.message})
+def picked(row: Row, names: Iterable[str]) -> dict[str, Any]:
+    return {name: row[name] for name in names}
 
 
-# In the order of `turn_row`.
-# fmt: off
-TURN_COLUMNS = (
-    "id", "session_id", "seq", "key", "kind", "round", "phase", "agent_id", "agent_role", "provider", "model",
-    "content", "raw", "data", "failure", "confidence", "tool_calls", "test_results", "reflections", "metadata",
-    "tokens_in", "tokens_out", "tokens_cached", "cost_usd", "finish_reason", "duration_ms", "response_time_ms",
-    "prompt", "prompt_hash", "started_at", "created_at",
-)
-# fmt: on
+_TURN = fields_without(Turn, "data", "failure", "metadata")
+_GATE = fields_without(Gate, "debate_id", "choices", "artifacts", "decision")
+_DEBATE = fields_without(Debate, "config", "cast", "cursor", "lost", "error", "outcome", "metadata")
+_TOKEN = fields_without(AccessToken, "scopes")
+_turn_values = attrgetter(*_TURN)
+
+TURN_COLUMNS = ("session_id", *_TURN, "data", "failure", "metadata")  # in the order of `turn_row`
 
 
-def turn_row(turn: Turn, turn_id: str, session_id: str) -> tuple[Any, ...]:
-    return (
-        turn_id,
-        session_id,
-        turn.seq,
-        turn.key,
-        turn.kind,
-        turn.round,
-        turn.phase,
-        turn.seat,
-        turn.role,
-        turn.provider,
-        turn.model,
-        turn.content,
-        turn.raw,
-        optional(turn.data),
-        failure_text(turn.failure),
-        turn.confidence,
-        optional(turn.tool_calls),
-        optional(turn.test_results),
-        optional(turn.reflections),
-        dumps(turn.metadata) if turn.metadata else "{}",
-        turn.tokens_in,
-        turn.tokens_out,
-        turn.tokens_cached,
-        turn.cost_usd,
-        turn.finish_reason,
-        turn.duration_ms,
-        turn.response_time_ms,
-        turn.prompt,
-        turn.prompt_hash,
-        turn.started_at,
-        turn.created_at,
-    )
+def with_columns(statement: str) -> str:
+    """Fill in the column list of `debate_turns`, which is written nowhere else."""
+    columns, values = ", ".join(TURN_COLUMNS), ", ".join("?" * len(TURN_COLUMNS))
+    return statement.replace("/* turn columns */", columns).replace("/* turn values */", values)
+
+
+def turn_row(turn: Turn, debate_id: str) -> tuple[Any, ...]:
+    metadata = dumps(turn.metadata) if turn.metadata else "{}"
+    return (debate_id, *_turn_values(turn), _optional(turn.data), _failure_json(turn.failure), metadata)
 
 
 def turn_of(row: Row) -> Turn:
     return Turn(
-        key=row["key"],
-        seq=row["seq"],
-        kind=row["kind"],
-        round=row["round"],
-        phase=row["phase"],
-        seat=row["agent_id"],
-        role=row["agent_role"],
-        content=row["content"],
-        raw=row["raw"],
         data=_loads(row["data"]),
         failure=_failure(row["failure"]),
-        model=row["model"],
-        provider=row["provider"],
-        tokens_in=row["tokens_in"],
-        tokens_out=row["tokens_out"],
-        tokens_cached=row["tokens_cached"],
-        cost_usd=row["cost_usd"],
-        finish_reason=row["finish_reason"],
-        duration_ms=row["duration_ms"],
-        response_time_ms=row["response_time_ms"],
-        prompt=row["prompt"],
-        prompt_hash=row["prompt_hash"],
-        started_at=row["started_at"],
-        created_at=row["created_at"],
         metadata=json.loads(row["metadata"]),
-        confidence=row["confidence"],
-        tool_calls=_loads(row["tool_calls"]),
-        test_results=_loads(row["test_results"]),
-        reflections=_loads(row["reflections"]),
+        **picked(row, _TURN),
     )
+
+
+def event_row(debate_id: str, seq: int, event: Shown, now: float) -> tuple[str, int, str, str, str, float]:
+    return (debate_id, seq, event.type, event.key, dumps(event.data) if event.data else "{}", now)
 
 
 def event_of(row: Row) -> Event:
@@ -119,6 +86,14 @@ def event_of(row: Row) -> Event:
         created_at=row["event_created_at"],
         turn=None if row["session_id"] is None else turn_of(row),
     )
+
+
+def numbered(first: int, events: Sequence[Shown], now: float) -> list[Event]:
+    """The events as they are stored, with sequence numbers from `first` on."""
+    return [
+        Event(seq=seq, type=event.type, key=event.key, data=event.data, created_at=now, turn=event.turn)
+        for seq, event in enumerate(events, first)
+    ]
 
 
 def gate_values(gate: Gate) -> Mapping[str, Any]:
@@ -136,17 +111,10 @@ def gate_values(gate: Gate) -> Mapping[str, Any]:
 def gate_of(row: Row) -> Gate:
     return Gate(
         debate_id=row["session_id"],
-        key=row["key"],
-        kind=row["kind"],
-        question=row["summary"],
-        choices=tuple(json.loads(row["options"])),
+        choices=tuple(json.loads(row["choices"])),
         artifacts=json.loads(row["artifacts"]),
-        status=row["status"],
-        requested_at=row["requested_at"],
-        expires_at=row["expires_at"],
         decision=_loads(row["decision"]),
-        reviewer=row["reviewer"],
-        decided_at=row["decided_at"],
+        **picked(row, _GATE),
     )
 
 
@@ -158,7 +126,7 @@ def session_values(debate: Debate) -> Mapping[str, Any]:
         "format_version": debate.format_version,
         "status": debate.status,
         "config": dumps(debate.config),
-        "cast": dumps([_seat_json(seat) for seat in debate.cast]),
+        "cast": dumps([_seat_values(seat) for seat in debate.cast]),
         "initiated_by": debate.initiated_by,
         "total_rounds": debate.total_rounds,
         "metadata": dumps(debate.metadata),
@@ -168,8 +136,13 @@ def session_values(debate: Debate) -> Mapping[str, Any]:
     }
 
 
+def creation_values(debate: Debate, turns: Sequence[Turn], events: Sequence[Shown], now: float) -> dict[str, Any]:
+    """Values of a new session, with the totals of the turns and events it is created with."""
+    return {**session_values(debate), "now": now, "last_seq": len(events), "turn_count": len(turns), **_used(turns)}
+
+
 def seen_values(seen: Debate | None) -> Mapping[str, Any]:
-    """What changes whenever something happens to a debate."""
+    """Values for the optimistic check of a change: together they differ after anything that happens to a debate."""
     return {
         "seen_epoch": None if seen is None else seen.epoch,
         "seen_seq": None if seen is None else seen.last_seq,
@@ -180,59 +153,60 @@ def seen_values(seen: Debate | None) -> Mapping[str, Any]:
 
 def debate_of(row: Row) -> Debate:
     return Debate(
-        id=row["id"],
-        topic=row["topic"],
-        format=row["format"],
-        format_version=row["format_version"],
-        status=row["status"],
         config=json.loads(row["config"]),
         cast=_cast(row["cast"]),
         cursor=Cursor(open=_keys(row["open_keys"]), next_round=row["next_round"], next_actor=row["next_actor"]),
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        started_at=row["started_at"],
-        completed_at=row["completed_at"],
-        initiated_by=row["initiated_by"],
-        parent_id=row["parent_id"],
-        forked_at=row["forked_at"],
-        epoch=row["epoch"],
-        owner=row["owner"],
-        lease_until=row["lease_until"],
-        turn_count=row["turn_count"],
-        shown_count=row["shown_count"],
-        last_seq=row["last_seq"],
-        total_rounds=row["total_rounds"],
-        guided=row["guided"],
-        tokens_in=row["tokens_in"],
-        tokens_out=row["tokens_out"],
-        cost_usd=row["cost_usd"],
         lost=Usage(tokens_in=row["lost_tokens_in"], tokens_out=row["lost_tokens_out"], cost_usd=row["lost_cost_usd"]),
         error=_failure(row["error"]),
-        outcome=_loads(row["outcome"]),
-        user_rating=row["user_rating"],
+        outcome=None if row["outcome"] is None else Outcome.model_validate_json(row["outcome"]),
         metadata=json.loads(row["metadata"]),
+        **picked(row, _DEBATE),
     )
 
 
-@lru_cache(maxsize=256)  # most debates have one of the same few casts
+def _listed(row: Row) -> Debate:
+    """The debate of a row. One that can't be read is listed with the reason, so that it hides no other."""
+    try:
+        return debate_of(row)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        damaged = [name for name in ("config", "cast", "error", "outcome", "metadata") if not _is_readable(row, name)]
+        problem = f"can't be read: {' and '.join(damaged) or 'its row'} in the database is damaged"
+        error = Failure(kind="error", message=f"This debate {problem}. Restore it from a backup.")
+        listed = Debate(config={}, cast=(), error=error, **picked(row, _DEBATE))
+        return replace(listed, topic=f"({problem}) {listed.topic}")
+
+
+def _is_readable(row: Row, name: str) -> bool:
+    try:
+        match name:
+            case "cast":
+                _cast(row[name])
+            case "error":
+                _failure(row[name])
+            case "outcome":
+                _ = None if row[name] is None else Outcome.model_validate_json(row[name])
+            case _:
+                return isinstance(json.loads(row[name]), dict)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=256)  # most debates have one of a few casts
 def _cast(text: str) -> tuple[SeatSpec, ...]:
-    return tuple(SeatSpec(**seat) for seat in json.loads(text))
+    return tuple(_seat_of(values) for values in json.loads(text))
 
 
-def _seat_json(seat: SeatSpec) -> dict[str, Any]:
-    return {each.name: getattr(seat, each.name) for each in fields(seat)}
+def _seat_of(values: Json) -> SeatSpec:
+    return SeatSpec(sampling=Sampling(**values.pop("sampling")), **values)
 
 
-def _loads(text: str | None) -> Any:
-    return None if text is None else json.loads(text)
-
-
-def _failure(text: str | None) -> Failure | None:
-    return None if text is None else Failure(**json.loads(text))
+def _seat_values(seat: SeatSpec) -> dict[str, Any]:
+    return {each.name: getattr(seat, each.name) for each in fields(seat)} | {"sampling": seat.sampling.given}
 
 
 def _keys(text: str) -> tuple[str, ...]:
-    """A cursor that can't be read is no cursor: it is derived from the turns anyway."""
+    """Open keys of a cursor; none when they can't be read, as the cursor is derived from the turns anyway."""
     try:
         keys = json.loads(text)
     except ValueError:
@@ -240,9 +214,25 @@ def _keys(text: str) -> tuple[str, ...]:
     return tuple(str(key) for key in keys) if isinstance(keys, list) else ()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
+def _loads(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
+
+
+def _optional(value: object) -> str | None:
+    return None if value is None else dumps(value)
+
+
+def _failure(text: str | None) -> Failure | None:
+    return None if text is None else Failure(**json.loads(text))
+
+
+def _failure_json(failure: Failure | None) -> str | None:
+    return None if failure is None else dumps({"kind": failure.kind, "message": failure.message})
+
+
 def step_values(commit: Commit, now: float) -> dict[str, Any]:
-    """What every commit changes of its session."""
-    cursor, turns = commit.cursor, commit.turns
+    """Values of the session that every commit changes."""
+    cursor = commit.cursor
     return {
         "id": commit.debate_id,
         "epoch": commit.epoch,
@@ -253,20 +243,18 @@ def step_values(commit: Commit, now: float) -> dict[str, Any]:
         "total_rounds": commit.total_rounds,
         "events": len(commit.events),
         "shown": commit.shown,
-        "turns": len(turns),
-        "tokens_in": sum([turn.tokens_in for turn in turns]),
-        "tokens_out": sum([turn.tokens_out for turn in turns]),
-        "cost_usd": sum_of([turn.cost_usd for turn in turns]),
+        "turns": len(commit.turns),
+        **_used(commit.turns),
     }
 
 
 def ending_values(commit: Commit) -> dict[str, Any]:
-    """What only some commits change."""
+    """Values that only some commits change: those that end a debate, release it, or report lost usage."""
     lost = commit.lost
     return {
         "status": commit.status,
-        "outcome": optional(commit.outcome),
-        "error": failure_text(commit.error),
+        "outcome": None if commit.outcome is None else commit.outcome.model_dump_json(),
+        "error": _failure_json(commit.error),
         "lost_tokens_in": 0 if lost is None else lost.tokens_in,
         "lost_tokens_out": 0 if lost is None else lost.tokens_out,
         "lost_cost_usd": 0.0 if lost is None else lost.cost_usd,
@@ -274,30 +262,48 @@ def ending_values(commit: Commit) -> dict[str, Any]:
     }
 
 
-def sum_of(costs: Sequence[float | None]) -> float | None:
-    """Not known as soon as one of them is not."""
-    return None if None in costs else sum([cost or 0.0 for cost in costs])
+def _used(turns: Sequence[Turn]) -> dict[str, Any]:
+    """Usage of all turns together. The cost is unknown (None) as soon as that of one is."""
+    costs = [turn.cost_usd for turn in turns]
+    return {
+        "tokens_in": sum([turn.tokens_in for turn in turns]),
+        "tokens_out": sum([turn.tokens_out for turn in turns]),
+        "cost_usd": None if None in costs else sum([cost or 0.0 for cost in costs]),
+    }
 
 
 def new_id(now: float) -> str:
-    """A UUID of version 7: ids made later sort later, which keeps the index small and warm."""
+    """A UUID of version 7: later ids sort later, which keeps index pages dense and cached."""
     text = f"{int(now * 1000):012x}7{random.getrandbits(12):03x}{0x8 << 60 | random.getrandbits(62):016x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def event_row(debate_id: str, seq: int, event: Shown, now: float) -> tuple[str, int, str, str, str, float]:
-    return (debate_id, seq, event.type, event.key, dumps(event.data) if event.data else "{}", now)
+def page_query(matches: str, query: PageQuery) -> tuple[str, Mapping[str, Any]]:
+    """Filters for page.sql, and their values. Only filters in use are named, so that the index made for them is walked.
+    `matches`: the backend's expression for `contains`. One row more than `limit` is asked for: see `page_of`."""
+    created_at, last_id = _read_page_mark(query.get("after"))
+    filters = {
+        "status": "status = :status",
+        "format": "format = :format",
+        "parent": "parent_id = :parent",
+        "contains": matches,
+    }
+    values: dict[str, Any] = {name: query.get(name) for name in filters}
+    used = [text for name, text in filters.items() if values[name] is not None]
+    used += ["(created_at, id) < (:created_at, :id)"] if created_at is not None else []
+    values |= {"created_at": created_at, "id": last_id, "limit": query.get("limit", 20) + 1}
+    return "".join(f" and {each}" for each in used), values
 
 
-def numbered(seq: int, event: Shown, now: float) -> Event:
-    return Event(seq=seq, type=event.type, key=event.key, data=event.data, created_at=now, turn=event.turn)
+def page_of(rows: Sequence[Row], values: Mapping[str, Any]) -> Page:
+    """`values`: those of `page_query`."""
+    limit = values["limit"] - 1
+    debates = [_listed(row) for row in rows[:limit]]
+    more = len(rows) > limit
+    return Page(debates=debates, next=f"{debates[-1].created_at!r}/{debates[-1].id}" if more else None)
 
 
-def page_mark(last: Debate) -> str:
-    return f"{last.created_at!r}/{last.id}"
-
-
-def read_page_mark(after: str | None) -> tuple[float | None, str | None]:
+def _read_page_mark(after: str | None) -> tuple[float | None, str | None]:
     if after is None:
         return None, None
     created_at, _, last_id = after.partition("/")
@@ -307,28 +313,26 @@ def read_page_mark(after: str | None) -> tuple[float | None, str | None]:
         raise InputError(f"{after!r} is not a page mark. Use the `next` of the page before, unchanged.") from None
 
 
+def heartbeat_reply(rows: Sequence[Row], epochs: Mapping[str, int]) -> HeartbeatReply:
+    """From the sessions an owner holds, and the epochs it believes to hold."""
+    statuses = {row["id"]: row["status"] for row in rows if epochs.get(row["id"]) == row["epoch"]}
+    guided = {row["id"]: row["guided"] for row in rows if row["guided"]}
+    return HeartbeatReply(statuses=statuses, guided=guided, lost=epochs.keys() - statuses.keys())
+
+
+def without_driver(live: Iterable[Debate], now: float, is_dead: Callable[[str], bool]) -> list[Debate]:
+    return [
+        debate for debate in live if debate.owner is None or (debate.lease_until or 0) <= now or is_dead(debate.owner)
+    ]
+
+
 def token_values(token: AccessToken) -> Mapping[str, Any]:
-    return {
-        "id": token.id,
-        "name": token.name,
-        "hash": token.hash,
-        "scopes": dumps(token.scopes),
-        "parent": token.parent,
-        "expires_at": token.expires_at,
-    }
+    return {**{name: getattr(token, name) for name in _TOKEN}, "scopes": dumps(token.scopes)}
 
 
 def token_of(row: Row) -> AccessToken:
-    return AccessToken(
-        id=row["id"],
-        name=row["name"],
-        hash=row["hash"],
-        scopes=tuple(json.loads(row["scopes"])),
-        parent=row["parent"],
-        created_at=row["created_at"],
-        expires_at=row["expires_at"],
-    )
+    return AccessToken(scopes=tuple(json.loads(row["scopes"])), **picked(row, _TOKEN))
 
 
-def reservation_of(row: Row) -> Reservation:
-    return Reservation(key=row["key"], hash=row["hash"], debate_id=row["session_id"], response=row["response"])
+def key_of(row: Row) -> IdempotencyKey:
+    return IdempotencyKey(key=row["key"], hash=row["hash"], debate_id=row["session_id"], response=row["response"])

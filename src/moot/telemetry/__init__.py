@@ -1,7 +1,8 @@
-"""What operators can learn of how debates are driven: logs, metrics, traces.
+"""Logs, metrics and traces for operators.
 
-The runtime tells a `Witness`, and models are watched by a wrapper around each call. Where nobody asked for any of it
-there is neither, and nothing is spent."""
+The runtime reports to an `Observer`, and a wrapper around each model reports its calls. Both are optional and cost
+nothing when absent.
+"""
 
 from __future__ import annotations
 
@@ -10,51 +11,53 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import NamedTuple, Protocol
 
-from moot.script import Step
+from moot.core.script import Step
+from moot.core.types import Debate, Failure, Reply, Status, Turn
 from moot.store.queue import Swept
-from moot.types import Debate, Failure, Reply, Status, Turn
 
 
-class Where(NamedTuple):
-    """Where in which debate this task is."""
+class TaskContext(NamedTuple):
+    """The debate and step that an asyncio task works on."""
 
     debate_id: str
     epoch: int
     key: str = ""
 
 
-where: ContextVar[Where | None] = ContextVar("moot_where", default=None)
+task_context: ContextVar[TaskContext | None] = ContextVar("moot_task_context", default=None)
 
-Answered = Callable[[Reply | Exception], None]
+OnResult = Callable[[Reply | Exception], None]
 
 
-class Witness(Protocol):
-    """Sees what is done with debates, and changes nothing. It is told on the way, so it is quick."""
+class Observer(Protocol):
+    """Is notified of what the runtime does. Its methods are called on the hot path, so they must be fast."""
 
     def drive(self, debate: Debate) -> AbstractContextManager[None]:
-        """Around everything that this process does with a debate until it rests."""
+        """Wrap the driving of a debate, from taking it until it rests."""
         ...
 
-    def step(self, debate: Debate, step: Step) -> AbstractContextManager[Answered]:
-        """Around the execution of a step."""
+    def step(self, debate: Debate, step: Step) -> AbstractContextManager[OnResult]:
+        """Wrap the execution of a step. The result is passed to the function that the context yields."""
         ...
 
     def kept(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """These are stored."""
+        """Turns were stored."""
         ...
 
     def failed(self, debate: Debate, step: Step, error: Exception) -> None:
-        """A step has failed for good, and left no turn."""
+        """A step failed for good and left no turn."""
         ...
 
-    def rested(self, debate: Debate, status: Status, error: Failure | None) -> None: ...
+    def rested(self, debate: Debate, status: Status, error: Failure | None) -> None:
+        """The debate is no longer driven by this process."""
+        ...
 
     def refused(self, debate: Debate) -> None:
-        """A commit came too late: the debate is someone else's."""
+        """A commit was rejected: another process has taken the debate over."""
         ...
 
     def took_over(self, debate: Debate, owner: str) -> None:
-        """From one that fell silent."""
+        """This process took a debate over from `owner`, whose lease had expired."""
         ...
 
     def swept(self, swept: Swept) -> None: ...

@@ -1,4 +1,4 @@
-"""A worker's metrics over HTTP: just enough of it for Prometheus and for a liveness check."""
+"""A minimal HTTP server for a worker's metrics and liveness."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import errno
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
-from moot.errors import InputError, MootError
+from moot.core.errors import InputError, MootError
 from moot.telemetry.metrics import MEDIA_TYPE
 
-PATIENCE_SECONDS = 10.0
+REQUEST_SECONDS = 10.0  # for one request
 MOST_BYTES = 16_384  # of a request
 
 Render = Callable[[], Awaitable[str]]
 
 
 @asynccontextmanager
-async def shown(render: Render, host: str, port: int) -> AsyncGenerator[str]:
-    """Serves `/metrics` and `/healthz`; gives the address. Raises InputError when it can't be had."""
+async def serve_metrics(render: Render, host: str, port: int) -> AsyncGenerator[str]:
+    """Serve `/metrics` and `/healthz`; yields the address. Raises InputError if the port can't be bound."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             try:
-                async with asyncio.timeout(PATIENCE_SECONDS):
+                async with asyncio.timeout(REQUEST_SECONDS):
                     head = await reader.readuntil(b"\r\n\r\n")
                     writer.write(await _answer(head, render))
                     await writer.drain()
@@ -55,7 +55,7 @@ async def _answer(head: bytes, render: Render) -> bytes:
         case b"/healthz":
             return _response("200 OK", "ok\n", method)
         case _:
-            return _response("404 Not Found", "Here are /metrics and /healthz.\n", method)
+            return _response("404 Not Found", "There are /metrics and /healthz.\n", method)
 
 
 def _response(status: str, text: str, method: bytes, media_type: str = "text/plain; charset=utf-8") -> bytes:
@@ -67,4 +67,5 @@ def _response(status: str, text: str, method: bytes, media_type: str = "text/pla
 def _why(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} on {host} is taken. Choose another with --metrics-port, or 0 for any that is free."
-    return f"Metrics can't be shown on {host}, port {port} ({error.strerror}). Choose another with --metrics-port."
+    advice = "Choose another port with --metrics-port, or another address with metrics_host."
+    return f"Metrics can't be shown on {host}, port {port} ({error.strerror}). {advice}"

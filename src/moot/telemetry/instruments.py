@@ -1,4 +1,4 @@
-"""Everything that is measured, once; docs/operations.md has a line for each."""
+"""Every metric, defined once; docs/operations.md lists them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from moot import __version__
+from moot.core.types import STATUSES
 from moot.store.overview import Overview
 from moot.telemetry.metrics import Histogram, Metric, Numbers
-from moot.types import STATUSES
 
 _STARTED = time.time()
 
 
 class Instruments:
-    """What this process has done."""
+    """Metrics of what this process has done."""
 
     def __init__(self) -> None:
         self.steps = Numbers("moot_steps_total", "Steps that ended, by how.", "counter", "format", "kind", "outcome")
@@ -48,10 +48,12 @@ class Instruments:
             "moot_rate_limit_wait_seconds_total", "How long they waited, together.", "counter", "limit"
         )
         self.take_overs = Numbers(
-            "moot_lease_takeovers_total", "Debates taken over from a process that fell silent.", "counter"
+            "moot_lease_takeovers_total", "Debates taken over from a process whose lease had expired.", "counter"
         )
         self.refused = Numbers(
-            "moot_commits_refused_total", "Commits that came too late: the debate was someone else's.", "counter"
+            "moot_commits_refused_total",
+            "Commits rejected because another process had taken the debate over.",
+            "counter",
         )
         self.swept = Numbers(
             "moot_swept_total", "What sweeps put right: orphans, answered, stopped.", "counter", "what"
@@ -66,7 +68,7 @@ class Instruments:
 
 
 def of_process() -> list[Metric]:
-    """Under the names that everyone uses."""
+    """Metrics of the process, under Prometheus's usual names."""
     build = Numbers("moot_build_info", "What runs here.", "gauge", "version", "python")
     build.set(__version__, platform.python_version(), to=1)
     cpu = Numbers("process_cpu_seconds_total", "Processor time used, in seconds.", "counter")
@@ -80,7 +82,7 @@ def of_process() -> list[Metric]:
 
 
 def of_database(overview: Overview) -> list[Metric]:
-    """The same from every process: take the largest, not the sum."""
+    """Metrics of the database. Every process reports the same values, so aggregate them with max, not sum."""
     debates = Numbers("moot_debates", "Debates in the database.", "gauge", "status")
     for status in STATUSES:
         debates.set(status, to=overview.debates.get(status, 0))
@@ -94,8 +96,8 @@ def of_database(overview: Overview) -> list[Metric]:
         ("moot_workers", "Workers that are alive.", len(overview.workers)),
         ("moot_gates_open", "Questions that wait for people.", overview.gates_open),
         ("moot_gates_overdue", "Questions whose time is over.", overview.gates_overdue),
-        ("moot_leases_expired", "Debates whose driver has fallen silent.", overview.leases_expired),
-        ("moot_debates_stranded", "Debates that should run, and that nobody will drive.", len(overview.stranded)),
+        ("moot_leases_expired", "Debates whose lease has expired.", overview.leases_expired),
+        ("moot_debates_stranded", "Debates that should run, but that no process will drive.", len(overview.stranded)),
     )
     gauges = [Numbers(name, about, "gauge") for name, about, _ in numbers]
     for gauge, (_, _, value) in zip(gauges, numbers, strict=True):
@@ -104,7 +106,7 @@ def of_database(overview: Overview) -> list[Metric]:
 
 
 def _resident(peak: int) -> int:
-    """Now, where the system tells; else the most it ever was."""
+    """Bytes resident now, where /proc tells; else at most so far."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):

@@ -1,5 +1,5 @@
-"""Logs: lines for people or for machines. Each says which debate and step it is about; none has a word that a model
-read or wrote, nor a key."""
+"""Logging as text or JSON lines. Each line names its debate and step; none contains a key, or text that a model read or
+wrote."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import traceback
 from collections.abc import Collection, Mapping
 from typing import IO, Any, Literal
 
-from moot.telemetry import where
+from moot.telemetry import task_context
 
 Form = Literal["text", "json"]
 
 SECRET_ENDINGS = ("_KEY", "_SECRET", "_TOKEN", "_PASSWORD")
-_SHORTEST_SECRET = 6  # a shorter one would blot out ordinary words
+_SHORTEST_SECRET = 6  # a shorter one would mask ordinary words
 
 
 def configure(form: Form, level: str, *, secrets: Collection[str] = (), stream: IO[str] | None = None) -> None:
-    """For a whole process, once. Of other libraries only warnings are logged: below that, some quote requests."""
+    """Configure logging for the process. Other libraries only log warnings: below that, some quote requests."""
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)
     handler.setFormatter(JsonLines(secrets) if form == "json" else TextLines(secrets))
     root = logging.getLogger()
@@ -34,7 +34,7 @@ def configure(form: Form, level: str, *, secrets: Collection[str] = (), stream: 
 
 
 def secrets_in(environ: Mapping[str, str]) -> set[str]:
-    """Values that must never be seen, should anything quote them."""
+    """Values of variables that hold secrets, to mask in the log."""
     return {
         value
         for name, value in environ.items()
@@ -57,7 +57,7 @@ class JsonLines(_Lines):
     """One object a line; docs/operations.md describes the fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        here, key = where.get(), _step(record)
+        here, key = task_context.get(), _step(record)
         fields: dict[str, Any] = {
             "time": _time(record.created),
             "level": record.levelname.lower(),
@@ -75,7 +75,7 @@ class JsonLines(_Lines):
 
 class TextLines(_Lines):
     def format(self, record: logging.LogRecord) -> str:
-        here, key = where.get(), _step(record)
+        here, key = task_context.get(), _step(record)
         about = "" if here is None else f" [{here.debate_id}/{here.epoch}{f' {key}' if key else ''}]"
         message = " ".join(self.masked(record.getMessage()).split())
         line = f"{_time(record.created)} {record.levelname:<7} {record.name}{about} {message}"
@@ -85,13 +85,13 @@ class TextLines(_Lines):
 
 
 def _step(record: logging.LogRecord) -> str:
-    """The step that the line is about, or in which it is written."""
-    here = where.get()
+    """The step that the line names, or in which it is logged."""
+    here = task_context.get()
     return getattr(record, "step", "") or (here.key if here else "")
 
 
 def _frames(record: logging.LogRecord) -> str:
-    """Where it happened. What an error says may quote anything, so it is left out."""
+    """The traceback without the error's message, which may quote anything."""
     return "" if record.exc_info is None else "".join(traceback.format_tb(record.exc_info[2]))
 
 

@@ -1,5 +1,5 @@
-"""Counters, gauges and histograms, and the text in which Prometheus reads them. Our own: they are counted on one event
-loop, so they need no locks, and cost a fraction of what a library's do."""
+"""Counters, gauges and histograms in the text format of Prometheus. They are used on one event loop, so they need no
+locks and cost a fraction of what a library's do."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Numbers:
 
 
 class Histogram:
-    """How often something took how many seconds."""
+    """A distribution of durations, in seconds."""
 
     kind = "histogram"
 
@@ -69,11 +69,11 @@ Metric = Numbers | Histogram
 
 
 def render(metrics: Iterable[Metric]) -> str:
-    said: list[str] = []
+    lines: list[str] = []
     for metric in metrics:
         about = metric.about.replace("\\", "\\\\").replace("\n", "\\n")
-        said += [f"# HELP {metric.name} {about}", f"# TYPE {metric.name} {metric.kind}", *metric.lines()]
-    return "\n".join(said) + "\n"
+        lines += [f"# HELP {metric.name} {about}", f"# TYPE {metric.name} {metric.kind}", *metric.lines()]
+    return "\n".join(lines) + "\n"
 
 
 def _labels(names: Sequence[str], values: Sequence[str]) -> str:

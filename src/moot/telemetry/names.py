@@ -1,4 +1,4 @@
-"""Names that others read: of attributes, by OpenTelemetry's conventions for generative AI and our own beside them."""
+"""Names of span attributes: OpenTelemetry's conventions for generative AI, and moot's own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ PROVIDER = "gen_ai.provider.name"
 CONVERSATION = "gen_ai.conversation.id"
 REQUEST_MODEL = "gen_ai.request.model"
 REQUEST_MAX_TOKENS = "gen_ai.request.max_tokens"
-REQUEST_TEMPERATURE = "gen_ai.request.temperature"
 OUTPUT_TYPE = "gen_ai.output.type"
 RESPONSE_MODEL = "gen_ai.response.model"
 FINISH_REASONS = "gen_ai.response.finish_reasons"
@@ -22,6 +21,17 @@ ERROR = "error.type"
 
 CHAT = "chat"
 
+SAMPLING = {
+    "temperature": "gen_ai.request.temperature",
+    "top_p": "gen_ai.request.top_p",
+    "min_p": "moot.request.min_p",
+    "top_k": "gen_ai.request.top_k",
+    "presence_penalty": "gen_ai.request.presence_penalty",
+    "frequency_penalty": "gen_ai.request.frequency_penalty",
+    "seed": "gen_ai.request.seed",
+    "stop": "gen_ai.request.stop_sequences",
+}
+
 DEBATE = "moot.debate.id"
 EPOCH = "moot.debate.epoch"
 FORMAT = "moot.debate.format"
@@ -32,4 +42,4 @@ ROUND = "moot.step.round"
 PHASE = "moot.step.phase"
 SEAT = "moot.step.seat"
 COST = "moot.cost_usd"
-ATTEMPTS = "moot.attempts"  # that did not count
+ATTEMPTS = "moot.attempts"  # how many failed

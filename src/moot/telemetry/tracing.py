@@ -1,4 +1,4 @@
-"""Spans: a debate being driven, its steps, and the calls of models in them. Imported only when they are wanted."""
+"""OpenTelemetry spans of drives, steps and model calls. Imported only if traces are on."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer
 
 from moot import __version__
-from moot.errors import InputError
+from moot.core.errors import InputError
+from moot.core.script import Step
+from moot.core.types import Call, Debate, Message, Model, Reply, Usage
 from moot.models.spec import ModelSpec
-from moot.script import Step
-from moot.telemetry import Answered, names, where
-from moot.types import Call, Debate, Message, Model, Reply, Usage
+from moot.telemetry import OnResult, names, task_context
 
 Shutdown = Callable[[], None]
 
 
 def start() -> tuple[Tracer, Shutdown | None]:
-    """A tracer of the provider that this process has, or of one that sends to where the OTEL_ variables say; that one
-    has to be shut down, so that the last spans are sent, too."""
+    """A tracer, and how to shut it down. Uses the process's tracer provider if it has one; else one that exports as the
+    OTEL_ variables say, whose shutdown sends the last spans."""
     shutdown: Shutdown | None = None
-    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):  # nobody has set one
+    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):  # none is set
         try:
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
             from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, OTELResourceDetector, Resource
@@ -43,7 +43,7 @@ def start() -> tuple[Tracer, Shutdown | None]:
 
 
 class Spans:
-    """`content`: what models read and write is put into spans, too. What errors say never is: it may quote that."""
+    """`content`: include what models read and write. Error messages, which may quote it, are never included."""
 
     def __init__(self, tracer: Tracer, *, content: bool = False) -> None:
         self._tracer, self._content = tracer, content
@@ -60,7 +60,7 @@ class Spans:
             yield span
 
     @contextmanager
-    def step(self, debate: Debate, step: Step) -> Generator[Answered]:
+    def step(self, debate: Debate, step: Step) -> Generator[OnResult]:
         about: dict[str, Any] = {
             names.DEBATE: debate.id,
             names.EPOCH: debate.epoch,
@@ -88,11 +88,10 @@ class Spans:
             names.REQUEST_MAX_TOKENS: call.max_tokens,
             names.OUTPUT_TYPE: "text" if call.returns is None else "json",
         }
-        here = where.get()
+        here = task_context.get()
         if here is not None:
             about[names.CONVERSATION] = here.debate_id
-        if call.temperature is not None:
-            about[names.REQUEST_TEMPERATURE] = call.temperature
+        about |= {names.SAMPLING[name]: value for name, value in call.sampling.given.items()}
         if self._content:
             about[names.INPUT_MESSAGES] = _content(call.messages)
         with self._span(f"{names.CHAT} {spec.model}".strip(), about, SpanKind.CLIENT) as span:
@@ -103,8 +102,8 @@ class Spans:
             if reply.first_token_ms is not None:
                 span.set_attribute(names.FIRST_CHUNK, reply.first_token_ms / 1000)
             if self._content:
-                said = _content([Message(role="assistant", text=reply.text)], finish_reason=reply.finish_reason)
-                span.set_attribute(names.OUTPUT_MESSAGES, said)
+                written = _content([Message(role="assistant", text=reply.text)], finish_reason=reply.finish_reason)
+                span.set_attribute(names.OUTPUT_MESSAGES, written)
             return reply
 
     @contextmanager

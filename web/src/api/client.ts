@@ -68,7 +68,7 @@ function unreachable(): Refusal {
     type: 'urn:moot:problem:unreachable',
     title: 'The server can’t be reached',
     status: 503,
-    detail: 'The server can’t be reached. Is moot serve still running?',
+    detail: 'The server can’t be reached. The page connects again by itself when it is back.',
     instance: location.pathname,
   })
 }

@@ -1,47 +1,23 @@
+import type { Debate } from '../api/generated'
 import { go } from '../router'
 import { may } from '../session'
 import { Icon } from '../ui/icons'
 import { Prose, tell } from '../ui/parts'
-import { capital, modelName, money, plural, seconds } from '../ui/words'
+import { modelName, money, seconds, spaced } from '../ui/words'
 import { foldAt, folds, isOpen } from './folds'
 import { forkAt } from './fork'
-import { Note, NOTES } from './notes'
+import { Note, Notes } from './notes'
 import type { Block, Watched } from './watched'
 
-const PHASES: Record<string, string> = {
-  speak: 'Statement',
-  argue: 'Argument',
-  rebut: 'Rebuttal',
-  plan: 'Plan',
-  think: 'Thoughts',
-  evaluate: 'Evaluation',
-  score: 'Score',
-  rule: 'Ruling',
-  deliberate: 'Deliberation',
-  analyze: 'Analysis of the question',
-  answer: 'Answer',
-  rank: 'Ballot',
-  object: 'Objection',
-  propose: 'Proposal',
-  defend: 'Defence',
-  critique: 'Critique',
-  synthesize: 'Synthesis',
-  rag: 'Reasoning templates',
-  recall: 'Earlier decisions',
-  checkpoint: 'At the checkpoint',
-  clarify: 'Clarification',
-  guidance: 'Guidance',
-}
+/** What a turn of a phase is called. */
+export const phaseName = ({ vocabulary }: Debate, phase: string): string => vocabulary.phases[phase] ?? spaced(phase.replaceAll('-', ' '))
 
-export const phaseName = (phase: string): string => PHASES[phase] ?? capital(phase.replace(/^claims-/, 'Claims: ').replaceAll('-', ' '))
-
-export function BlockView({ block, watched, named }: { block: Block; watched: Watched; named?: boolean }) {
+export function BlockView({ block, watched, named = false }: { block: Block; watched: Watched; named?: boolean }) {
   if (!block.turn && !block.flight) return <Note block={block} watched={watched} />
-  if (block.type === 'THINK' || block.type === 'PLAN') return <Thought block={block} watched={watched} named={named ?? false} />
-  if (block.type === 'CLAIMS') return <ClaimList block={block} watched={watched} />
+  if (!block.public) return <Folded block={block} watched={watched} named={named} />
   return (
-    <article class={`block ${block.type.toLowerCase()}${block.flight ? ' live' : ''}`} id={block.key} data-key={block.key}>
-      <Heading block={block} watched={watched} named={named ?? false} />
+    <article class={`block${block.event?.quiet ? ' quiet' : ''}${block.flight ? ' live' : ''}`} id={block.key} data-key={block.key}>
+      <Heading block={block} watched={watched} named={named} />
       <Body block={block} />
     </article>
   )
@@ -50,12 +26,13 @@ export function BlockView({ block, watched, named }: { block: Block; watched: Wa
 function Heading({ block, watched, named }: { block: Block; watched: Watched; named: boolean }) {
   const turn = block.turn
   const debate = watched.debate.value
-  const who = turn?.kind === 'gate' || turn?.kind === 'guidance' ? 'You' : watched.name(block.seat)
+  const words = debate.vocabulary.events[block.type]
+  const verb = turn?.failure ? words?.failed : named && words?.verb
   return (
     <header>
       <span class="what">
-        {named && <strong>{who}</strong>}
-        <span>{phaseName(block.phase)}</span>
+        {named && <strong>{watched.name(block.seat)}</strong>}
+        <span>{verb || phaseName(debate, block.phase)}</span>
         {block.round > 0 && <span class="round">{block.round}</span>}
       </span>
       {block.flight && <span class="writing">{block.flight.attempt > 1 ? `try ${block.flight.attempt}` : 'writing'}</span>}
@@ -89,10 +66,9 @@ function Body({ block }: { block: Block }) {
   const turn = block.turn
   if (!turn) return null
   if (turn.failure) return <p class="problem"><Icon name="warn" /> {turn.failure.message}</p>
-  const typed = NOTES[block.type]
   return (
     <>
-      {typed?.(block)}
+      <Notes caption={block.event?.caption} />
       <Prose html={turn.html} text={turn.content} />
     </>
   )
@@ -104,9 +80,11 @@ function FlightText({ block }: { block: Block }) {
   return <div class="prose as-text flight" ref={(element) => flight?.show(element)} data-flight={block.key} />
 }
 
-function Thought({ block, watched, named }: { block: Block; watched: Watched; named: boolean }) {
-  const name = `${watched.debate.peek().id.slice(0, 8)}/${block.key}`
-  const label = `${named ? `${watched.name(block.seat)}: ` : ''}${phaseName(block.phase)}`
+/** Plans, thoughts and lists, which stay with their seat. */
+function Folded({ block, watched, named }: { block: Block; watched: Watched; named: boolean }) {
+  const debate = watched.debate.value
+  const name = `${debate.id.slice(0, 8)}/${block.key}`
+  const label = `${named ? `${watched.name(block.seat)}: ` : ''}${phaseName(debate, block.phase)}`
   return (
     <details
       class={block.flight ? 'thought live' : 'thought'}
@@ -120,30 +98,6 @@ function Thought({ block, watched, named }: { block: Block; watched: Watched; na
         {block.flight && <span class="writing">writing</span>}
       </summary>
       <Body block={block} />
-    </details>
-  )
-}
-
-interface Listed {
-  text: string
-  stance: string
-  target: string
-}
-
-function ClaimList({ block, watched }: { block: Block; watched: Watched }) {
-  const listed = (block.turn?.data?.claims ?? []) as Listed[]
-  const name = `${watched.debate.peek().id.slice(0, 8)}/${block.key}`
-  return (
-    <details class="claims" id={block.key} open={isOpen(name, false)}>
-      <summary onClick={(event) => foldAt(event, name)}>{block.flight ? 'Listing claims …' : plural(listed.length, 'claim')}</summary>
-      <ul>
-        {listed.map((claim) => (
-          <li key={claim.text}>
-            {claim.stance !== 'none' && claim.target && <em>{claim.stance} {claim.target}: </em>}
-            {claim.text}
-          </li>
-        ))}
-      </ul>
     </details>
   )
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api/client'
-import type { DebateSummary } from '../api/generated'
+import { type Action, LABELS } from '../api/generated'
 import { Link } from '../router'
 import { may } from '../session'
 import { Icon, type IconName } from '../ui/icons'
@@ -8,15 +8,23 @@ import { Dialog, tell, tellError } from '../ui/parts'
 import { forkAt } from './fork'
 import type { Watched } from './watched'
 
-type Action = DebateSummary['actions'][number]
 type Move = 'start' | 'stop' | 'resume' | 'cancel' | 'retry'
 
-const MOVES: Record<Move, [word: string, icon: IconName, operation: 'startDebate' | 'stopDebate' | 'resumeDebate' | 'cancelDebate' | 'retryDebate']> = {
-  start: ['Start', 'play', 'startDebate'],
-  resume: ['Resume', 'play', 'resumeDebate'],
-  retry: ['Try again', 'retry', 'retryDebate'],
-  stop: ['Stop', 'pause', 'stopDebate'],
-  cancel: ['Cancel', 'cross', 'cancelDebate'],
+const ICONS: Partial<Record<Action, IconName>> = {
+  start: 'play',
+  resume: 'play',
+  retry: 'retry',
+  stop: 'pause',
+  cancel: 'cross',
+  guide: 'speak',
+  fork: 'fork',
+  record: 'check',
+}
+
+/** What a button for an action shows. */
+function Label({ action }: { action: Action }) {
+  const icon = ICONS[action]
+  return <>{icon && <Icon name={icon} />} {LABELS[action]}</>
 }
 
 export function Controls({ watched }: { watched: Watched }) {
@@ -25,7 +33,7 @@ export function Controls({ watched }: { watched: Watched }) {
   const can = (action: Action) => debate.actions.includes(action)
   const move = async (name: Move) => {
     try {
-      const now = await call(MOVES[name][2], { params: { debate_id: debate.id } })
+      const now = await call(`${name}Debate`, { params: { debate_id: debate.id } })
       watched.learn({ ...now, outcome: now.outcome ?? watched.debate.peek().outcome })
     } catch (error) {
       tellError(error)
@@ -35,28 +43,28 @@ export function Controls({ watched }: { watched: Watched }) {
     <div class="controls" role="group" aria-label="Controls">
       {can('record') && (
         <Link class="button primary" href={`/debates/${debate.id}/record`}>
-          <Icon name="check" /> Record
+          <Label action="record" />
         </Link>
       )}
       {may('run') &&
         (['start', 'resume', 'retry', 'stop'] as const).filter(can).map((name) => (
           <button key={name} class={name === 'stop' ? '' : 'primary'} onClick={() => void move(name)}>
-            <Icon name={MOVES[name][1]} /> {MOVES[name][0]}
+            <Label action={name} />
           </button>
         ))}
       {may('decide') && can('guide') && (
         <button onClick={() => setAsking('guide')}>
-          <Icon name="speak" /> Guide
+          <Label action="guide" />
         </button>
       )}
       {may('run') && can('fork') && (
         <button onClick={() => (forkAt.value = '')}>
-          <Icon name="fork" /> Fork
+          <Label action="fork" />
         </button>
       )}
       {may('run') && can('cancel') && (
         <button class="quiet" onClick={() => setAsking('cancel')}>
-          <Icon name="cross" /> Cancel
+          <Label action="cancel" />
         </button>
       )}
       {asking === 'cancel' && (

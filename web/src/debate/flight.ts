@@ -4,7 +4,7 @@ import { Readable } from './readable'
 const BLOCK_CHARS = 500
 const ENDS = /\n+|[.!?…]\s/
 
-/** Text that is being written. Whoever shows it is told of each piece, and nothing else is drawn again. */
+/** Text that is being written. It writes each piece into the element that shows it; nothing else is drawn again. */
 export class Flight {
   readonly key: string
   readonly seat: string

@@ -4,7 +4,7 @@ const PLACE = 'moot.folds'
 const MOST = 500
 
 interface Folds {
-  thoughts: boolean // whether thoughts and plans are open where nobody said otherwise
+  thoughts: boolean // whether what is not public is open by default
   open: Record<string, boolean>
 }
 

@@ -5,13 +5,14 @@ import type { Turn } from '../api/generated'
 import { useTurns } from '../api/turns'
 import { go } from '../router'
 import { Dialog, Failed } from '../ui/parts'
+import { spaced } from '../ui/words'
 import { phaseName } from './block'
 import type { Watched } from './watched'
 
-/** The step to fork at; empty: none was named; undefined: nobody wants to fork. */
+/** The step to fork at; empty: where the debate stands; undefined: the dialog is closed. */
 export const forkAt = signal<string | undefined>(undefined)
 
-const TUNABLE = ['model_debater', 'model_judge', 'max_rounds', 'turns'] as const
+const LABELS: Record<string, string> = { model_debater: 'Model of the debaters', model_judge: 'Model of the judge' }
 
 export function ForkDialog({ watched }: { watched: Watched }) {
   return forkAt.value === undefined ? null : <Forking at={forkAt.value} watched={watched} />
@@ -23,10 +24,14 @@ function Forking({ at, watched }: { at: string; watched: Watched }) {
   const [key] = useState(newKey)
   const [error, setError] = useState('')
   const steps = (turns.value ?? []).filter((turn) => turn.kind === 'ask')
-  const chosen = at || (debate.status === 'completed' ? (steps.findLast((turn) => turn.role === 'debater' && !turn.phase.startsWith('claims'))?.key ?? '') : '')
+  const voices = new Set(debate.cast.filter((seat) => seat.voice).map((seat) => seat.id))
+  const spoken = steps.filter((turn) => voices.has(turn.seat) && !turn.metadata.off_record)
+  const chosen = at || (debate.status === 'completed' ? (spoken.at(-1)?.key ?? '') : '')
+  const { length, ledger } = debate.vocabulary
+  const tunable = [...Object.keys(LABELS), length ?? ''].filter((name) => name in debate.settings)
   const submit = async (form: FormData) => {
     const settings: Record<string, unknown> = {}
-    for (const name of TUNABLE) {
+    for (const name of tunable) {
       const given = String(form.get(name) ?? '').trim()
       if (given && given !== String(debate.settings[name] ?? '')) settings[name] = /^\d+$/.test(given) ? Number(given) : given
     }
@@ -62,14 +67,14 @@ function Forking({ at, watched }: { at: string; watched: Watched }) {
           <textarea name="guidance" rows={3} placeholder="What should it look at?" />
         </label>
         <div class="fields two">
-          {TUNABLE.filter((name) => name in debate.settings).map((name) => (
+          {tunable.map((name) => (
             <label key={name}>
-              <span>{LABELS[name]}</span>
-              <input name={name} value={String(debate.settings[name] ?? '')} placeholder="as before" inputMode={name === 'max_rounds' || name === 'turns' ? 'numeric' : 'text'} />
+              <span>{LABELS[name] ?? spaced(name)}</span>
+              <input name={name} value={String(debate.settings[name] ?? '')} placeholder="as before" inputMode={name === length ? 'numeric' : 'text'} />
             </label>
           ))}
         </div>
-        {!debate.settings.claims && (
+        {ledger && !debate.settings.claims && (
           <label class="switch"><input type="checkbox" name="claims" /> <span>Keep a ledger of claims</span></label>
         )}
         {error && <Failed error={error} />}
@@ -79,8 +84,6 @@ function Forking({ at, watched }: { at: string; watched: Watched }) {
   )
 }
 
-const LABELS = { model_debater: 'Model of the debaters', model_judge: 'Model of the judge', max_rounds: 'Rounds at most', turns: 'Turns' }
-
 function stepName(turn: Turn, watched: Watched): string {
-  return `${turn.round ? `${turn.round} · ` : ''}${watched.name(turn.seat)}: ${phaseName(turn.phase)}`
+  return `${turn.round ? `${turn.round} · ` : ''}${watched.name(turn.seat)}: ${phaseName(watched.debate.peek(), turn.phase)}`
 }

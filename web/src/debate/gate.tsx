@@ -10,7 +10,7 @@ import type { Watched } from './watched'
 
 const TITLES: Record<Gate['kind'], string> = {
   checkpoint: 'Your turn: how should it go on?',
-  clarification: 'The moderator asks you something',
+  clarification: 'What do you mean? You are asked to say more',
   approval: 'Your approval is needed',
   statement: 'It is your turn to speak',
   guidance: 'Guidance',
@@ -91,9 +91,8 @@ function Open({ gate, watched }: { gate: Gate; watched: Watched }) {
       <header>
         <Icon name="hand" />
         <h2>{TITLES[gate.kind]}</h2>
-        {gate.expires_at && <span class="expires">{gate.expires_at * 1000 > Date.now() ? `until ${atTime(gate.expires_at)}` : 'paused while nobody answered'}</span>}
+        {gate.expires_at && <span class="expires">{gate.expires_at * 1000 > Date.now() ? `until ${atTime(gate.expires_at)}` : 'paused: the time is over'}</span>}
       </header>
-      <Facts artifacts={gate.artifacts} />
       <div class="question">{gate.question.split(/\n{2,}/).map((each) => <p key={each}>{each}</p>)}</div>
       {wordsNeeded && (
         <label class="words">
@@ -136,20 +135,6 @@ function Open({ gate, watched }: { gate: Gate; watched: Watched }) {
   )
 }
 
-function Facts({ artifacts }: { artifacts: Record<string, unknown> }) {
-  const state = artifacts.state
-  const repetition = (artifacts.measured as { repetition?: Record<string, number> } | null)?.repetition ?? {}
-  if (typeof state !== 'string') return null
-  return (
-    <p class="gate-facts">
-      <span class="tag">{state.replaceAll('_', ' ')}</span>
-      {Object.entries(repetition).map(([name, share]) => (
-        <span key={name} class="tag">{name}: {Math.round(share * 100)}% repeated</span>
-      ))}
-    </p>
-  )
-}
-
 /** Who answered last, when it was not from here. */
 function Answered({ watched }: { watched: Watched }) {
   const last = watched.gates.value.filter((gate) => gate.status === 'decided' && gate.kind !== 'guidance').at(-1)
@@ -160,7 +145,7 @@ function Answered({ watched }: { watched: Watched }) {
   return (
     <div class="answered">
       <p>
-        <Icon name="check" /> {last.reviewer ?? 'Nobody'}: {WORDS[choice] ?? choice}
+        <Icon name="check" /> {last.reviewer ?? 'No answer'}: {WORDS[choice] ?? choice}
         {last.decided_at ? `, ${atTime(last.decided_at)}` : ''}
       </p>
       {unsent && <Unsent text={unsent} watched={watched} />}
@@ -168,13 +153,13 @@ function Answered({ watched }: { watched: Watched }) {
   )
 }
 
-/** Nothing that was written is lost because someone else was faster. */
+/** Words for a question that another person answered first: they can still be sent. */
 function Unsent({ text, watched }: { text: string; watched: Watched }) {
   const send = async () => {
     try {
       await call('guideDebate', { params: { debate_id: watched.debate.peek().id }, body: { text } })
       watched.unsent.value = ''
-      tell('Whoever is asked next hears it.')
+      tell('The seats that are asked next hear it.')
     } catch (error) {
       tellError(error)
     }

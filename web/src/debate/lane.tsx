@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon } from '../ui/icons'
 import { modelName } from '../ui/words'
 import { BlockView } from './block'
-import { Mark, seatClass, seatIndex, stanceOf } from './seats'
+import { Mark, seatClass, seatIndex } from './seats'
 import { type Lane, TABLE, type Watched } from './watched'
 
 export function LaneView({ lane, watched, title, hidden }: { lane: Lane; watched: Watched; title: string; hidden: boolean }) {
@@ -10,7 +10,8 @@ export function LaneView({ lane, watched, title, hidden }: { lane: Lane; watched
   const table = lane.id === TABLE
   const index = table ? -1 : seatIndex(debate, lane.id)
   const seat = debate.cast.find((each) => each.id === lane.id)
-  const stance = table ? '' : stanceOf(debate, lane.id)
+  const stance = seat?.stance
+  const badge = watched.badges.value[lane.id]
   return (
     <section class={`lane ${seatClass(index)}${hidden ? ' narrow-hidden' : ''}`} aria-label={title} data-lane={lane.id}>
       <header class="lane-head">
@@ -20,9 +21,10 @@ export function LaneView({ lane, watched, title, hidden }: { lane: Lane; watched
           <p>
             {stance && <b>{stance}</b>}
             {stance && ' · '}
-            {seat ? modelName(seat.model) : debate.cast.filter((each) => each.role !== 'debater').map((each) => modelName(each.model))[0]}
+            {seat ? modelName(seat.model) : debate.cast.filter((each) => !each.voice).map((each) => modelName(each.model))[0]}
           </p>
         </div>
+        {badge && <span class="tag badge">{badge}</span>}
         <Speaking lane={lane} watched={watched} />
       </header>
       <Blocks lane={lane} watched={watched} title={title} />
@@ -43,7 +45,7 @@ function Blocks({ lane, watched, title }: { lane: Lane; watched: Watched; title:
     const element = ref.current
     if (!element) return
     lane.element = element
-    // What appears above (a question, say) makes it smaller: whoever was at the end stays there.
+    // A question that appears above makes it smaller: a reader at the end stays there.
     const sized = new ResizeObserver(() => lane.follow.peek() && lane.toEnd())
     sized.observe(element)
     return () => {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Event } from '../api/generated'
 import { count, money, seconds } from '../ui/words'
 import type { Watched } from './watched'
 
@@ -50,14 +51,13 @@ function Cost({ watched }: { watched: Watched }) {
 function Time({ watched }: { watched: Watched }) {
   const debate = watched.debate.value
   const [now, setNow] = useState(Date.now() / 1000)
-  const running = debate.status === 'running' || debate.status === 'stopping'
+  const running = (debate.status === 'running' || debate.status === 'stopping') && !debate.interrupted
   useEffect(() => {
     if (!running) return
     const timer = setInterval(() => setNow(Date.now() / 1000), 1000)
     return () => clearInterval(timer)
   }, [running])
-  const until = running ? now : (debate.completed_at ?? debate.updated_at)
-  const taken = debate.started_at ? Math.max(0, until - debate.started_at) : 0
+  const taken = runningSeconds(watched.events.value, running ? now : undefined)
   const { done, of, unit } = debate.progress
   return (
     <div>
@@ -68,6 +68,22 @@ function Time({ watched }: { watched: Watched }) {
       </dd>
     </div>
   )
+}
+
+/** As `running_seconds` of moot/core/lifecycle.py; `now` ends a drive that is still under way. */
+function runningSeconds(events: Event[], now?: number): number {
+  let [total, last] = [0, 0]
+  let began: number | undefined
+  for (const { type, data, created_at } of events) {
+    const status = type === 'status' ? data.status : undefined
+    if (began !== undefined && status && status !== 'stopping') {
+      total += Math.max(0, (status === 'running' || data.by === 'recovery' ? last : created_at) - began)
+      began = undefined
+    }
+    if (status === 'running') began = created_at
+    last = created_at
+  }
+  return began === undefined ? total : total + Math.max(0, (now ?? last) - began)
 }
 
 /** Towards a limit it warns when it is near; towards a goal it does not. */

@@ -1,113 +1,50 @@
-import type { ComponentChildren } from 'preact'
-import { Icon } from '../ui/icons'
+import type { Caption, Outcome } from '../api/generated'
 import { Prose } from '../ui/parts'
-import { ending } from '../ui/words'
+import { Checks } from './checks'
 import type { Block, Watched } from './watched'
 
-type Data = Record<string, unknown>
-const number = (value: unknown): string => (typeof value === 'number' ? String(Math.round(value * 10) / 10) : '–')
-
-/** What the typed part of a turn says at a glance, above its words. */
-export const NOTES: Record<string, (block: Block) => ComponentChildren> = {
-  SCORE: ({ turn }) => {
-    const data = (turn?.data ?? {}) as Data
-    if ('score' in data) return <Big value={number(data.score)} of={10} />
-    if ('score_a' in data) return (
-      <p class="scores-pair">
-        A <b>{number(data.score_a)}</b> · B <b>{number(data.score_b)}</b>
-        {data.no_new_substantive_arguments === true && <span class="tag">nothing new</span>}
-      </p>
-    )
-    return <p class="note-line">No valid score</p>
-  },
-  CRITIQUE: ({ turn }) => {
-    const data = (turn?.data ?? {}) as Data
-    if (!turn?.data) return <p class="note-line">No valid critique</p>
-    const issues = (data.issues ?? []) as Array<{ severity: string }>
-    const severe = issues.filter((issue) => issue.severity === 'critical').length
-    return (
-      <p class="scores-pair">
-        <Big value={number(data.score)} of={10} /> {issues.length} new {issues.length === 1 ? 'issue' : 'issues'}
-        {severe > 0 && <span class="tag bad">{severe} critical</span>}
-        {data.ready === true && <span class="tag good">ready</span>}
-      </p>
-    )
-  },
-  BALLOT: ({ turn }) => {
-    const ranking = ((turn?.data as Data | null)?.ranking ?? []) as string[]
-    return <p class="note-line">{ranking.length ? `Ranks ${ranking.join(' before ')} (blind labels)` : 'Abstains'}</p>
-  },
-  TURN: ({ turn }) => {
-    const data = (turn?.data ?? {}) as Data
-    if (typeof data.state === 'string') return <p><span class="tag">{data.state.replaceAll('_', ' ')}</span></p>
-    if (typeof data.position === 'string' && turn?.phase === 'rebut')
-      return <p><span class="tag">{data.position === 'hold' ? 'holds its position' : data.position === 'concede' ? 'concedes' : data.position}</span></p>
-    return null
-  },
-}
-
-function Big({ value, of }: { value: string; of: number }) {
+/** Typed facts at a glance, beside the words of an event. */
+export function Notes({ caption }: { caption: Caption | null | undefined }) {
+  if (!caption?.notes.length) return null
   return (
-    <span class="big-score">
-      <b>{value}</b>/{of}
-    </span>
+    <p class="notes">
+      {caption.notes.map((note, at) => (note.tone === 'strong' ? <b key={at}>{note.text}</b> : <span key={at} class={`tag ${note.tone}`}>{note.text}</span>))}
+    </p>
   )
 }
 
-/** What the rules themselves say. */
+/** An event without a turn: what the rules themselves say. */
 export function Note({ block, watched }: { block: Block; watched: Watched }) {
-  const { data, type } = block
-  switch (type) {
-    case 'VERDICT':
-      return <Verdict block={block} watched={watched} />
-    case 'TALLY':
-      return <Card title={data.round ? `Votes after round ${String(data.round)}` : 'First votes'}><ul>{(data.lines as string[]).map((line) => <li key={line}>{line}</li>)}</ul></Card>
-    case 'MEASURED':
-      return <Measured data={data} />
-    case 'MUTED':
-      return <p class="note-line"><Icon name="pause" /> {String(data.name)} is muted for this round.</p>
-    case 'CUT':
-      return <p class="note-line"><Icon name="clock" /> The round was cut short; unheard: {(data.unheard as string[]).join(', ')}.</p>
-    case 'ENDING':
-      return <p class="note-line"><Icon name="check" /> {String(data.text)}</p>
-    case 'RAG':
-      return <p class="note-line">No reasoning template was used.</p>
-    default:
-      return null
-  }
-}
-
-function Card(props: { title: string; children: ComponentChildren }) {
+  const { event } = block
+  if (event?.type === 'VERDICT') return <Verdict watched={watched} announced={event.data as unknown as Announced} />
+  const caption = event?.caption
+  if (!caption) return null
   return (
-    <section class="block card-note">
-      <header><span class="what"><strong>{props.title}</strong></span></header>
-      {props.children}
+    <section class={`block card-note${event.quiet ? ' quiet' : ''}`} id={block.key}>
+      <p class="note-line">{caption.heading}</p>
+      <Notes caption={caption} />
+      {caption.lines.length > 0 && <ul>{caption.lines.map((line) => <li key={line}>{line}</li>)}</ul>}
     </section>
   )
 }
 
-function Measured({ data }: { data: Data }) {
-  const found = Object.entries((data.repetition ?? {}) as Record<string, number>)
-  return (
-    <Card title={`Repetition in round ${String(data.round)}`}>
-      <dl class="facts">
-        {found.map(([name, share]) => (
-          <div key={name}><dt>{name}</dt><dd>{Math.round(share * 100)}%</dd></div>
-        ))}
-      </dl>
-    </Card>
-  )
-}
+/** The event's data is the outcome as the format returned it, without the words that the API adds. */
+type Announced = Omit<Outcome, 'checked' | 'ended' | 'limit' | 'html'>
 
-function Verdict({ block, watched }: { block: Block; watched: Watched }) {
-  const data = block.data as Data & { headline: string; ended_by: string; statement: string; reason: string }
+/** The event comes a little before the outcome with its words. */
+function Verdict({ watched, announced }: { watched: Watched; announced: Announced }) {
   const outcome = watched.debate.value.outcome
+  const { headline, how, reason, statement, checks } = announced
+  const isShown = watched.events.value.some(({ turn, hidden }) => turn && !hidden && turn.content.trim() === statement.trim())
   return (
     <section class="block verdict" id="verdict">
       <header><span class="what"><strong>Outcome</strong></span></header>
-      <p class="headline">{data.headline}</p>
-      <p class="note-line">Ended because {ending(data.ended_by)}.{data.reason ? ` ${data.reason}` : ''}</p>
-      {data.statement && <Prose html={outcome?.html} text={data.statement} />}
+      <p class="headline" dir="auto">{headline}</p>
+      {how && <p class="how">{how}</p>}
+      <Checks checks={checks} />
+      {(outcome || reason) && <p class="note-line">{outcome && `Ended because ${outcome.ended}.`} {reason}</p>}
+      {outcome?.notes.map((note) => <p key={note} class="note-line">{note}</p>)}
+      {statement && !isShown && statement.trim() !== headline && <Prose html={outcome?.html} text={statement} />}
     </section>
   )
 }

@@ -1,36 +1,22 @@
 import type { Debate, Event } from '../api/generated'
-import { DASHES, seatClass, SHAPES } from './seats'
+import { DASHES, seatClass, seatIndex, SHAPES } from './seats'
 
 interface Point { x: number; y: number }
 interface Series { name: string; seat: number; points: Point[] }
 interface Chart { title: string; unit: string; most: number; across: string; series: Series[] }
 
-/** Every number here was typed by a judge or computed by the rules; none is read out of prose. */
-export function chartOf(debate: Debate, events: Event[], names: Record<string, string>): Chart | undefined {
-  const debaters = debate.cast.filter((seat) => seat.role === 'debater')
-  const series: Series[] = debaters.map((seat, at) => ({ name: names[seat.id] ?? seat.name, seat: at, points: [] }))
-  const add = (at: number, x: number, y: unknown) => {
-    if (typeof y === 'number') series[at]?.points.push({ x, y })
-  }
-  const speakers = new Map(events.filter((each) => each.type === 'TURN').map((each) => [each.turn?.round, each.turn?.seat]))
-  for (const { type, turn, data } of events) {
-    const typed = (turn?.data ?? {}) as Record<string, unknown>
-    if (type === 'SCORE' && turn && 'score' in typed) add(debaters.findIndex((seat) => seat.id === speakers.get(turn.round)), turn.round, typed.score)
-    if (type === 'SCORE' && turn && 'score_a' in typed) {
-      add(0, turn.round, typed.score_a)
-      add(1, turn.round, typed.score_b)
+/** The chart that the format declares, from the points of its events. No number is read out of prose. */
+export function chartOf(debate: Debate, events: Event[]): Chart | undefined {
+  const { chart, unit: across } = debate.vocabulary
+  const series = new Map<string, Series>()
+  for (const { points } of events)
+    for (const { seat, label, x, y } of points) {
+      const key = `${seat}/${label}`
+      if (!series.has(key)) series.set(key, { name: label, seat: Math.max(0, seatIndex(debate, seat)), points: [] })
+      series.get(key)?.points.push({ x, y })
     }
-    if (type === 'CRITIQUE' && turn) add(0, turn.round, typed.score)
-    if (type === 'MEASURED')
-      Object.entries((data.repetition ?? {}) as Record<string, number>).forEach(([name, share]) =>
-        add(series.findIndex((each) => each.name === name), Number(data.round), share * 100),
-      )
-  }
-  const kept = series.filter((each) => each.points.length)
-  if (!kept.length) return undefined
-  if (debate.format === 'panel') return { title: 'Repetition by round', unit: '%', most: 100, across: 'round', series: kept }
-  if (debate.format === 'crucible') return { title: 'The skeptic’s score by round', unit: '', most: 10, across: 'round', series: [{ ...kept[0]!, name: 'Answer' }] }
-  return { title: `Judge’s scores by ${debate.format === 'duel' ? 'turn' : 'round'}`, unit: '', most: 10, across: debate.format === 'duel' ? 'turn' : 'round', series: kept }
+  if (!chart || !series.size) return undefined
+  return { title: `${chart.title} by ${across}`, unit: chart.unit, most: chart.most, across, series: [...series.values()] }
 }
 
 const W = 340, H = 168, LEFT = 42, RIGHT = 14, TOP = 12, BOTTOM = 24
@@ -52,7 +38,7 @@ export function Scores({ chart }: { chart: Chart }) {
             <text class="axis" x={LEFT - 6} y={py(tick) + 4} text-anchor="end">{tick}{chart.unit}</text>
           </g>
         ))}
-        {Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((x) => last - first <= 12 || (x - first) % 5 === 0).map((x) => (
+        {Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((x) => x <= Math.max(...xs) && (last - first <= 12 || (x - first) % 5 === 0)).map((x) => (
           <text key={x} class="axis" x={px(x)} y={H - 6} text-anchor="middle">{x}</text>
         ))}
         {chart.series.map((each) => (

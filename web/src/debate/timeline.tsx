@@ -10,7 +10,7 @@ interface Call { turn: Turn; from: number; to: number; row: number }
 interface Lane { seat: string; top: number; rows: number }
 interface Pause { at: number; seconds: number }
 
-const PAUSE_SECONDS = 4 // without any call: a person was asked, or nobody was there
+const PAUSE_SECONDS = 4 // without any call: a person was asked, or no process ran it
 const PAUSE_WIDTH = 0.03
 const ROW = 18
 const WIDTH = 1000
@@ -68,6 +68,7 @@ export function Timeline({ watched }: { watched: Watched }) {
   if (!turns.length) return <Empty title="No call has been answered yet." />
   const { calls, pauses, length } = laidOut(turns)
   const { lanes, height } = inLanes(calls)
+  const shown = new Set(watched.events.value.filter((event) => event.turn && event.public).map((event) => event.key))
   const work = calls.reduce((sum, each) => sum + each.to - each.from, 0)
   const scale = (WIDTH - NAME - 8) * (1 - PAUSE_WIDTH)
   const px = (time: number) => NAME + (time / length) * scale
@@ -88,7 +89,7 @@ export function Timeline({ watched }: { watched: Watched }) {
             <g key={lane.seat} class={seatClass(seatIndex(debate, lane.seat))}>
               <text class="name" x={0} y={lane.top + 13}>{watched.name(lane.seat).slice(0, 22)}</text>
               {calls.filter((each) => each.turn.seat === lane.seat).map((each) => (
-                <rect key={each.turn.key} class={`call ${each.turn.phase}`} x={px(each.from)} y={lane.top + each.row * ROW} width={Math.max(2, px(each.to) - px(each.from) - 1)} height={ROW - 4} rx={3}>
+                <rect key={each.turn.key} class={shown.has(each.turn.key) ? 'call' : 'call private'} x={px(each.from)} y={lane.top + each.row * ROW} width={Math.max(2, px(each.to) - px(each.from) - 1)} height={ROW - 4} rx={3}>
                   <title>{`${each.turn.key}: ${seconds(each.to - each.from)}, ${count(each.turn.tokens_out)} tokens`}</title>
                 </rect>
               ))}
@@ -112,7 +113,7 @@ export function Timeline({ watched }: { watched: Watched }) {
             <tbody>
               {calls.map(({ turn }) => (
                 <tr key={turn.key}>
-                  <td><code>{turn.key}</code></td><td>{watched.name(turn.seat)}</td><td>{phaseName(turn.phase)}</td><td>{modelName(turn.model)}</td>
+                  <td><code>{turn.key}</code></td><td>{watched.name(turn.seat)}</td><td>{phaseName(debate, turn.phase)}</td><td>{modelName(turn.model)}</td>
                   <td class="num">{count(turn.tokens_in)}</td><td class="num">{count(turn.tokens_out)}</td><td class="num">{money(turn.cost_usd)}</td><td class="num">{seconds(turn.duration_ms / 1000)}</td>
                 </tr>
               ))}

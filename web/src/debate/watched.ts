@@ -4,6 +4,7 @@ import type { Debate, DebateSummary, Delta, Event, Gate, Turn } from '../api/gen
 import { Stream } from '../api/stream'
 import { announce } from '../ui/parts'
 import { statusWord } from '../ui/status'
+import { capital } from '../ui/words'
 import { Flight } from './flight'
 
 /** Something to show in a lane: an event that happened, or text that is being written. Both have the step's key, so
@@ -16,8 +17,9 @@ export interface Block {
   phase: string
   seq: number
   turn: Turn | null
-  data: Record<string, unknown>
+  event: Event | undefined // undefined: it is being written
   flight: Flight | undefined
+  public: boolean // false: it is folded
 }
 
 /** One column's blocks. `follow`: it moves with what is new, because its reader is at the end of it. */
@@ -65,15 +67,16 @@ export class Lane {
   }
 }
 
-export const TABLE = 'table' // the lane of the judge, the moderator, people, and what the rules say
+export const TABLE = 'table' // the lane of seats without a voice, of people, and of events without a turn
 const COUNT_MS = 250
 const NEAR = 48 // so close to the end counts as there
-const TOLD_ELSEWHERE = new Set(['HEADER', 'CAST', 'ROUND', 'status', 'gate'])
 
 /** A debate as one page knows it: what was said, what is being said, what it asks. */
 export class Watched {
   readonly debate: Signal<Debate>
   readonly names: Signal<Record<string, string>>
+  readonly badges: Signal<Record<string, string>> = signal({})
+  readonly voices: Signal<string[]> // seats with a lane of their own
   readonly lanes = new Map<string, Lane>()
   readonly events: Signal<Event[]> = signal([])
   readonly gates: Signal<Gate[]> = signal([])
@@ -81,7 +84,7 @@ export class Watched {
   readonly speaking: Signal<ReadonlySet<string>> = signal(new Set<string>())
   readonly asked = new Set<string>() // keys of questions that were open on this page
   readonly answered = new Set<string>() // keys of what was answered from this page
-  readonly unsent = signal('') // words for a question that someone else has answered meanwhile
+  readonly unsent = signal('') // words for a question that was answered elsewhere meanwhile
   readonly openGate = computed(() => this.gates.value.find((gate) => gate.status === 'open' && gate.kind !== 'guidance'))
   private readonly flights = new Map<string, Flight>()
   private readonly dirty = new Set<Flight>()
@@ -96,10 +99,11 @@ export class Watched {
 
   constructor(debate: Debate) {
     this.debate = signal(debate)
-    this.names = signal(Object.fromEntries(debate.cast.map((seat) => [seat.id, seat.name])))
-    const live = debate.status !== 'completed' && debate.status !== 'canceled'
-    for (const seat of debate.cast) if (seat.role === 'debater') this.lanes.set(seat.id, new Lane(seat.id, live))
-    this.lanes.set(TABLE, new Lane(TABLE, live))
+    const named = debate.outcome?.names ?? {}
+    this.names = signal({ ...Object.fromEntries(debate.cast.map((seat) => [seat.id, seat.name])), ...named })
+    this.voices = signal([])
+    this.lanes.set(TABLE, new Lane(TABLE, this.isLive))
+    this.open(debate.cast.filter((seat) => !seat.optional || seat.id in named).map((seat) => seat.id))
     this.stream = new Stream(() => `debates=${debate.id}:${this.seq}&html=true`, {
       opened: () => this.seeGates(),
       event: (event) => this.happened(event),
@@ -120,12 +124,20 @@ export class Watched {
     this.stream.close()
   }
 
-  get debaters(): string[] {
-    return this.debate.value.cast.filter((seat) => seat.role === 'debater').map((seat) => seat.id)
+  private get isLive(): boolean {
+    const { status } = this.debate.peek()
+    return status !== 'completed' && status !== 'canceled'
+  }
+
+  /** Lanes for those of these seats that have a voice, in the order of the cast. */
+  private open(seats: string[]): void {
+    const voices = this.debate.peek().cast.filter((seat) => seat.voice && (this.lanes.has(seat.id) || seats.includes(seat.id)))
+    for (const { id } of voices) if (!this.lanes.has(id)) this.lanes.set(id, new Lane(id, this.isLive))
+    this.voices.value = voices.map((seat) => seat.id)
   }
 
   name(seat: string): string {
-    return this.names.value[seat] ?? (seat === 'you' ? 'You' : seat === 'memory' ? 'Memory' : seat)
+    return this.names.value[seat] ?? capital(seat)
   }
 
   async refresh(): Promise<void> {
@@ -166,7 +178,7 @@ export class Watched {
     if (!flight) {
       flight = new Flight(delta)
       this.flights.set(delta.key, flight)
-      if (delta.shows) this.begun.push(flight)
+      if (delta.shows && !this.debate.peek().vocabulary.events[delta.shows]?.hidden) this.begun.push(flight)
       this.tellSpeaking()
     }
     if (!flight.hear(delta)) {
@@ -195,7 +207,7 @@ export class Watched {
   private draw(): void {
     this.frame = 0
     if (this.arrived.length) this.take(this.arrived.splice(0))
-    for (const flight of this.begun.splice(0)) if (this.flights.get(flight.key) === flight) this.put(this.laneOf(flight.seat), inFlight(flight))
+    for (const flight of this.begun.splice(0)) if (this.flights.get(flight.key) === flight) this.put(this.laneOf(flight.seat), this.inFlight(flight))
     const moved = new Set<Lane>()
     for (const flight of this.dirty) {
       flight.flush()
@@ -222,9 +234,10 @@ export class Watched {
       let asked = false
       for (const event of events) {
         if (event.key) this.flights.delete(event.key)
-        if (event.type === 'CAST') this.names.value = { ...this.names.peek(), ...(event.data.names as Record<string, string>) }
+        if (event.type === 'CAST') this.cast(event.data.names as Record<string, string>)
+        if (event.badge) this.badges.value = { ...this.badges.peek(), [event.badge.seat]: event.badge.text }
         if (event.type === 'gate' || event.turn?.kind === 'gate') asked = true
-        if (TOLD_ELSEWHERE.has(event.type) || (!event.turn && event.type === event.type.toLowerCase())) continue
+        if (event.hidden) continue
         const lane = this.laneOf(event.turn?.seat ?? '')
         lanes.set(lane, placed(lanes.get(lane) ?? lane.blocks.peek(), fromEvent(event)))
       }
@@ -235,12 +248,24 @@ export class Watched {
     })
   }
 
+  /** Seats were named, and take part from now on. */
+  private cast(names: Record<string, string>): void {
+    this.names.value = { ...this.names.peek(), ...names }
+    this.open(Object.keys(names))
+  }
+
   private put(lane: Lane, block: Block): void {
     lane.blocks.value = placed(lane.blocks.peek(), block)
   }
 
   private laneOf(seat: string): Lane {
     return (this.lanes.get(seat) ?? this.lanes.get(TABLE)) as Lane
+  }
+
+  private inFlight(flight: Flight): Block {
+    const { key, seat, round, phase, shows } = flight
+    const isPublic = this.debate.peek().vocabulary.events[shows]?.public ?? true
+    return { key, seat, round, phase, type: shows, seq: Infinity, turn: null, event: undefined, flight, public: isPublic }
   }
 
   private tellSpeaking(): void {
@@ -250,11 +275,6 @@ export class Watched {
 
 export function isOlder(one: DebateSummary, other: DebateSummary): boolean {
   return one.last_seq < other.last_seq || (one.last_seq === other.last_seq && one.updated_at < other.updated_at)
-}
-
-function inFlight(flight: Flight): Block {
-  const { key, seat, round, phase } = flight
-  return { key, seat, round, phase, type: flight.shows, seq: Infinity, turn: null, data: {}, flight }
 }
 
 function fromEvent(event: Event): Block {
@@ -267,8 +287,9 @@ function fromEvent(event: Event): Block {
     phase: turn?.phase ?? '',
     seq: event.seq,
     turn,
-    data: event.data,
+    event,
     flight: undefined,
+    public: event.public,
   }
 }
 

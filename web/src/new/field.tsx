@@ -9,14 +9,12 @@ export interface Form {
 }
 
 const LABELS: Record<string, string> = {
-  a_stance: 'Debater A argues',
   model_debater: 'Model of the debaters',
-  model_judge: 'Model of the judge or moderator',
+  model_judge: 'Model of the judge',
   max_cost_usd: 'Money limit, in US dollars',
   max_total_output_tokens: 'Token limit',
   max_runtime_seconds: 'Time limit, in seconds',
 }
-const WORDS: Record<string, string> = { pro: 'for', con: 'against' }
 
 /** One setting, drawn from its schema; settings inside settings are drawn the same way. */
 export function Field({ form, schema: given, path }: { form: Form; schema: Schema; path: string[] }) {
@@ -41,7 +39,7 @@ export function Field({ form, schema: given, path }: { form: Form; schema: Schem
       <div class="field">
         <label class="field-name" for={id}>{label}</label>
         <select {...shared} value={String(value ?? '')} onChange={(event) => set(options.find((each) => String(each) === event.currentTarget.value))}>
-          {options.map((each) => <option key={String(each)} value={String(each)}>{WORDS[String(each)] ?? String(each)}</option>)}
+          {options.map((each) => <option key={String(each)} value={String(each)}>{String(each)}</option>)}
         </select>
         {below}
       </div>

@@ -1,11 +1,13 @@
 import { useEffect } from 'preact/hooks'
 import { call } from '../api/client'
-import type { CompareStatement, Diff, Difference, Side } from '../api/generated'
+import type { ComparedDebate, Debate, Diff, Difference, PartingTurn } from '../api/generated'
+import { Checks } from '../debate/checks'
+import { sideName, stanceOf } from '../debate/seats'
 import { go, Link, query } from '../router'
 import { Icon } from '../ui/icons'
 import { useLoad } from '../ui/load'
 import { Empty, Failed, Loading } from '../ui/parts'
-import { count, cut, ending, money, plural, seconds, short, spaced } from '../ui/words'
+import { count, cut, money, plural, seconds, short, spaced } from '../ui/words'
 
 export function ComparePage({ one, two }: { one?: string | undefined; two?: string | undefined }) {
   useEffect(() => {
@@ -60,17 +62,26 @@ const RELATIONS: Record<Diff['relation'], string> = {
   none: 'Neither was forked from the other.',
 }
 
+async function compared(one: string, two: string, signal: AbortSignal) {
+  const [diff, ...debates] = await Promise.all([
+    call('compareDebates', { params: { debate_id: one, other_id: two }, signal }),
+    call('getDebate', { params: { debate_id: one }, signal }),
+    call('getDebate', { params: { debate_id: two }, signal }),
+  ])
+  return { diff, debates }
+}
+
 function Compared({ one, two }: { one: string; two: string }) {
-  const loaded = useLoad((signal) => call('compareDebates', { params: { debate_id: one, other_id: two }, signal }), [one, two])
+  const loaded = useLoad((signal) => compared(one, two, signal), [one, two])
   if (loaded.error) return <Failed error={loaded.error} again={loaded.again} />
   if (!loaded.value) return <Loading what="Comparing" />
-  const diff = loaded.value
+  const { diff, debates } = loaded.value
   return (
     <>
       <p class="lead">{RELATIONS[diff.relation]} {plural(diff.same, 'turn')} alike, {diff.changed.length} answered differently, {diff.only_one.length} only in the first, {diff.only_two.length} only in the second.</p>
       <section aria-label="Outcomes">
         <h2>What came of it</h2>
-        <div class="sides"><Outcome side={diff.one} name="First" /><Outcome side={diff.two} name="Second" /></div>
+        <div class="sides"><Outcome side={diff.one} name="First" debate={debates[0]} /><Outcome side={diff.two} name="Second" debate={debates[1]} /></div>
       </section>
       <section aria-label="First difference">
         <h2>Where they part</h2>
@@ -82,16 +93,19 @@ function Compared({ one, two }: { one: string; two: string }) {
   )
 }
 
-function Outcome({ side, name }: { side: Side; name: string }) {
+function Outcome({ side, name, debate }: { side: ComparedDebate; name: string; debate: Debate | undefined }) {
+  const ended = debate?.outcome?.ended
   const scores = Object.entries(side.scores).filter(([, value]) => value !== null)
   return (
     <article class="card side">
       <p class="dim">{name} · <Link href={`/debates/${side.id}`}>{short(side.id)}</Link>{side.forked_at && <> · forked at <code>{side.forked_at}</code></>}</p>
       <h3 dir="auto">{side.topic}</h3>
-      <p class="headline">{side.headline || `No outcome: ${side.status}`}</p>
-      {side.ended_by && <p class="dim">Ended because {ending(side.ended_by)}.</p>}
+      <p class="headline" dir="auto">{side.headline || `No outcome: ${side.status}`}</p>
+      {side.how && <p class="how">{side.how}</p>}
+      <Checks checks={debate?.outcome?.checks} />
+      {ended && <p class="dim">Ended because {ended}.</p>}
       <dl class="facts">
-        {scores.map(([seat, value]) => <div key={seat}><dt>{side.names[seat] ?? seat}</dt><dd>{Math.round((value ?? 0) * 100) / 100}</dd></div>)}
+        {scores.map(([seat, value]) => <div key={seat}><dt>{sideName(side.names[seat] ?? seat, stanceOf(debate?.cast ?? [], seat))}</dt><dd>{Math.round((value ?? 0) * 100) / 100}</dd></div>)}
         <div><dt>Rounds, turns</dt><dd>{side.rounds}, {side.turns}</dd></div>
         <div><dt>Tokens written</dt><dd>{count(side.tokens_out)}</dd></div>
         <div><dt>Cost</dt><dd>{money(side.cost_usd)}</dd></div>
@@ -115,7 +129,7 @@ function Parting({ diff }: { diff: Diff }) {
   )
 }
 
-function Said({ statement, side, mark }: { statement: CompareStatement | null; side: Side; mark: string }) {
+function Said({ statement, side, mark }: { statement: PartingTurn | null; side: ComparedDebate; mark: string }) {
   if (!statement) return <article class="card side"><p class="dim">It had nothing more to say.</p></article>
   const { spans, before, after } = statement.excerpt
   return (

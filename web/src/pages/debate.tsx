@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call, said } from '../api/client'
+import type { Debate } from '../api/generated'
 import { Controls } from '../debate/controls'
 import { toggleThoughts } from '../debate/folds'
 import { ForkDialog } from '../debate/fork'
@@ -8,6 +9,7 @@ import { jump, LaneView } from '../debate/lane'
 import { ArgumentMap } from '../debate/map'
 import { Meter } from '../debate/meter'
 import { chartOf, Scores } from '../debate/scores'
+import { sideName, stanceOf } from '../debate/seats'
 import { Timeline } from '../debate/timeline'
 import { Topology } from '../debate/topology'
 import { TABLE, Watched } from '../debate/watched'
@@ -19,11 +21,16 @@ import { Failed, Loading } from '../ui/parts'
 import { Demonstration, Status } from '../ui/status'
 import { ago, exactly, LONG, plural, short } from '../ui/words'
 
-const VIEWS = [
-  ['', 'Debate'],
-  ['claims', 'Argument map'],
-  ['calls', 'Calls'],
-] as const
+interface View { name: string; word: string; key: string }
+
+function viewsOf({ vocabulary, settings }: Debate): View[] {
+  const views = [
+    { name: '', word: 'Debate', key: '1' },
+    { name: 'claims', word: 'Argument map', key: '2' },
+    { name: 'calls', word: 'Calls', key: '3' },
+  ]
+  return views.filter(({ name }) => name !== 'claims' || (vocabulary.ledger && settings.claims))
+}
 
 export function DebatePage({ id }: { id: string }) {
   const [watched, setWatched] = useState<Watched>()
@@ -54,7 +61,7 @@ function Live({ watched }: { watched: Watched }) {
   useKeys([
     { key: 't', does: 'Open or fold all thoughts', act: toggleThoughts },
     { key: '.', does: 'Jump to live', act: () => watched.lanes.forEach(jump) },
-    ...VIEWS.map(([name, word], at) => ({ key: String(at + 1), does: word, act: () => ask({ view: name }) })),
+    ...viewsOf(watched.debate.value).map(({ name, word, key }) => ({ key, does: word, act: () => ask({ view: name }) })),
   ])
   return (
     <div class={view ? 'debate' : 'debate fills'}>
@@ -94,13 +101,14 @@ function Top({ watched, view }: { watched: Watched; view: string }) {
           <Forks id={debate.id} />
         </div>
         <h1 dir="auto" {...(debate.topic.length > LONG && { class: 'long', tabIndex: 0 })}>{debate.topic}</h1>
-        {debate.headline && <p class="headline">{debate.headline}</p>}
+        {debate.headline && <p class="headline" dir="auto">{debate.headline}</p>}
+        {debate.how && <p class="how">{debate.how}</p>}
         {debate.error && debate.status === 'failed' && <p class="problem"><Icon name="warn" /> {debate.error.message}</p>}
       </div>
       <Meter watched={watched} />
       <div class="debate-bar">
         <nav class="tabs" aria-label="Views of this debate">
-          {VIEWS.map(([name, word]) => (
+          {viewsOf(debate).map(({ name, word }) => (
             <Link key={name} href={`/debates/${debate.id}${name ? `?view=${name}` : ''}`} aria-current={view === name ? 'page' : undefined}>{word}</Link>
           ))}
         </nav>
@@ -120,22 +128,23 @@ function Forks({ id }: { id: string }) {
 }
 
 function Columns({ watched }: { watched: Watched }) {
-  const debaters = watched.debaters
-  const [chosen, choose] = useState<string>(debaters[0] ?? TABLE)
+  const voices = watched.voices.value
+  const [tab, choose] = useState<string>()
+  const chosen = tab ?? voices[0] ?? TABLE
   useHash(watched, chosen, choose)
-  const table = tableName(watched.debate.value.format)
-  const tabs = [...debaters, TABLE]
+  const { table } = watched.debate.value.vocabulary
+  const tabs = [...voices, TABLE]
   return (
     <>
       <div class="lane-tabs" role="group" aria-label="Whose words to show">
         {tabs.map((id) => (
           <button key={id} aria-pressed={chosen === id} onClick={() => choose(id)}>
-            {id === TABLE ? table : watched.name(id)}
+            {id === TABLE ? table : sideName(watched.name(id), stanceOf(watched.debate.value.cast, id))}
           </button>
         ))}
       </div>
-      <div class={`columns of-${Math.min(4, debaters.length)}`}>
-        {debaters.map((id) => (
+      <div class={`columns of-${Math.min(4, voices.length)}`}>
+        {voices.map((id) => (
           <LaneView key={id} lane={watched.lanes.get(id)!} watched={watched} title={watched.name(id)} hidden={chosen !== id} />
         ))}
         <div class={`rail${chosen === TABLE ? '' : ' narrow-hidden'}`}>
@@ -148,13 +157,14 @@ function Columns({ watched }: { watched: Watched }) {
 }
 
 function ScoreCard({ watched }: { watched: Watched }) {
-  const chart = chartOf(watched.debate.value, watched.events.value, watched.names.value)
+  const chart = chartOf(watched.debate.value, watched.events.value)
   return chart ? <Scores chart={chart} /> : <Topology watched={watched} />
 }
 
 function MapView({ watched }: { watched: Watched }) {
-  const version = watched.events.value.filter((event) => event.type === 'CLAIMS' || event.type === 'CRITIQUE' || event.type === 'VERDICT').length
-  return <div class="page inner"><ArgumentMap debate={watched.debate.value} version={version} /></div>
+  const debate = watched.debate.value
+  const version = watched.events.value.filter((event) => event.turn?.data).length + (debate.outcome ? 1 : 0)
+  return <div class="page inner"><ArgumentMap debate={debate} version={version} /></div>
 }
 
 /** A deep link to a turn: shown once its turn is there; where one lane is shown at a time, in its lane. */
@@ -177,8 +187,4 @@ function useHash(watched: Watched, chosen: string, choose: (lane: string) => voi
     target?.classList.add('pointed')
     return () => target?.classList.remove('pointed')
   }, [wanted, there])
-}
-
-function tableName(format: string): string {
-  return { panel: 'Moderator', council: 'Chair', crucible: 'Synthesis' }[format] ?? 'Judge'
 }

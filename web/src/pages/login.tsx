@@ -20,7 +20,7 @@ export function LoginPage() {
   return (
     <div class="page login">
       <h1>Log in</h1>
-      <p class="lead">This server demands a token. Whoever runs it makes one with <code>moot token create NAME --scope read,run,decide</code>.</p>
+      <p class="lead">This server demands a token. Ask its operator for one.</p>
       <form class="stacked card" onSubmit={(event) => (event.preventDefault(), void login())}>
         <label>
           <span>Token</span>

@@ -1,20 +1,36 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call, newKey, Refusal, said } from '../api/client'
-import type { Estimate, Format, Providers } from '../api/generated'
+import type { Estimate, Format, FormatProblem, Providers } from '../api/generated'
 import { Field, type Form } from '../new/field'
-import { changes, type Schema, type Settings } from '../new/schema'
+import { changes, resolved, type Schema, type Settings } from '../new/schema'
 import { ask, go, query } from '../router'
 import { useLoad } from '../ui/load'
 import { Failed, Loading } from '../ui/parts'
 import { count, modelName, money, seconds } from '../ui/words'
 
-// Which settings stand where. What no group names comes under "More"; nothing is left out.
-const GROUPS: Array<[title: string, names: string[]]> = [
-  ['Models', ['model_debater', 'model_judge', 'jury_models', 'jury', 'swap']],
-  ['Limits', ['max_cost_usd', 'max_total_output_tokens', 'max_runtime_seconds', 'debater_max_tokens', 'judge_max_tokens']],
+// Which settings stand where, by their names. What no group takes stands first, or under "More"; nothing is left out.
+const GROUPS: Array<[title: string, takes: RegExp]> = [
+  ['Models', /^model_|_models$|^sampling$|^temperature/],
+  ['Limits', /_(tokens|seconds|usd)(_|$)|^token_/],
 ]
-const FIRST = ['premise', 'a_stance', 'max_rounds', 'min_rounds', 'turns', 'perspectives', 'members', 'depth', 'checkpoints', 'claims', 'judge_every_round', 'recall_decisions']
 const QUIET_MS = 350
+const AUTO = 'auto'
+const EFFORTS: Array<[name: string, words: string]> = [
+  ['', 'as usual'],
+  ['quick', 'quick: the fewest calls'],
+  ['standard', 'standard'],
+  ['thorough', 'thorough: more rounds, and the verdict is checked'],
+]
+
+/** Own settings of the format before those that others have, too. */
+function ordered(format: Format, formats: Format[]): string[] {
+  const names = (each: Format) => Object.keys((each.settings_schema as Schema).properties ?? {})
+  const shared = (name: string) => formats.filter((each) => names(each).includes(name)).length
+  const rank = (name: string) => (name === format.length ? 0 : shared(name))
+  return names(format).filter((name) => name !== 'seats').sort((one, two) => rank(one) - rank(two))
+}
+
+const isSimple = (schema: Schema, root: Schema): boolean => !['array', 'object'].includes(resolved(schema, root).schema.type ?? '')
 
 export function NewPage() {
   const formats = useLoad(() => call('listFormats'), [])
@@ -24,12 +40,15 @@ export function NewPage() {
   }, [])
   if (formats.error) return <div class="page"><Failed error={formats.error} again={formats.again} /></div>
   if (!formats.value) return <div class="page"><Loading /></div>
-  return <Editor formats={formats.value.items} providers={providers.value} />
+  return <Editor formats={formats.value.items} problems={formats.value.problems} providers={providers.value} />
 }
 
-function Editor({ formats, providers }: { formats: Format[]; providers: Providers | undefined }) {
-  const named = query.value.get('format')
-  const format = formats.find((each) => each.name === named) ?? formats.find((each) => each.default) ?? formats[0]!
+function Editor({ formats, problems, providers }: { formats: Format[]; problems: FormatProblem[]; providers: Providers | undefined }) {
+  const named = query.value.get('format') ?? formats.find((each) => each.default)?.name ?? AUTO
+  const chosenByName = formats.find((each) => each.name === named)
+  const format = chosenByName ?? formats[0]!
+  const auto = !chosenByName
+  const [effort, setEffort] = useState('')
   const [topic, setTopic] = useState(query.peek().get('topic') ?? '')
   const [settings, setSettings] = useState<Settings>(format.defaults)
   const [errors, setErrors] = useState<Record<string, string>>({})
@@ -42,7 +61,13 @@ function Editor({ formats, providers }: { formats: Format[]; providers: Provider
     chosen.current = format.name
     setSettings(format.defaults)
   }
-  const body = { topic: topic.trim() || 'A question', format: format.name, settings: changes(settings, format.defaults), start: true }
+  const body = {
+    topic: topic.trim() || 'A question',
+    format: auto ? AUTO : format.name,
+    settings: auto ? {} : changes(settings, format.defaults),
+    start: true,
+    ...(effort ? { effort: effort as 'quick' | 'standard' | 'thorough' } : {}),
+  }
   const asked = JSON.stringify(body)
   // An estimate is made without a question; that it is missing stays said.
   const show = (found: Record<string, string>) => setErrors((old) => (old.topic && !topic.trim() ? { topic: old.topic, ...found } : found))
@@ -78,11 +103,12 @@ function Editor({ formats, providers }: { formats: Format[]; providers: Provider
   }
   const schema = format.settings_schema as Schema
   const form: Form = { root: schema, settings, set: setSettings, errors }
-  const known = Object.keys(schema.properties ?? {})
-  const first = FIRST.filter((name) => known.includes(name))
-  const grouped = new Set([...FIRST, ...GROUPS.flatMap(([, names]) => names), 'seats'])
-  const more = known.filter((name) => !grouped.has(name))
-  const shown = (names: string[]) => names.filter((name) => known.includes(name)).map((name) => <Field key={`${format.name}-${name}`} form={form} schema={schema.properties![name]!} path={[name]} />)
+  const known = ordered(format, formats)
+  const groups = GROUPS.map(([title, takes]) => [title, known.filter((name) => takes.test(name))] as const)
+  const grouped = new Set(groups.flatMap(([, names]) => names))
+  const first = known.filter((name) => !grouped.has(name) && isSimple(schema.properties![name]!, schema))
+  const more = known.filter((name) => !grouped.has(name) && !first.includes(name))
+  const shown = (names: string[]) => names.map((name) => <Field key={`${format.name}-${name}`} form={form} schema={schema.properties![name]!} path={[name]} />)
   const failing = (names: string[]) => Object.keys(errors).some((path) => names.includes(path.split('.')[0] ?? ''))
   return (
     <div class="page">
@@ -94,31 +120,53 @@ function Editor({ formats, providers }: { formats: Format[]; providers: Provider
             <textarea id="topic" rows={2} autofocus value={topic} placeholder="Should we use Redis or PostgreSQL for caching?" aria-invalid={errors.topic ? true : undefined} aria-describedby={errors.topic ? 'topic-error' : undefined} onInput={(event) => setTopic(event.currentTarget.value)} />
             {errors.topic && <span class="field-error" id="topic-error">{errors.topic}</span>}
             <div class="examples">
-              {format.examples.map((example) => (
-                <button key={example.title} type="button" class="small" title={example.topic} onClick={() => (setTopic(example.topic), setSettings({ ...format.defaults, ...example.settings }))}>{example.title}</button>
-              ))}
+              {auto
+                ? formats.flatMap((each) => each.examples.slice(0, 1)).map((example) => (
+                    <button key={example.title} type="button" class="small" title={example.topic} onClick={() => setTopic(example.topic)}>{example.title}</button>
+                  ))
+                : format.examples.map((example) => (
+                    <button key={example.title} type="button" class="small" title={example.topic} onClick={() => (setTopic(example.topic), setSettings({ ...format.defaults, ...example.settings }))}>{example.title}</button>
+                  ))}
             </div>
           </div>
           <fieldset>
             <legend>Format</legend>
             <div class="formats">
+              <label>
+                <input type="radio" name="format" value={AUTO} checked={auto} onChange={() => ask({ format: AUTO })} />
+                <strong>Let moot choose</strong>
+                <small>{auto && topic.trim() && estimate && !stale ? estimate.chosen[0] ?? '' : 'By how it is asked.'}</small>
+              </label>
               {formats.map((each) => (
                 <label key={each.name}>
-                  <input type="radio" name="format" value={each.name} checked={each.name === format.name} onChange={() => ask({ format: each.name })} />
-                  <strong>{each.name}</strong>
-                  <small>{each.summary}</small>
+                  <input type="radio" name="format" value={each.name} checked={!auto && each.name === format.name} onChange={() => ask({ format: each.name })} />
+                  <strong>{each.purpose}</strong>
+                  <small><span class="tag format">{each.name}</span> {each.summary}</small>
                 </label>
               ))}
             </div>
+            {problems.map(({ name, problem }) => <p key={name} class="problem">The format {name} can’t be used. {problem}</p>)}
           </fieldset>
-          <fieldset><legend>How it goes</legend><div class="fields">{shown(first)}</div></fieldset>
-          {format.perspectives.length > 0 && (
+          <fieldset>
+            <legend>How it goes</legend>
+            <div class="fields">
+              <div class="field">
+                <label class="field-name" for="effort">Effort</label>
+                <select id="effort" value={effort} onChange={(event) => setEffort(event.currentTarget.value)}>
+                  {EFFORTS.map(([name, words]) => <option key={name} value={name}>{words}</option>)}
+                </select>
+              </div>
+              {!auto && shown(first)}
+            </div>
+            {auto && <p class="dim">Choose a format to change its settings.</p>}
+          </fieldset>
+          {!auto && format.catalog.length > 0 && (
             <details class="group">
-              <summary>Perspectives it can choose from</summary>
-              <ul class="inside catalog">{format.perspectives.map((each) => <li key={each.name} class="tag" title={`${each.priorities.join(', ')}. ${each.trade_offs}`}>{each.name}</li>)}</ul>
+              <summary>What it chooses from</summary>
+              <dl class="inside catalog">{format.catalog.map((each) => <div key={each.name}><dt>{each.name}</dt><dd>{each.about}</dd></div>)}</dl>
             </details>
           )}
-          {GROUPS.map(([title, names]) => (
+          {!auto && groups.map(([title, names]) => (
             <details key={title} class="group" open={failing(title === 'Models' ? [...names, 'seats'] : names) || undefined}>
               <summary>{title}</summary>
               <div class="fields">
@@ -127,7 +175,7 @@ function Editor({ formats, providers }: { formats: Format[]; providers: Provider
               </div>
             </details>
           ))}
-          {more.length > 0 && <details class="group" open={failing(more) || undefined}><summary>More</summary><div class="fields">{shown(more)}</div></details>}
+          {!auto && more.length > 0 && <details class="group" open={failing(more) || undefined}><summary>More</summary><div class="fields">{shown(more)}</div></details>}
         </div>
         <EstimateCard estimate={estimate} stale={stale} errors={errors} busy={busy} />
       </form>
@@ -170,13 +218,14 @@ function EstimateCard({ estimate, stale, errors, busy }: { estimate: Estimate | 
             <div><dt>Tokens read</dt><dd>{count(estimate.full_length.tokens_in)}</dd></div>
             <div><dt>Tokens written</dt><dd>{count(estimate.full_length.tokens_out)}</dd></div>
             <div><dt>Never more than</dt><dd>{count(estimate.limits.tokens_out)} tokens, {seconds(estimate.limits.runtime_seconds)}{estimate.limits.cost_usd !== null ? `, ${money(estimate.limits.cost_usd)}` : ''}</dd></div>
+            <div><dt>Format</dt><dd>{estimate.format}</dd></div>
             <div><dt>Models</dt><dd>{models.join(', ')}</dd></div>
           </dl>
         </div>
       ) : <p class="dim">Working it out …</p>}
       {general && <Failed error={general} />}
       <button class="primary" disabled={busy}>{busy ? 'Starting …' : 'Start the debate'}</button>
-      {estimate && <ul class="notes">{estimate.notes.map((note) => <li key={note}>{note}</li>)}</ul>}
+      {estimate && <ul class="notes">{[...estimate.chosen, ...estimate.notes].map((note) => <li key={note}>{note}</li>)}</ul>}
     </aside>
   )
 }
@@ -187,7 +236,7 @@ function atFields(error: unknown): Record<string, string> {
   const listed = error.problem.errors ?? []
   const found: Record<string, string> = {}
   for (const { where, message } of listed) found[where.replace(/^body\./, '').replace(/^settings\./, '')] = message
-  const named = /^Setting ([\w.]+): ([\s\S]*)$/.exec(error.message)
+  const named = /^Setting ([\w.]+):? ([\s\S]*)$/.exec(error.message)
   if (named) found[named[1] ?? ''] = named[2] ?? ''
   if (error.slug === 'unknown-model' && !named) found.model_debater ??= error.message
   return Object.keys(found).length ? found : { '': error.message }

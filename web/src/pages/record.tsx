@@ -11,7 +11,7 @@ import { Icon } from '../ui/icons'
 import { useLoad } from '../ui/load'
 import { Failed, Loading, Prose, tell, tellError } from '../ui/parts'
 import { Demonstration, Status } from '../ui/status'
-import { LONG, short } from '../ui/words'
+import { capital, LONG, short } from '../ui/words'
 
 export function RecordPage({ id }: { id: string }) {
   const loaded = useLoad(() => load(id), [id])
@@ -45,7 +45,8 @@ function View({ told }: { told: Told }) {
           <span class="dim">{record.date} · {short(debate.id)} · begun by {record.initiated_by}</span>
         </div>
         <h1 dir="auto" class={record.question.length > LONG ? 'long' : ''}>{record.question}</h1>
-        <p class="headline">{record.decided.headline}</p>
+        <p class="headline" dir="auto">{record.decided.headline}</p>
+        {record.decided.how && <p class="how">{record.decided.how}</p>}
         {record.demonstration && <p class="lead">A demonstration model took part: read this as an example of a record, not as a decision.</p>}
         <div class="record-tools">
           <Link class="button" href={`/debates/${debate.id}`}><Icon name="speak" /> The debate</Link>
@@ -115,19 +116,19 @@ function Transcript({ told }: { told: Told }) {
   }, [wanted])
   const turns = [...told.turns.values()].filter((turn) => turn.content)
   const rounds = [...new Set(turns.map((turn) => turn.round))].sort((a, b) => a - b)
-  const name = (seat: string) => told.record.perspectives.find((each) => each.seat === seat)?.name ?? told.debate.cast.find((each) => each.id === seat)?.name ?? (seat === 'you' ? 'You' : seat)
+  const name = (seat: string) => told.record.perspectives.find((each) => each.seat === seat)?.name ?? told.debate.cast.find((each) => each.id === seat)?.name ?? capital(seat)
   return (
     <section class="turns">
       <h2>Transcript</h2>
       {rounds.map((round) => (
         <details key={round} class="fold">
-          <summary><strong>{round ? `${told.record.counted === 'turn' ? 'Turn' : 'Round'} ${round}` : 'Before the first round'}</strong> <span class="dim">{turns.filter((turn) => turn.round === round).map((turn) => phaseName(turn.phase)).filter((each, at, all) => all.indexOf(each) === at).join(', ')}</span></summary>
+          <summary><strong>{round ? `${capital(told.record.counted)} ${round}` : `Before the first ${told.record.counted}`}</strong> <span class="dim">{turns.filter((turn) => turn.round === round).map((turn) => phaseName(told.debate, turn.phase)).filter((each, at, all) => all.indexOf(each) === at).join(', ')}</span></summary>
           <div class="inside">
             {turns.filter((turn) => turn.round === round).map((turn) => {
               const at = seatIndex(told.debate, turn.seat)
               return (
                 <article key={turn.key} id={turn.key} class={`block ${seatClass(at)}`}>
-                  <header><span class="what"><Mark index={at} /><strong>{name(turn.seat)}</strong> {phaseName(turn.phase)}</span><a class="dim" href={`#${encodeURIComponent(turn.key)}`}>{turn.key}</a></header>
+                  <header><span class="what"><Mark index={at} /><strong>{name(turn.seat)}</strong> {phaseName(told.debate, turn.phase)}</span><a class="dim" href={`#${encodeURIComponent(turn.key)}`}>{turn.key}</a></header>
                   <Prose html={turn.html} text={turn.content} />
                 </article>
               )

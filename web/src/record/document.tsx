@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import type { Debate, Record as Decision, RecordPerspective, Turn } from '../api/generated'
-import { Mark, seatClass, seatIndex } from '../debate/seats'
+import type { Debate, Record as Decision, RecordedPerspective, Turn } from '../api/generated'
+import { Checks } from '../debate/checks'
+import { Mark, seatClass, seatIndex, sideName, stanceOf } from '../debate/seats'
 import { Prose } from '../ui/parts'
-import { count, ending, modelName, money, plural, seconds } from '../ui/words'
+import { count, modelName, money, plural, seconds } from '../ui/words'
 
 export interface Told {
   debate: Debate
@@ -16,6 +17,7 @@ export function Document({ told }: { told: Told }) {
     <>
       <Part title="Recommendation">
         <div class="recommendation"><Written text={record.recommendation || record.decided.headline} told={told} /></div>
+        <Checks checks={record.decided.checks} />
         {record.statement && record.statement !== record.recommendation && <div class="body statement"><Prose html={debate.outcome?.html} text={record.statement} /></div>}
       </Part>
       <Part title="Confidence">
@@ -25,6 +27,7 @@ export function Document({ told }: { told: Told }) {
       <Perspectives told={told} />
       <Listed title="Where they agree" items={record.agreements} />
       <Listed title="Tensions" items={[...(record.tensions ?? []), ...record.unsettled]} />
+      {record.sections.map((section) => <Listed key={section.title} title={section.title} items={section.items} />)}
       <Listed title="Dissent" items={record.dissent} />
       <Listed title="Caveats" items={[...(record.caveats ?? []), ...record.warnings]} />
       <Decided told={told} />
@@ -66,7 +69,7 @@ function Perspectives({ told }: { told: Told }) {
   )
 }
 
-function Arguments({ each, told }: { each: RecordPerspective; told: Told }) {
+function Arguments({ each, told }: { each: RecordedPerspective; told: Told }) {
   const at = seatIndex(told.debate, each.seat ?? '')
   // Where the rules asked for arguments as such, nothing is quoted: the statements are there in full.
   const steps = each.steps ?? []
@@ -96,15 +99,16 @@ function Arguments({ each, told }: { each: RecordPerspective; told: Told }) {
 
 function Decided({ told }: { told: Told }) {
   const { decided, seconds: took, usage, rounds, counted } = told.record
-  const name = (seat: string) => told.record.perspectives.find((each) => each.seat === seat)?.name ?? told.record.cast.find((each) => each.id === seat)?.name ?? seat
+  const { perspectives, cast } = told.record
+  const name = (seat: string) => sideName(perspectives.find((each) => each.seat === seat)?.name ?? cast.find((each) => each.id === seat)?.name ?? seat, stanceOf(cast, seat))
   const scores = Object.entries(decided.scores).filter(([, value]) => value !== null)
-  const sources: { [source: string]: string } = { judge: 'by the judge', jury: 'by votes', fallback: 'not: the judge gave no valid answer' }
   return (
     <Part title="How it was decided">
       <dl class="facts">
-        <div><dt>Ended because</dt><dd>{ending(decided.ended_by)}</dd></div>
-        <div><dt>Decided</dt><dd>{decided.by || sources[decided.source] || decided.source}</dd></div>
-        {scores.map(([seat, value]) => <div key={seat}><dt>Score of {name(seat)}</dt><dd>{Math.round((value ?? 0) * 100) / 100}</dd></div>)}
+        <div><dt>Ended because</dt><dd>{decided.ended}</dd></div>
+        <div><dt>Decided by</dt><dd>{decided.by}</dd></div>
+        {scores.map(([seat, value]) => <div key={seat}><dt>Score of {name(seat)}</dt><dd>{Math.round((value ?? 0) * 100) / 100} of {decided.scale}</dd></div>)}
+        {Object.entries(decided.facts).map(([label, fact]) => <div key={label}><dt>{label}</dt><dd>{fact}</dd></div>)}
         {decided.flip_rate !== null && <div><dt>Verdicts that flip with the order</dt><dd>{Math.round(decided.flip_rate * 100)}%</dd></div>}
         <div><dt>Length</dt><dd>{plural(rounds, counted)}, {plural(decided.steps, 'step')}, {seconds(took)}</dd></div>
         <div><dt>Used</dt><dd>{count(usage.tokens_out ?? 0)} tokens written, {money(usage.cost_usd)}</dd></div>

@@ -46,20 +46,3 @@ export function cut(text: string, most: number): string {
 
 /** A model as a label: without its options and folders, which can be long. */
 export const modelName = (spec: string): string => spec.replace(/\?.*$/, '').replace(/:$/, '').replace(/:[^@|]*\/(?=[^/]+\.ya?ml$)/, ':') || spec
-
-const ENDINGS: Record<string, string> = {
-  agreement: 'they agreed',
-  max_rounds: 'the last round was heard',
-  turns: 'all turns were spoken',
-  stagnation: 'nothing new was said',
-  stale: 'nothing new was said',
-  clear_winner: 'one position had clearly won',
-  person: 'you ended it',
-  ended_by_person: 'you ended it',
-  max_runtime_seconds: 'the time limit was reached',
-  max_total_output_tokens: 'the token limit was reached',
-  max_cost_usd: 'the money limit was reached',
-  satisfied: 'the skeptic was satisfied',
-  no_critical: 'no critical issue remained',
-}
-export const ending = (ended_by: string): string => ENDINGS[ended_by] ?? ended_by.replaceAll('_', ' ')

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
-from moot.errors import LimitReached
-from moot.formats import Part
-from moot.formats import jury as readers
-from moot.formats.classic.settings import ClassicSettings, Stance
-from moot.formats.jury import Said
-from moot.formats.ledger import Clerk
+from moot.core.errors import LimitReached
+from moot.core.script import Failed, Seat, Stage, together
+from moot.core.types import Answer, Json, Outcome, Prompt, record
+from moot.formats.classic.settings import ClassicSettings
+from moot.formats.format import Part
 from moot.formats.prompts import Prompts
-from moot.reasoning.fence import fence
-from moot.reasoning.verdict import SIDES, Decision, Side, Winner, decide, headline, leader
-from moot.script import Failed, Seat, Stage
-from moot.types import Answer, Json, Outcome
+from moot.formats.shared import jury, sides
+from moot.formats.shared.jury import Speech
+from moot.formats.shared.ledger import Clerk
+from moot.formats.shared.sides import Sides
+from moot.formats.shared.small import ONE_PARAGRAPH, Points, Remark, opening_words, points_shape, room_in_words
+from moot.reasoning.fence import fence, quote
+from moot.reasoning.sentences import first_sentence
+from moot.reasoning.statements import Known
+from moot.reasoning.verdict import SIDES, ReaderVote, Side, Winner, decide, leader
 
 prompts = Prompts("classic")
 
-STANCE_WORDS: dict[Stance, str] = {"pro": "FOR", "con": "AGAINST"}
+MOST_POINTS = 5
 LABELS: dict[Side, str] = {"a": "Debater A", "b": "Debater B"}
 
 
@@ -39,49 +43,92 @@ class Ruling(Answer):
         return self.summary
 
 
+class Case(Answer):
+    """One side's case, scored by itself. A small judge that reads both sides goes by their order."""
+
+    strength: Remark
+    weakness: Remark
+    logic: int = Field(ge=0, le=10)
+    evidence: int = Field(ge=0, le=10)
+    relevance: int = Field(ge=0, le=10)
+
+    @property
+    def score(self) -> float:
+        return round((self.logic + self.evidence + self.relevance) / 3, 1)
+
+    def prose(self) -> str:
+        return " ".join(dict.fromkeys(map(first_sentence, (self.strength, self.weakness))))
+
+
+@record
+class ScoredApart:
+    """A ruling that follows from cases scored by themselves."""
+
+    summary: str
+    score_a: float
+    score_b: float
+
+    @property
+    def winner(self) -> Literal["a", "b", "tie"]:
+        return leader(self.score_a, self.score_b)
+
+
+Verdict = Ruling | ScoredApart | Failed | LimitReached
+
+
+def sides_of(settings: ClassicSettings, proposition: str = "") -> Sides:
+    return Sides.of(settings.sides, swapped=settings.a_stance == "con", proposition=proposition)
+
+
 def parts(settings: ClassicSettings) -> list[Part]:
-    return [
-        Part(id="a", name="Debater A", role="debater"),
-        Part(id="b", name="Debater B", role="debater"),
-        Part(id="judge", name="Judge", role="judge"),
-        *readers.parts(settings),
+    taken = sides_of(settings)
+    speakers = [
+        Part(id=side, name=LABELS[side], role="debater", tier="debater", voice=True, stance=taken.short(side))
+        for side in SIDES
     ]
+    return [*speakers, Part(id="judge", name="Judge", role="judge"), *jury.parts(settings)]
 
 
 async def play(stage: Stage, settings: ClassicSettings) -> Outcome:
     debate = Classic(stage, settings)
-    stage.show("HEADER", topic=stage.topic, format="classic", stances=debate.stances)
-    stage.keep((debate.judge, 1), *readers.closing(stage, settings))
+    stage.open(sides={side: debate.sides.short(side) for side in SIDES})
+    stage.keep((debate.judge, len(SIDES) if debate.judge.spec.small else 1), *jury.closing_calls(stage, settings))
     ended_by = await debate.rounds()
     await debate.clerk.finish()
-    ruling = debate.final
-    if readers.both_heard(debate.said) and debate.judged < len(debate.said):
-        ruling = await debate.rule(closing=True)
-    votes = await readers.votes(stage, settings, debate.said, round=debate.round)
-    return debate.outcome(ruling, decide(*standing(ruling), votes), ended_by)
+    votes: list[ReaderVote] = []
+    if not debate.nothing_said():
+        if debate.judged < len(debate.said):
+            await debate.rule(closing=True)
+        votes = await jury.collect_votes(stage, settings, debate.said, round=debate.round)
+    return debate.outcome(votes, ended_by)
 
 
 class Classic:
     def __init__(self, stage: Stage, settings: ClassicSettings) -> None:
         self.stage, self.settings = stage, settings
-        other: Stance = "con" if settings.a_stance == "pro" else "pro"
-        self.stances: dict[Side, Stance] = {"a": settings.a_stance, "b": other}
-        self.speakers: dict[Side, Seat] = {"a": stage.seat("a"), "b": stage.seat("b")}
+        self.sides = sides_of(settings, sides.proposition_of(stage.topic))
+        self.speakers: dict[Side, Seat] = {side: stage.seat(side) for side in SIDES}
         self.judge = stage.seat("judge")
         self.clerk = Clerk(stage, settings)
         self.round = 0
-        self.said: list[Said] = []
-        self.judged = 0  # how many of the statements the judge has read
-        self.final: Ruling | Failed | LimitReached | None = None
+        self.said: list[Speech] = []
+        self.known: dict[Side, Known] = {side: Known() for side in SIDES}  # what each has said
+        self.points: dict[Side, tuple[str, ...]] = {}  # what a small model has listed to speak to, one a round
+        self.judged = 0  # how many statements the judge has read
+        self.final: Verdict | None = None
         for side, seat in self.speakers.items():
-            seat.brief(prompts("debater", side=side.upper(), topic=stage.topic, stance=self.stance(side)))
-        self.judge.brief(prompts("judge", topic=stage.topic))
+            name = "debater_small" if seat.spec.small else "debater"
+            seat.brief(prompts(name, name=LABELS[side], topic=stage.topic, task=self.sides.task(side)))
+        if self.judge.spec.small:
+            self.judge.brief(prompts("judge_small", topic=stage.topic))
+        else:
+            self.judge.brief(prompts("judge", topic=stage.topic, sides=self.sides.of_each(LABELS)))
 
-    def stance(self, side: Side) -> str:
-        return STANCE_WORDS[self.stances[side]]
+    def nothing_said(self) -> str:
+        return sides.nothing_said(self.said, LABELS)
 
     async def rounds(self) -> str:
-        """Debate until a limit or a rule ends it; gives its name."""
+        """Debate; return the name of the rule or limit that ended it."""
         try:
             for round in range(1, self.settings.max_rounds + 1):
                 self.round = round
@@ -97,36 +144,52 @@ class Classic:
         return "max_rounds"
 
     async def speak(self, side: Side) -> None:
-        key = f"{self.round}/speak/{side}"
-        if not self.said:
-            prompt = prompts("open", topic=self.stage.topic, round=str(self.round), stance=self.stance(side))
-        else:
-            last = fence(self.said[-1].text, of="your opponent", at=key)
-            question = f"The question: {self.stage.topic}" if len(self.said) == 1 else ""
-            prompt = prompts("reply", question=question, round=str(self.round), stance=self.stance(side), said=last)
-        text = await self.speakers[side].ask("speak", prompt, round=self.round, shows="TURN")
-        self.said.append(Said(side=side, round=self.round, text=text))
-        self.clerk.hear(self.speakers[side], "speak", self.round, text)
+        seat = self.speakers[side]
+        speaker, prompt = await self._small(side) if seat.spec.small else (seat, self._prompt(side))
+        text = await speaker.ask("speak", prompt, round=self.round, shows="TURN")
+        self.said.append(sides.heard(self.known, speaker, side, self.round, text))
+        self.clerk.hear(speaker, "speak", self.round, text)
         self.clerk.ask()
 
-    async def rule(self, *, closing: bool = False) -> Ruling | Failed | LimitReached:
-        """The judge reads what is new to it and rules on everything read so far."""
-        unread = self.said[self.judged :]
-        phase = "verdict" if closing else "rule"
-        heading = "The debate is over. These are the statements:" if closing else "These statements are new:"
-        at = f"{self.round}/{phase}/judge"
-        transcript = "\n\n".join(fence(s.text, of=LABELS[s.side], at=f"{at}/{n}") for n, s in enumerate(unread))
+    def _prompt(self, side: Side) -> Prompt:
+        limits = {"round": str(self.round), "words": room_in_words(self.speakers[side].spec)}
+        own = self.sides.short(side)
+        if not self.said:
+            return prompts("open", topic=self.stage.topic, side=own, **limits)
+        last = fence(self.said[-1].text, of="your opponent", at=f"{self.round}/speak/{side}")
+        question = f"The question: {self.stage.topic}" if len(self.said) == 1 else ""
+        return prompts("reply", question=question, said=last, side=own, **limits)
+
+    async def _small(self, side: Side) -> tuple[Seat, Prompt]:
+        """A small model copies what it reads: it speaks to one point of its own a round, and reads only the beginning
+        of what it answers."""
+        if side not in self.points:
+            self.points[side] = await self._list_points(side)
+        points = self.points[side]
+        point = points[(self.round - 1) % len(points)] if points else ""
+        begin = self.sides.begin(side)
+        values = {
+            "task": self.sides.task(side),
+            "point": f"Your point now: {point}" if point else "",
+            "begin": f"Begin with the words “{begin}”." if begin else "",
+        }
+        speaker = self.speakers[side].fresh(ONE_PARAGRAPH)
+        if not self.said:
+            return speaker, prompts("open_small", **values)
+        return speaker, prompts("reply_small", said=quote(opening_words(self.said[-1].text), most=300), **values)
+
+    async def _list_points(self, side: Side) -> tuple[str, ...]:
+        count = min(self.settings.max_rounds, MOST_POINTS - 1) + 1
+        prompt = prompts("points", count=str(count), reasons=self.sides.reasons(side))
+        given = await self.speakers[side].ask(
+            "points", prompt, returns=points_shape(count), tolerant=True, round=self.round, shows="POINTS"
+        )
+        return self.sides.own_points(side, given.points) if isinstance(given, Points) else ()
+
+    async def rule(self, *, closing: bool = False) -> Verdict:
+        """Ask the judge for a ruling on everything that was said so far."""
         try:
-            self.final = await self.judge.ask(
-                phase,
-                prompts("rule", heading=heading, transcript=transcript or "(nothing was said)"),
-                returns=Ruling,
-                tolerant=True,
-                round=self.round,
-                closing=closing,
-                shows="" if closing else "SCORE",  # the verdict is shown when the readers have voted too
-                record=verdict_metadata,
-            )
+            self.final = await (self._score_apart(closing) if self.judge.spec.small else self._compare(closing))
         except LimitReached as limit:
             if not closing:
                 raise
@@ -134,37 +197,90 @@ class Classic:
         self.judged = len(self.said)
         return self.final
 
-    def outcome(self, ruling: Ruling | Failed | LimitReached | None, decision: Decision, ended_by: str) -> Outcome:
-        valid = ruling if isinstance(ruling, Ruling) else None
-        outcome = Outcome(
-            winner=decision.winner,
-            headline=headline(decision, {side: f"{LABELS[side]} ({self.stance(side)}) wins." for side in SIDES}),
-            ended_by=ended_by,
-            verdict_source=decision.source,
-            reason=decision.reason,
-            statement=valid.summary if valid else "",
-            scores={"a": valid.score_a if valid else None, "b": valid.score_b if valid else None},
-            details={
-                "stances": self.stances,
-                "rounds": self.round,
-                "flip_rate": decision.flip_rate,
-                "tally": decision.tally,
-                **self.clerk.details(),
-            },
+    async def _compare(self, closing: bool) -> Ruling | Failed:
+        """Show the judge the statements that it has not read."""
+        unread = self.said[self.judged :]
+        phase = "verdict" if closing else "rule"
+        heading = "The debate is over. These are the statements:" if closing else "These statements are new:"
+        at = f"{self.round}/{phase}/judge"
+        shown = [fence(s.text, of=s.label(LABELS[s.side]), at=f"{at}/{n}") for n, s in enumerate(unread)]
+        return await self.judge.ask(
+            phase,
+            prompts("rule", heading=heading, transcript="\n\n".join(shown)),
+            returns=Ruling,
+            tolerant=True,
+            round=self.round,
+            closing=closing,
+            shows="" if closing else "SCORE",  # the outcome shows the verdict, after the readers' votes
+            record=ruling_metadata,
         )
-        self.stage.show("VERDICT", **asdict(outcome))
-        return outcome
+
+    async def _score_apart(self, closing: bool) -> ScoredApart | Failed:
+        """Have each case scored by itself; the ruling follows from the scores."""
+        a, b = await together(self._score_case("a", closing), self._score_case("b", closing))
+        if isinstance(a, Failed):
+            return a
+        if isinstance(b, Failed):
+            return b
+        cases: dict[Side, Case] = {"a": a, "b": b}
+        summary = "\n".join(f"{self.sides.short(side)}: {case.prose()}" for side, case in cases.items())
+        return ScoredApart(summary=summary, score_a=a.score, score_b=b.score)
+
+    async def _score_case(self, side: Side, closing: bool) -> Case | Failed:
+        own = [each for each in self.said if each.side == side]
+        said = "\n".join(quote(each.text, most=1200) + (f" ({each.flaw})" if each.flaw else "") for each in own)
+        return await self.judge.fresh().ask(
+            f"case-{side}",
+            prompts("case_small", side=self.sides.short(side), said=said),
+            returns=Case,
+            tolerant=True,
+            round=self.round,
+            closing=closing,
+            shows="CASE",
+            record=lambda case: {"of": side, "score": case.score if isinstance(case, Case) else None},
+        )
+
+    def outcome(self, votes: Sequence[ReaderVote], ended_by: str) -> Outcome:
+        ruling = self.final
+        valid = ruling if isinstance(ruling, Ruling | ScoredApart) else None
+        judged = judge_decision(ruling)
+        nothing = self.nothing_said()
+        apart = self.judge.spec.small
+        decision = decide("undecided", nothing, ()) if nothing else decide(*judged, votes, apart=apart)
+        scores: dict[Side, float | None] = {
+            "a": valid.score_a if valid else None,
+            "b": valid.score_b if valid else None,
+        }
+        statement = valid.summary if valid else ""
+        return Outcome(
+            headline=self.sides.sentence(decision, LABELS, scores),
+            answer=self.sides.answer(decision),
+            ended_by=ended_by,
+            statement=statement,
+            scores={**scores},
+            checks=sides.checks(
+                decision,
+                judge=judged[0],
+                said=self.said,
+                called=LABELS,
+                statement=statement,
+                labels={side: [LABELS[side], *filter(None, [self.sides.names.get(side)])] for side in SIDES},
+            ),
+            ledger=self.clerk.as_json(),
+            **jury.verdict_fields(decision, votes, self.round),
+        )
 
 
-def standing(ruling: Ruling | Failed | LimitReached | None) -> tuple[Winner, str]:
-    if isinstance(ruling, Ruling):
+def judge_decision(ruling: Verdict | None) -> tuple[Winner, str]:
+    """The judge's winner, and the reason if there is none."""
+    if isinstance(ruling, Ruling | ScoredApart):
         return ruling.winner, ""
     if isinstance(ruling, Failed):
-        return "undecided", ruling.failure.message
-    return "undecided", readers.NOT_HEARD if ruling is None else f"The judge was not asked: {ruling}"
+        return "undecided", f"The judge gave no valid verdict: {ruling.failure.message}"
+    return "undecided", f"The judge was not asked: {ruling}"
 
 
-def verdict_metadata(ruling: Ruling | Failed) -> Json:
+def ruling_metadata(ruling: Ruling | Failed) -> Json:
     if isinstance(ruling, Failed):
         return {
             "summary": "",

@@ -1,32 +1,31 @@
-"""What came out of a council, in numbers and in sentences, from its tallies alone."""
+"""The outcome of a council, computed from its tallies."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
+from moot.core.types import ArguedPosition, Check, FinalAnswer, Json, Outcome, RecordParts, SeatSpec, VoteCast
+from moot.formats.council.families import shared_error_risk
 from moot.formats.council.settings import CouncilSettings
 from moot.formats.council.shapes import Synthesis
-from moot.formats.council.shared import shared_errors
-from moot.formats.council.vote import Candidate, Labels, Tally
+from moot.formats.council.vote import Candidate, Labels, Tally, latest
+from moot.formats.shared.checks import answer_in
 from moot.reasoning.fence import clean
-from moot.types import Json, Outcome, SeatSpec
 
 _LABEL = re.compile(r"\b([Aa]nswer) ([A-Z])\b")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
-    """Where a council stands when it has voted for the last time."""
+class CouncilResult:
+    """A council after its last vote."""
 
     settings: CouncilSettings
     members: Sequence[SeatSpec]
     candidates: Sequence[Candidate]  # eligible at the end
     tallies: Sequence[Tally]
     failed: Mapping[str, str]  # why a member has no answer, by seat
-    rounds: int
     ended_by: str
 
     @property
@@ -49,12 +48,13 @@ class Result:
 
     @property
     def given_up(self) -> bool:
-        """Whether the winning answer is one that its author has replaced by another."""
+        """Whether the winning author has replaced its winning answer by another."""
         return self.winner in self.names and not {leader.id for leader in self.leaders} & self.held
 
     @property
     def held(self) -> set[str]:
-        return set({each.seat: each.id for each in sorted(self.candidates, key=lambda each: each.round)}.values())
+        """The latest answer of each member."""
+        return {each.id for each in latest(self.candidates).values()}
 
     @property
     def reason(self) -> str:
@@ -73,16 +73,17 @@ class Result:
 
     @property
     def shortfall(self) -> str:
-        """What the last vote lacks, in our words alone: why a ballot is not valid can have its author's words in it."""
+        """How many ballots were missing, but not why: a reason can quote what an invalid ballot says."""
         if not self.tallies:
             return "There was no vote."
         last = self.tallies[-1]
         return f"Only {last.valid} of {last.members} ballots in the last vote were valid; it takes more than half."
 
     @property
-    def headline(self) -> str:
+    def how(self) -> str:
+        """What the vote came to, in a sentence; empty without a valid vote."""
         if self.tally is None:
-            return "Undecided: there is no valid vote."
+            return ""
         behind = f"{self.tally.behind} of {self.tally.members} members stand behind it"
         if self.winner == "tie":
             authors = dict.fromkeys(self.names[leader.seat] for leader in self.leaders)
@@ -90,13 +91,13 @@ class Result:
         return f"{self.names[self.winner]}'s answer ranks first; {behind}."
 
     def in_order(self) -> list[Candidate]:
-        """By rank, where there is one."""
+        """The candidates by rank; in no order if there was no valid vote."""
         if self.tally is None:
             return list(self.candidates)
         return [self.tally.candidates[standing.answer] for place in self.tally.places for standing in place]
 
-    def told(self, called: Mapping[str, str]) -> str:
-        """For the chair."""
+    def summary(self, called: Mapping[str, str]) -> str:
+        """The result for the chair's prompt, with each answer's name from `called`."""
         if self.tally is None:
             return f"There is no result. {self.shortfall} The answers stand in no order, and nothing ranks first."
         first = " and ".join(called[leader.id] for leader in self.leaders)
@@ -105,7 +106,7 @@ class Result:
         return "\n".join([f"{first[:1].upper()}{first[1:]} {verb}. {agrees}", *order(self.tally, called)])
 
     def dissent(self) -> list[Json]:
-        """The members who voted and stand behind no leading answer, in their own words."""
+        """The positions of members who voted and stand behind no leading answer."""
         tally = self.tally
         if tally is None:
             return []
@@ -114,76 +115,102 @@ class Result:
         return [_words(seat, self.names[seat], tally.current(seat)) for seat in against]
 
 
-def report(result: Result, written: Synthesis | str) -> Outcome:
-    """`written` is what the chair wrote, or why it wrote nothing."""
+def report(result: CouncilResult, written: Synthesis | str, ledger: Json | None = None) -> Outcome:
+    """Make the outcome. `written` is the chair's answer, or the reason why there is none."""
     tally, winner, dissent = result.tally, result.winner, result.dissent()
     counted = tally or (result.tallies[-1] if result.tallies else None)
-    shared = shared_errors(
+    shared = shared_error_risk(
         result.members, counted.valid if counted else 0, counted.effective_voters if counted else None
     )
     leading = result.leaders[-1] if winner in result.names else None  # of one author's two, the newer
-    source: Literal["jury", "fallback"] = "jury" if tally else "fallback"
+    statement = _statement(written, leading)
+    recommendation = _recommendation(written, statement, leading)
+    sentence = answer_in(recommendation) if tally else ""
+    if winner in result.names and not sentence:
+        winner = "undecided"
     return Outcome(
         winner=winner,
-        headline=result.headline,
+        headline=sentence or (result.how if winner == "tie" else _undecided(result)),
+        how=result.how if sentence else "",
         ended_by=result.ended_by,
-        verdict_source=source,
-        reason=result.reason,
-        statement=_statement(written, leading),
+        verdict_source="jury" if tally else "fallback",
+        decided_by="a vote of the members, counted by code" if tally else "",
+        answer=FinalAnswer(value=sentence) if sentence else None,
+        reason=result.reason or ("" if sentence else "The answer that ranks first does not answer the question."),
+        statement=statement,
+        names=result.names,
         scores=_scores(tally) if tally else {},
+        scale=1,
+        tally=_first_places(tally) if tally else None,
+        votes=_votes(tally) if tally else (),
+        support=tally.behind / tally.members if tally and winner in result.names else None,
+        checks=_checks(written) if tally else (),
+        notes=(*_notes(result, written, dissent), str(shared["note"])),
+        record=_record(result, recommendation, dissent, str(shared["note"])),
+        ledger=ledger,
         details={
-            "names": result.names,
             "depth": result.settings.depth,
-            "rounds": result.rounds,
             "agrees": tally is not None and tally.agrees(result.settings.agreement),
             "agreement": round(tally.behind / tally.members, 3) if tally else None,
             "winning_answer": None if leading is None else _words(winner, result.names[winner], leading),
             "ranking": _ranking(tally) if tally else [],
-            "beats_all": tally.beats_all if tally else None,
+            "condorcet_winner": tally.condorcet_winner if tally else None,
             "votes": [vote.as_json() for each in result.tallies for vote in each.votes],
             "dissent": dissent,
             "no_answer": dict(sorted(result.failed.items())),
             "chair_departs": None if isinstance(written, str) or tally is None else written.departs,
             "shared_errors": shared,
-            "notes": [*_notes(result, written, dissent), str(shared["note"])],
-            "record": _record(result, _statement(written, leading), dissent, str(shared["note"])),
         },
     )
 
 
-def _record(result: Result, recommendation: str, dissent: Sequence[Json], caveat: str) -> Json:
-    """What a decision record says of it."""
-    agrees = result.tally is not None and result.tally.agrees(result.settings.agreement)
-    latest = {each.seat: each for each in sorted(result.candidates, key=lambda each: each.round)}
-    record: Json = {
-        "converged": agrees,
-        "caveats": [caveat],
-        "dissent": [f"{each['name']}: {each['position'] or 'without an answer of their own.'}" for each in dissent],
-        "perspectives": [
-            {
-                "name": result.names[seat],
-                "seat": seat,
-                "arguments": [*candidate.opinion.reasons],
-                "recommendation": candidate.opinion.position,
-            }
-            for seat, candidate in latest.items()
-        ],
-    }
-    return {**record, "recommendation": recommendation} if recommendation else record
+def _undecided(result: CouncilResult) -> str:
+    return f"Undecided: there is no {'answer to recommend' if result.tally else 'valid vote'}."
+
+
+def _votes(tally: Tally) -> tuple[VoteCast, ...]:
+    return tuple(
+        VoteCast(seat=vote.seat, choice=vote.choice, key=f"{vote.round}/rank/{vote.seat}", reason=vote.reason)
+        for vote in tally.votes
+    )
+
+
+def _first_places(tally: Tally) -> dict[str, float]:
+    """How many ballots rank each member first."""
+    choices = [vote.choice for vote in tally.votes]
+    return {choice: choices.count(choice) for choice in dict.fromkeys(choices)}
+
+
+def _record(result: CouncilResult, recommendation: str, dissent: Sequence[Json], caveat: str) -> RecordParts:
+    return RecordParts(
+        recommendation=recommendation or None,
+        converged=result.tally is not None and result.tally.agrees(result.settings.agreement),
+        caveats=(caveat,),
+        dissent=tuple(f"{each['name']}: {each['position'] or 'without an answer of their own.'}" for each in dissent),
+        positions=tuple(
+            ArguedPosition(
+                name=result.names[seat],
+                seat=seat,
+                arguments=tuple(candidate.opinion.reasons),
+                recommendation=candidate.opinion.position,
+            )
+            for seat, candidate in latest(result.candidates).items()
+        ),
+    )
 
 
 def titles(candidates: Sequence[Candidate], names: Mapping[str, str]) -> dict[str, str]:
-    """What people read: a member's name stands for the answer it holds now."""
-    latest = {each.seat: each.id for each in sorted(candidates, key=lambda each: each.round)}
+    """Names of answers for people: the member's name for its latest answer."""
+    held = latest(candidates)
     return {
-        each.id: names[each.seat] if latest[each.seat] == each.id else f"{names[each.seat]} (first answer)"
+        each.id: names[each.seat] if held[each.seat] == each else f"{names[each.seat]} (first answer)"
         for each in candidates
     }
 
 
 def order(tally: Tally, called: Mapping[str, str]) -> list[str]:
-    """A line for each answer, with what it was counted."""
-    if not tally.rankings:
+    """A line for each answer, best first, with its count."""
+    if not tally.valid:
         return [f"No valid ballot of {tally.members}."]
     lines: list[str] = []
     for n, place in enumerate(tally.places, 1):
@@ -194,8 +221,8 @@ def order(tally: Tally, called: Mapping[str, str]) -> list[str]:
     return lines
 
 
-def named(text: str, labels: Labels, called: Mapping[str, str]) -> str:
-    """The chair's words without labels that nobody else knows."""
+def with_names(text: str, labels: Labels, called: Mapping[str, str]) -> str:
+    """Replace labels in the chair's text by names: only the chair knows its labels."""
 
     def name(found: re.Match[str]) -> str:
         return f"{called[labels[found[2]].id]}'s {found[1].lower()}" if found[2] in labels else found[0]
@@ -209,7 +236,28 @@ def _statement(written: Synthesis | str, leading: Candidate | None) -> str:
     return clean(leading.opinion.answer) if leading else ""
 
 
-def _notes(result: Result, written: Synthesis | str, dissent: Sequence[Json]) -> list[str]:
+def _recommendation(written: Synthesis | str, statement: str, leading: Candidate | None) -> str:
+    """What the council recommends: the chair's words, or, if the chair gives no answer or departs from the one that
+    ranks first, that one. The chair has no vote."""
+    own = isinstance(written, Synthesis) and not written.departs and answer_in(statement)
+    if leading is not None and not own:
+        return f"{clean(leading.opinion.position)}\n\n{clean(leading.opinion.answer)}"
+    return statement
+
+
+def _checks(written: Synthesis | str) -> tuple[Check, ...]:
+    if isinstance(written, str):
+        return ()
+    if not answer_in(written.answer):
+        words = "the chair's words don't answer the question"
+    elif written.departs:
+        words = "the chair's words depart from the answer that ranks first"
+    else:
+        return (Check(name="statement", passed=True, words="the chair keeps to the answer that ranks first"),)
+    return (Check(name="statement", passed=False, words=words),)
+
+
+def _notes(result: CouncilResult, written: Synthesis | str, dissent: Sequence[Json]) -> list[str]:
     notes = [f"{each['name']} dissents: {each['position'] or 'without an answer of their own.'}" for each in dissent]
     tally = result.tally
     if tally is not None and tally.valid < tally.members:
@@ -227,7 +275,7 @@ def _notes(result: Result, written: Synthesis | str, dissent: Sequence[Json]) ->
 
 
 def _scores(tally: Tally) -> dict[str, float | None]:
-    """Each member's best answer."""
+    """The points of each member's best answer."""
     best: dict[str, float | None] = {}
     for place in tally.places:
         for each in place:
@@ -242,7 +290,7 @@ def _ranking(tally: Tally) -> list[Json]:
             "place": n,
             "answer": each.answer,
             "points": None if each.points is None else round(float(each.points), 3),
-            "duels": each.duels,
+            "pairwise": each.pairwise,
             "firsts": each.firsts,
             "ballots": each.ballots,
             "behind": each.behind,

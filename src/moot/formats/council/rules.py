@@ -1,45 +1,60 @@
-"""Every member answers alone, then ranks the others' answers without knowing whose they are. While they disagree, each
-objects to one answer, meets what is said against its own, and all rank again; first answers stay eligible. Ballots are
-counted by code, and nobody on the council ever sees one. The chair has no vote: it writes the answer that came out."""
+"""Members answer alone, then rank the others' answers blind. While they disagree, each objects to one answer, answers
+the objections to its own, and all rank again; first answers stay eligible. Ballots are counted by code and shown to no
+participant. The chair has no vote: it writes the resulting answer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 
-from moot.errors import LimitReached
-from moot.formats import Part
-from moot.formats.council.report import Result, named, order, report, titles
+from moot.core.errors import LimitReached
+from moot.core.script import Failed, Seat, Stage, together
+from moot.core.settings import SeatSettings
+from moot.core.types import Json, Outcome, Prompt
+from moot.formats.council.report import CouncilResult, order, report, titles, with_names
 from moot.formats.council.settings import CouncilSettings
-from moot.formats.council.shapes import Opinion, RankedBallot, Rebuttal, Synthesis, ballot_over, objection_to
+from moot.formats.council.shapes import (
+    Opinion,
+    RankedBallot,
+    Rebuttal,
+    ShortOpinion,
+    ShortSynthesis,
+    Synthesis,
+    ballot_over,
+    objection_to,
+    short_rebuttal,
+)
 from moot.formats.council.vote import LETTERS, Candidate, Labels, PeerVote, Tally, count, labels_for, vote_of
-from moot.formats.ledger import Clerk
+from moot.formats.format import Part
 from moot.formats.prompts import Prompts
-from moot.reasoning.fence import fence
-from moot.script import Failed, Seat, Stage, together
-from moot.settings import SeatSettings
-from moot.types import Json, Outcome
+from moot.formats.shared.ledger import Clerk
+from moot.formats.shared.small import POINT_CHARS, Points, points_shape, without_memory
+from moot.reasoning.fence import fence, quote
 
 prompts = Prompts("council")
 
 NOBODY_OBJECTED = "Nobody objected to your answer."
+MOST_QUOTED = 700  # characters of an answer that a small model reads
 
 
 def parts(settings: CouncilSettings) -> list[Part]:
-    members = [_part(f"m{n}", each.name, "debater", each) for n, each in enumerate(settings.members, 1)]
-    return [*members, _part("chair", settings.chair.name, "judge", settings.chair)]
+    chair = Part(id="chair", name=settings.chair.name, role="chair", **_own(settings.chair))
+    return [
+        *(
+            Part(id=f"m{n}", name=each.name, role="member", tier="debater", voice=True, **_own(each))
+            for n, each in enumerate(settings.members, 1)
+        ),
+        chair,
+    ]
 
 
-def _part(id: str, name: str, role: str, own: SeatSettings) -> Part:
-    return Part(id=id, name=name, role=role, model=own.model, max_tokens=own.max_tokens, temperature=own.temperature)
+def _own(settings: SeatSettings) -> Json:
+    return {"model": settings.model, "max_tokens": settings.max_tokens, "sampling": settings.sampling}
 
 
 async def play(stage: Stage, settings: CouncilSettings) -> Outcome:
     council = Council(stage, settings)
-    stage.show(
-        "HEADER",
-        topic=stage.topic,
-        format="council",
+    stage.open(
         members=[member.name for member in council.members],
         chair=council.chair.name,
         depth=settings.depth,
@@ -47,14 +62,13 @@ async def play(stage: Stage, settings: CouncilSettings) -> Outcome:
     stage.keep((council.chair, 1), *((member, 1) for member in council.members))
     result = council.result(ended_by=await council.deliberate())
     await council.clerk.finish()
-    outcome = report(result, await council.synthesize(result))
-    outcome = replace(outcome, details={**outcome.details, **council.clerk.details()})
-    stage.show("VERDICT", **asdict(outcome))
-    return outcome
+    return report(result, await council.synthesize(result), council.clerk.as_json())
 
 
 @dataclass(frozen=True, kw_only=True)
-class Objected:
+class DirectedObjection:
+    """An objection with its author and its target."""
+
     by: str
     against: Candidate
     text: str
@@ -68,34 +82,37 @@ class Council:
         self.clerk = Clerk(stage, settings)
         self.round = 0
         self.first: dict[str, Candidate] = {}  # each member's first answer, by seat
-        self.now: dict[str, Candidate] = {}  # and the one it holds now
+        self.now: dict[str, Candidate] = {}  # and its latest
         self.rebuttals: dict[str, Rebuttal] = {}  # the latest of each
-        self.rebutted = 0  # how often anyone rebutted anything
+        self.rebutted = 0  # how many rebuttals there were
+        self.options: dict[str, str] = {}  # the answer that a small model argues for, by seat
         self.failed: dict[str, str] = {}  # why a member has no answer
-        self.read: dict[str, Labels] = {}  # what each read last, under which labels
+        self.read: dict[str, Labels] = {}  # what each member read last
         self.tallies: list[Tally] = []
         size = str(len(self.members))
         for member, own in zip(self.members, settings.members, strict=True):
-            member.brief(prompts("member", size=size, topic=stage.topic, perspective=own.perspective))
-        self.chair.brief(prompts("chair", topic=stage.topic, instructions=settings.chair.instructions))
+            name = "member_small" if member.spec.small else "member"
+            member.brief(prompts(name, size=size, topic=stage.topic, perspective=own.perspective))
+        name = "chair_small" if self.chair.spec.small else "chair"
+        self.chair.brief(prompts(name, topic=stage.topic, instructions=settings.chair.instructions))
 
     async def deliberate(self) -> str:
-        """Answer, vote, and debate as deep as asked for; gives the rule or limit that ended it."""
+        """Answer, vote, and debate; return the rule or limit that ended it."""
         ended_by = await self.answers()
         if len(self.now) < 2:
             return ended_by or "too_few_answers"
         await self.vote()
         while not ended_by:
-            ended_by = self.enough() or await self.debate()
+            ended_by = self.ending() or await self.debate()
         return ended_by
 
-    def enough(self) -> str:
-        """The rule by which there is nothing more to debate, or nothing."""
+    def ending(self) -> str:
+        """The rule that ends the debate after the last vote; empty if none does."""
         last = self.tallies[-1]
         if self.settings.depth == "vote":
             return "vote"
         if self.settings.depth == "auto" and not last.quorum:
-            return "no_quorum"  # nobody can tell whether they disagree
+            return "no_quorum"  # whether they disagree is not known
         if self.settings.depth == "auto" and last.agrees(self.settings.agreement):
             return "agreement"
         return "max_rounds" if self.round == self.settings.max_rounds else ""
@@ -103,14 +120,35 @@ class Council:
     async def answers(self) -> str:
         ended_by = ""
         try:
+            await self.list_options()
             await together(*(self.answer(member) for member in self.members))
         except LimitReached as limit:
             ended_by = limit.limit
+            for member in self.members:
+                if member.id not in self.now:
+                    self.failed.setdefault(member.id, str(limit))
         self.clerk.ask()
         return ended_by
 
+    async def list_options(self) -> None:
+        """Small models that are asked the same give the same answer. The first of them lists as many as there are, and
+        each argues for one; those with a perspective of their own go by that."""
+        to_assign = [
+            member
+            for member, own in zip(self.members, self.settings.members, strict=True)
+            if member.spec.small and not own.perspective
+        ]
+        if len(to_assign) < 2:
+            return
+        question = prompts("options_small", topic=self.stage.topic, count=str(len(to_assign)))
+        given = await without_memory(to_assign[0]).ask(
+            "options", question, returns=points_shape(len(to_assign)), tolerant=True, shows="POSSIBLE_ANSWERS"
+        )
+        if isinstance(given, Points):
+            self.options = {member.id: point for member, point in zip(to_assign, given.points, strict=True)}
+
     async def debate(self) -> str:
-        """Object, rebut, rank again. A limit ends it, but what was said until then is voted on."""
+        """Object, rebut, rank again; return the limit reached, if any. New rebuttals are voted on even then."""
         self.round += 1
         ended_by, before = "", self.rebutted
         try:
@@ -141,39 +179,49 @@ class Council:
         )
 
     async def answer(self, member: Seat) -> None:
-        question = prompts("answer", topic=self.stage.topic)
+        small = member.spec.small
+        question = self.to_answer_small(member) if small else prompts("answer", topic=self.stage.topic)
         try:
-            given = await member.ask("answer", question, returns=Opinion, tolerant=True, shows="TURN")
+            given = await without_memory(member).ask(
+                "answer", question, returns=ShortOpinion if small else Opinion, tolerant=True, shows="TURN"
+            )
         except LimitReached as limit:
             self.failed[member.id] = str(limit)
             raise
         if isinstance(given, Failed):
             self.failed[member.id] = given.failure.message
+        elif flaw := given.flaw:
+            self.failed[member.id] = f"The answer {flaw}."
         else:
             self.first[member.id] = self.now[member.id] = Candidate(seat=member.id, round=0, opinion=given)
             self.clerk.hear(member, "answer", 0, given.prose())
 
+    def to_answer_small(self, member: Seat) -> Prompt:
+        option = self.options.get(member.id)
+        told = "" if option is None else f"Your answer to it: {quote(option, POINT_CHARS)}"
+        return prompts("answer_small", topic=self.stage.topic, option=told)
+
     async def rank(self, member: Seat, candidates: Sequence[Candidate]) -> PeerVote:
-        """Blind: letters instead of names, and never one's own. No valid ballot is an abstention."""
+        """Ask for a blind ballot on the others' answers. An invalid one is an abstention."""
         round, titles = self.round, self.titles(candidates)
         labels = labels_for(member.id, candidates, topic=self.stage.topic, round=round)
-        key = f"{round}/rank/{member.id}"
-        question = prompts(
-            "rank",
-            occasion="After the debate, everyone ranks again." if round else "Everyone has answered.",
-            answers="\n\n".join(self.quoted(each, label, key) for label, each in labels.items()),
-            labels=listed(labels),
-        )
+        small = member.spec.small
+        answers = self.all_quoted(labels, f"{round}/rank/{member.id}", small=small)
+        if small:
+            question = prompts("rank_small", topic=self.stage.topic, answers=answers, labels=quoted_labels(labels))
+        else:
+            occasion = "After the debate, everyone ranks again." if round else "Everyone has answered."
+            question = prompts("rank", occasion=occasion, answers=answers, labels=quoted_labels(labels))
 
         def on_record(given: RankedBallot | Failed) -> Json:
             vote = vote_of(given, member.id, round, labels)
             return {**vote.as_json(), "ranks": [titles[each] for each in vote.ranking]}
 
         try:
-            ballot = await member.ask(
+            ballot = await without_memory(member).ask(
                 "rank",
                 question,
-                returns=ballot_over(tuple(labels)),
+                returns=ballot_over(tuple(labels), short=small),
                 tolerant=True,
                 round=round,
                 closing=True,
@@ -185,15 +233,22 @@ class Council:
         self.read[member.id] = labels
         return vote_of(ballot, member.id, round, labels)
 
-    async def object(self, member: Seat) -> Objected | None:
-        """To one of the answers read last that its author still holds."""
+    async def object(self, member: Seat) -> DirectedObjection | None:
+        """Ask for an objection to one of the answers read last that their authors still hold."""
         labels = {label: each for label, each in self.read.get(member.id, {}).items() if self.now[each.seat] == each}
         if not labels or member.id not in self.now:
             return None
-        given = await member.ask(
+        small = member.spec.small
+        question = prompts("object", labels=quoted_labels(labels))
+        if small:
+            held = {label: each.opinion.position for label, each in labels.items()}  # it would copy more
+            answers = "\n".join(f"Answer {label}: {quote(text, MOST_QUOTED)}" for label, text in held.items())
+            question = prompts("object_small", topic=self.stage.topic, answers=answers, labels=quoted_labels(labels))
+        speaker = without_memory(member)
+        given = await speaker.ask(
             "object",
-            prompts("object", labels=listed(labels)),
-            returns=objection_to(tuple(labels)),
+            question,
+            returns=objection_to(tuple(labels), short=small),
             tolerant=True,
             round=self.round,
             shows="TURN",
@@ -201,69 +256,108 @@ class Council:
         )
         if isinstance(given, Failed):
             return None
-        self.clerk.hear(member, "object", self.round, given.prose())
-        return Objected(by=member.id, against=labels[given.against], text=given.objection)
+        self.clerk.hear(speaker, "object", self.round, given.prose())
+        return DirectedObjection(by=member.id, against=labels[given.against], text=given.objection)
 
-    async def rebut(self, member: Seat, objections: Sequence[Objected]) -> None:
-        """Everyone hears every objection; those who keep their answer keep it word for word."""
+    async def rebut(self, member: Seat, objections: Sequence[DirectedObjection]) -> None:
+        """Ask for a rebuttal of all objections. An answer that is not revised stays the same, word for word."""
         if member.id not in self.now:
             return
+        small, speaker = member.spec.small, without_memory(member)
+        given = await speaker.ask(
+            "rebut",
+            self.objections_small(member, objections) if small else self.objections(member, objections),
+            returns=short_rebuttal() if small else Rebuttal,
+            tolerant=True,
+            round=self.round,
+            shows="TURN",
+            record=lambda given: {"changed": isinstance(given, Rebuttal) and given.revised is not None},
+        )
+        if isinstance(given, Failed):
+            return
+        self.clerk.hear(speaker, "rebut", self.round, given.prose())
+        self.rebutted += 1
+        self.rebuttals[member.id] = given
+        if given.revised is not None and not given.revised.flaw:
+            self.now[member.id] = Candidate(seat=member.id, round=self.round, opinion=given.revised)
+
+    def objections(self, member: Seat, objections: Sequence[DirectedObjection]) -> Prompt:
+        """All that was objected, for a rebuttal."""
         key = f"{self.round}/rebut/{member.id}"
         called = {each.id: f"answer {label}" for label, each in self.read.get(member.id, {}).items()}
         own, others = list[str](), list[str]()
         for n, each in enumerate(objections):
-            quote = fence(each.text, of="another member", at=f"{key}/{n}")
+            said = fence(each.text, of="another member", at=f"{key}/{n}")
             if each.against.seat == member.id:
-                own.append(f"This was said against your answer:\n\n{quote}")
+                own.append(f"This was said against your answer:\n\n{said}")
             elif each.by != member.id and each.against.id in called:
-                others.append(f"This was said against {called[each.against.id]}:\n\n{quote}")
-        given = await member.ask(
-            "rebut",
-            prompts("rebut", own="\n\n".join(own) or NOBODY_OBJECTED, others="\n\n".join(others)),
-            returns=Rebuttal,
-            tolerant=True,
-            round=self.round,
-            shows="TURN",
-            record=lambda given: {"revised": isinstance(given, Rebuttal) and given.revised is not None},
-        )
-        if isinstance(given, Failed):
-            return
-        self.clerk.hear(member, "rebut", self.round, given.prose())
-        self.rebutted += 1
-        self.rebuttals[member.id] = given
-        if given.revised is not None:
-            self.now[member.id] = Candidate(seat=member.id, round=self.round, opinion=given.revised)
+                others.append(f"This was said against {called[each.against.id]}:\n\n{said}")
+        return prompts("rebut", own="\n\n".join(own) or NOBODY_OBJECTED, others="\n\n".join(others))
 
-    async def synthesize(self, result: Result) -> Synthesis | str:
-        """What the chair writes, or why it wrote nothing."""
+    def objections_small(self, member: Seat, objections: Sequence[DirectedObjection]) -> Prompt:
+        """Only what was objected to the member's own answer."""
+        against = [each for each in objections if each.against.seat == member.id]
+        said = "\n".join(f"Someone objects: {quote(each.text, MOST_QUOTED)}" for each in against)
+        held = quote(self.now[member.id].opinion.position, MOST_QUOTED)
+        return prompts("rebut_small", topic=self.stage.topic, held=held, own=said or NOBODY_OBJECTED)
+
+    async def synthesize(self, result: CouncilResult) -> Synthesis | str:
+        """The chair's answer, or the reason why there is none."""
         ranked = result.in_order()
         if not ranked:
             return "There was nothing to write about."
         labels = dict(zip(LETTERS, ranked, strict=False))
-        key = f"{self.round}/synthesize/chair"
-        question = prompts(
-            "synthesize",
-            result=result.told({each.id: f"answer {label}" for label, each in labels.items()}),
-            answers="\n\n".join(self.quoted(each, label, key) for label, each in labels.items()),
-        )
+        small = self.chair.spec.small
+        question = self.to_synthesize_small(ranked) if small else self.to_synthesize(result, labels)
         try:
             given = await self.chair.ask(
-                "synthesize", question, returns=Synthesis, tolerant=True, round=self.round, closing=True
+                "synthesize",
+                question,
+                returns=ShortSynthesis if small else Synthesis,
+                tolerant=True,
+                round=self.round,
+                closing=True,
             )
         except LimitReached as limit:
             return str(limit)
         if isinstance(given, Failed):
             return given.failure.message
-        return Synthesis(answer=named(given.answer, labels, self.titles(ranked)), departs=given.departs)
+        if isinstance(given, ShortSynthesis):
+            said = [each.opinion.prose() for each in ranked]
+            return Synthesis(answer=given.after(ranked[0].opinion.position, said), departs=False)
+        return Synthesis(answer=with_names(given.answer, labels, self.titles(ranked)), departs=given.departs)
+
+    def to_synthesize(self, result: CouncilResult, labels: Labels) -> Prompt:
+        key = f"{self.round}/synthesize/chair"
+        return prompts(
+            "synthesize",
+            result=result.summary({each.id: f"answer {label}" for label, each in labels.items()}),
+            answers="\n\n".join(self.quoted(each, label, key) for label, each in labels.items()),
+        )
+
+    def to_synthesize_small(self, ranked: Sequence[Candidate]) -> Prompt:
+        first, *others = (each.opinion for each in ranked)
+        return prompts(
+            "synthesize_small",
+            topic=self.stage.topic,
+            first=quote(f"{first.position} {first.answer}", MOST_QUOTED),
+            others="\n".join(f"Another way: {quote(each.position, MOST_QUOTED)}" for each in others),
+        )
 
     def eligible(self) -> list[Candidate]:
-        """First answers always; and what their authors made of them."""
+        """The first answer of each member, and its latest if that is another."""
         candidates: list[Candidate] = []
         for seat in (member.id for member in self.members if member.id in self.now):
             candidates.append(self.first[seat])
             if self.now[seat] != self.first[seat]:
                 candidates.append(self.now[seat])
         return candidates
+
+    def all_quoted(self, labels: Labels, key: str, *, small: bool) -> str:
+        if small:
+            short = {label: f"{each.opinion.position} {each.opinion.answer}" for label, each in labels.items()}
+            return "\n".join(f"Answer {label}: {quote(text, MOST_QUOTED)}" for label, text in short.items())
+        return "\n\n".join(self.quoted(each, label, key) for label, each in labels.items())
 
     def quoted(self, candidate: Candidate, label: str, key: str) -> str:
         text = candidate.opinion.prose()
@@ -275,17 +369,16 @@ class Council:
     def titles(self, candidates: Sequence[Candidate]) -> dict[str, str]:
         return titles(candidates, {member.id: member.name for member in self.members})
 
-    def result(self, *, ended_by: str) -> Result:
-        return Result(
+    def result(self, *, ended_by: str) -> CouncilResult:
+        return CouncilResult(
             settings=self.settings,
             members=[member.spec for member in self.members],
             candidates=self.eligible(),
             tallies=self.tallies,
             failed=self.failed,
-            rounds=self.round,
             ended_by=ended_by,
         )
 
 
-def listed(labels: Labels) -> str:
+def quoted_labels(labels: Labels) -> str:
     return ", ".join(f'"{label}"' for label in labels)

@@ -5,7 +5,8 @@ from typing import Any, Literal, Self, cast
 
 from pydantic import Field, field_validator, model_validator
 
-from moot.settings import DebateSettings, Name, SeatSettings, Text, Tokens
+from moot.core.settings import Name, OutputTokens, RunningSeconds, SeatSettings, Text, Tokens
+from moot.formats.shared.ledger import LedgerSettings
 
 Depth = Literal["auto", "vote", "debate"]
 
@@ -22,13 +23,9 @@ class Chair(SeatSettings):
     instructions: Text = ""
 
 
-class CouncilSettings(DebateSettings):
-    max_total_output_tokens: int = Field(
-        48_000, ge=1, le=100_000_000, description="tokens that all models together may write"
-    )
-    max_runtime_seconds: int = Field(
-        1800, ge=1, le=604_800, description="running time after which nothing new is asked"
-    )
+class CouncilSettings(LedgerSettings):
+    max_total_output_tokens: OutputTokens = 48_000
+    max_runtime_seconds: RunningSeconds = 1800
     debater_max_tokens: Tokens = Field(800, description="tokens in one answer of a member")
     judge_max_tokens: Tokens = Field(1200, description="tokens in what the chair writes")
     model_debater: str | None = Field(None, description="model of the members")

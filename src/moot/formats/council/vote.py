@@ -1,16 +1,16 @@
-"""A vote among peers: who reads what under which label, and what their ballots add up to."""
+"""A blind vote among members: the labels under which each reads the others' answers, and the count of the ballots."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from moot.core.script import Failed
+from moot.core.types import ABSTAINS, Json, record
 from moot.formats.council.shapes import Opinion, RankedBallot
-from moot.reasoning.ranking import Ranking, Standing, beats_all, effective_voters, standings
-from moot.script import Failed
-from moot.types import Json, record
+from moot.reasoning.ranking import Standing, condorcet_winner, effective_voters, standings
 
-LETTERS = "ABCDEFGHJKLMNPQRST"  # no I, which is a word; two for each of nine members
+LETTERS = "ABCDEFGHJKLMNPQRST"  # two for each of nine members; without I, which is a word
 
 
 @record
@@ -26,14 +26,14 @@ class Candidate:
         return f"{self.seat}/{self.round}"
 
 
-Labels = Mapping[str, Candidate]  # what one reader calls them
+Labels = Mapping[str, Candidate]  # by letter, for one reader
 
 
 def labels_for(reader: str, candidates: Sequence[Candidate], *, topic: str, round: int) -> Labels:
-    """The others' answers as `reader` reads them, under letters in that order.
+    """The others' answers in the order in which `reader` reads them, by letter.
 
-    All answers lie in one circle, in an order drawn by hashing, and everyone reads on from their own. So readers have
-    different letters for the same answer, and while there is one answer each, each is read in every place once.
+    All answers are arranged in a circle, ordered by hash, and each reader starts after its own. Readers so have
+    different letters for the same answer; with one answer per member, each answer is read in every place once.
     """
 
     def drawn(what: str) -> str:
@@ -48,11 +48,11 @@ def labels_for(reader: str, candidates: Sequence[Candidate], *, topic: str, roun
 
 @record
 class PeerVote:
-    """What one member's ballot says of which answers, or that it abstains."""
+    """A member's ballot with ids of candidates instead of labels, or its abstention."""
 
     seat: str
     round: int
-    ranking: tuple[str, ...] = ()  # ids of candidates, best first
+    ranking: tuple[str, ...] = ()  # best first
     stands_behind: tuple[str, ...] = ()
     reason: str = ""  # why it abstains
 
@@ -60,11 +60,16 @@ class PeerVote:
     def abstains(self) -> bool:
         return not self.ranking
 
+    @property
+    def choice(self) -> str:
+        """The author of the answer ranked first."""
+        return ABSTAINS if self.abstains else self.ranking[0].partition("/")[0]
+
     def as_json(self) -> Json:
         return {
             "seat": self.seat,
             "round": self.round,
-            "choice": "abstains" if self.abstains else self.ranking[0].partition("/")[0],
+            "choice": self.choice,
             "ranking": list(self.ranking),
             "stands_behind": list(self.stands_behind),
             "reason": self.reason,
@@ -84,12 +89,12 @@ def vote_of(ballot: RankedBallot | Failed, seat: str, round: int, labels: Labels
 
 @record
 class Tally:
-    """A vote, counted."""
+    """A counted vote."""
 
     round: int
     candidates: Mapping[str, Candidate]  # by id
     votes: tuple[PeerVote, ...]  # one of each member
-    signed: Mapping[str, frozenset[str]]  # what each stands behind: the answer it holds, and what its ballot says
+    signed: Mapping[str, frozenset[str]]  # by member, the answers it stands behind: its own, and those on its ballot
     places: tuple[tuple[Standing, ...], ...]
 
     @property
@@ -102,7 +107,7 @@ class Tally:
 
     @property
     def quorum(self) -> bool:
-        """More than half of the members have voted; fewer decide nothing."""
+        """Whether more than half of the ballots are valid; fewer decide nothing."""
         return 2 * self.valid > self.members
 
     @property
@@ -111,24 +116,19 @@ class Tally:
 
     @property
     def behind(self) -> int:
-        """How many members stand behind the leading answer, or behind the one of several that most stand behind."""
+        """How many members stand behind the leading answer; of tied leaders, the largest number."""
         return max(standing.behind for standing in self.places[0])
 
     def agrees(self, share: float) -> bool:
         return self.quorum and self.behind / self.members >= share
 
     def current(self, seat: str) -> Candidate | None:
-        """What this member answered last."""
-        own = [each for each in self.candidates.values() if each.seat == seat]
-        return max(own, key=lambda each: each.round) if own else None
+        """The member's latest answer."""
+        return latest(self.candidates.values()).get(seat)
 
     @property
-    def beats_all(self) -> str | None:
-        return beats_all(self.candidates, self.rankings)
-
-    @property
-    def rankings(self) -> list[Ranking]:
-        return [Ranking(voter=vote.seat, order=vote.ranking) for vote in self.votes if not vote.abstains]
+    def condorcet_winner(self) -> str | None:
+        return condorcet_winner(self.candidates, ballots(self.votes))
 
     @property
     def effective_voters(self) -> float | None:
@@ -136,17 +136,24 @@ class Tally:
         return effective_voters(voted, list(self.candidates))
 
 
+def latest(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
+    """The latest answer of each member, by seat."""
+    return {each.seat: each for each in sorted(candidates, key=lambda each: each.round)}
+
+
+def ballots(votes: Sequence[PeerVote]) -> list[tuple[str, ...]]:
+    return [vote.ranking for vote in votes if not vote.abstains]
+
+
 def count(round: int, candidates: Sequence[Candidate], votes: Sequence[PeerVote]) -> Tally:
     by_id = {each.id: each for each in candidates}
-    latest = {each.seat: each.id for each in sorted(candidates, key=lambda each: each.round)}
-    held = {seat: (id,) for seat, id in latest.items()}
+    held = {seat: (each.id,) for seat, each in latest(candidates).items()}
     signed = {vote.seat: frozenset((*held.get(vote.seat, ()), *vote.stands_behind)) for vote in votes}
     behind = {each.id: sum(each.id in theirs for theirs in signed.values()) for each in candidates}
-    rankings = [Ranking(voter=vote.seat, order=vote.ranking) for vote in votes if not vote.abstains]
     return Tally(
         round=round,
         candidates=by_id,
         votes=tuple(votes),
         signed=signed,
-        places=standings(list(by_id), rankings, behind),
+        places=standings(list(by_id), ballots(votes), behind),
     )

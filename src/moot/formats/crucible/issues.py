@@ -1,34 +1,33 @@
-"""The issues that a skeptic has raised, and what became of them. An issue is open until it is marked as resolved."""
+"""The issues that a skeptic has raised. An issue is open until the skeptic marks it as resolved."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from moot.core.script import Failed
+from moot.core.types import Json, record
 from moot.formats.crucible.shapes import Critique, Issue, Severity
-from moot.reasoning.fence import clean
-from moot.script import Failed
-from moot.types import Json, record
+from moot.reasoning.fence import clean, one_line
 
-# While such an issue is open, an answer is worth no more than this, whatever else is said for it.
-WORTH: dict[Severity, int] = {"critical": 4, "major": 7}
+# The highest score of an answer while such an issue is open.
+SCORE_CAPS: dict[Severity, int] = {"critical": 4, "major": 7}
 
 
 @record
-class Raised:
+class RaisedIssue:
     id: str
     round: int
     issue: Issue
-    resolved_in: int | None = None  # the round; None: it is open
-    why: str = ""  # what the skeptic last said about it
+    resolved_in: int | None = None  # a round; None: it is open
+    why: str = ""  # the skeptic's last words about it
 
     @property
     def severity(self) -> Severity:
         return self.issue.severity
 
     @property
-    def told(self) -> str:
-        """In one line, for people."""
+    def headline(self) -> str:
         return f"{self.id}, {self.severity}: {one_line(self.issue.problem)}"
 
     def as_json(self) -> Json:
@@ -43,50 +42,52 @@ class Raised:
 
 
 class Issues:
-    def __init__(self, raised: Sequence[Raised] = ()) -> None:
+    def __init__(self, raised: Sequence[RaisedIssue] = ()) -> None:
         self.raised = tuple(raised)
 
     @property
-    def open(self) -> list[Raised]:
+    def open(self) -> list[RaisedIssue]:
         return [each for each in self.raised if each.resolved_in is None]
 
     @property
-    def resolved(self) -> list[Raised]:
+    def resolved(self) -> list[RaisedIssue]:
         return [each for each in self.raised if each.resolved_in is not None]
 
-    def open_of(self, *severities: Severity) -> list[Raised]:
-        """In the order of the severities given."""
+    def open_of(self, *severities: Severity) -> list[RaisedIssue]:
+        """The open issues of these severities, in the order given."""
         return [each for severity in severities for each in self.open if each.severity == severity]
 
     def after(self, critique: Critique | Failed, round: int) -> Issues:
-        """What is marked both ways stays open; so does what is not marked at all."""
+        """The issues after a critique. An issue that is not marked, or marked both ways, stays open."""
         if isinstance(critique, Failed):
             return self
-        marked = [_marked(each, critique, round) for each in self.raised]
-        return Issues([*marked, *(Raised(id=id, round=round, issue=issue) for id, issue in critique.numbered)])
+        updated = [_updated(each, critique, round) for each in self.raised]
+        return Issues([*updated, *(RaisedIssue(id=id, round=round, issue=issue) for id, issue in critique.numbered)])
 
-    def summary(self, critique: Critique | Failed) -> Json:
-        """For the turn, when these are the issues after it."""
+    def metadata(self, critique: Critique | Failed) -> Json:
+        """The metadata of a critique's turn, where these are the issues after it."""
         given = {} if isinstance(critique, Failed) else {"score": critique.score, "ready": critique.ready}
-        return {**given, "open": {each.id: each.severity for each in self.open}}
+        severities = [each.severity for each in self.open]
+        counts = [f"{severities.count(each)} {each}" for each in ("critical", "major", "minor") if each in severities]
+        return {
+            **given,
+            "open": {each.id: each.severity for each in self.open},
+            "still_open": ", ".join(counts) or "nothing",
+        }
 
-    def worth(self, score: int) -> int:
-        """The skeptic's score, as far as what is open allows."""
-        return min([score, *(most for severity, most in WORTH.items() if self.open_of(severity))])
+    def capped(self, score: int) -> int:
+        """The skeptic's score, capped by the open issues."""
+        return min([score, *(most for severity, most in SCORE_CAPS.items() if self.open_of(severity))])
 
 
-def _marked(each: Raised, critique: Critique, round: int) -> Raised:
-    marks = [mark for mark in critique.earlier if mark.id == each.id]
-    if each.resolved_in is not None or not marks:
+def _updated(each: RaisedIssue, critique: Critique, round: int) -> RaisedIssue:
+    updates = [update for update in critique.earlier if update.id == each.id]
+    if each.resolved_in is not None or not updates:
         return each
-    settled = all(mark.status == "resolved" for mark in marks)
-    return replace(each, resolved_in=round if settled else None, why=marks[-1].why)
+    resolved = all(update.status == "resolved" for update in updates)
+    return replace(each, resolved_in=round if resolved else None, why=updates[-1].why)
 
 
-def listed(issues: Sequence[Raised]) -> str:
-    """`i1 (critical), i4 (minor)`: no model's words."""
+def with_severities(issues: Sequence[RaisedIssue]) -> str:
+    """`i1 (critical), i4 (minor)`: safe outside of a fence, since it has no model's words."""
     return ", ".join(f"{each.id} ({each.severity})" for each in issues)
-
-
-def one_line(text: str) -> str:
-    return " ".join(clean(text).split())

@@ -1,16 +1,16 @@
-"""From typed critiques to the outcome. Every number is computed here."""
+"""The outcome of a crucible, computed from typed critiques."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
-from moot.formats.crucible.issues import Issues, one_line
+from moot.core.types import Check, Confidence, FinalAnswer, Outcome, Recalled, RecordParts, Section, record
+from moot.formats.crucible.issues import Issues
 from moot.formats.crucible.settings import CrucibleSettings
-from moot.formats.crucible.shapes import Critique
-from moot.formats.crucible.wording import Round
-from moot.reasoning.fence import clean
-from moot.types import Json, Outcome, Recalled, record
+from moot.formats.crucible.shapes import Critique, Round
+from moot.formats.shared.checks import answer_in, complete, own_words
+from moot.reasoning.fence import clean, one_line
+from moot.reasoning.statements import CUT_OFF, LOST
 
 ENDINGS = {
     "satisfied": "the skeptic is satisfied",
@@ -18,13 +18,11 @@ ENDINGS = {
     "max_rounds": "the last round has been heard",
 }
 HELD = ("satisfied", "no_critical")
-PASSABLE = 5  # of 10: below it an answer is not to be relied on
-
-Level = Literal["High", "Medium", "Low"]
+PASSABLE = 5  # of 10: the confidence in an answer below it is low
 
 
 @record
-class Result:
+class CrucibleResult:
     settings: CrucibleSettings
     templates: Sequence[Recalled]
     rounds: Sequence[Round]
@@ -36,8 +34,7 @@ class Result:
         return self.ended_by in HELD
 
     @property
-    def early(self) -> bool:
-        """Ended by the skeptic's content, with rounds left."""
+    def stopped_early(self) -> bool:
         return self.held and len(self.rounds) < self.settings.max_rounds
 
     @property
@@ -50,25 +47,27 @@ class Result:
 
     @property
     def score(self) -> int | None:
-        """The skeptic's last."""
+        """The skeptic's last valid score."""
         return self.valid[-1].score if self.valid else None
 
     @property
     def auto_score(self) -> int | None:
-        """The skeptic's last score, as far as the open issues allow."""
-        return None if self.score is None else self.issues.worth(self.score)
+        """The skeptic's last valid score, capped by the open issues."""
+        return None if self.score is None else self.issues.capped(self.score)
 
     @property
-    def confidence(self) -> Level:
-        worth = self.auto_score
-        if not self.held or worth is None or worth < PASSABLE:
-            return "Low"
-        return "High" if self.ended_by == "satisfied" and not self.issues.open_of("critical", "major") else "Medium"
+    def confidence(self) -> Confidence:
+        score = self.auto_score
+        if not self.held or score is None or score < PASSABLE:
+            return Confidence(level="Low", source="the answer did not hold against the skeptic")
+        if self.ended_by == "satisfied" and not self.issues.open_of("critical", "major"):
+            return Confidence(level="High", source="the skeptic is satisfied, and no critical or major issue is open")
+        return Confidence(level="Medium", source="no critical issue is open, but the answer has known weaknesses")
 
     @property
-    def headline(self) -> str:
+    def how(self) -> str:
         if self.score is None:
-            return "Undecided: there is no valid critique."
+            return ""
         points = f"{self.score} of 10"
         if self.ended_by == "satisfied":
             return f"The skeptic is satisfied: {points}."
@@ -78,7 +77,7 @@ class Result:
 
     @property
     def reason(self) -> str:
-        """Why it is not settled."""
+        """Why the answer did not hold; empty if it did."""
         if self.score is None:
             return "There is no valid critique, so nobody knows whether the answer holds."
         if self.held:
@@ -94,36 +93,52 @@ class Result:
         return "There is no valid critique of the last answer."
 
 
-def report(result: Result, answer: str | None, missing: str = "") -> Outcome:
-    """`answer` is the final one; `missing` says why there is none. Then the last proposal stands in for it."""
+def report(result: CrucibleResult, answer: str | None, missing: str = "") -> Outcome:
+    """Make the outcome. Without a final `answer`, `missing` says why, and the last proposal stands in for it."""
     last = clean(result.rounds[-1].answer) if result.rounds else ""
     statement = clean(answer) if answer is not None else last
-    decided = answer is not None and bool(result.valid)
-    details: Json = {
-        "rounds": len(result.rounds),
-        "early_stopped": result.early,
-        "templates": [{"id": each.id, "title": one_line(each.title)} for each in result.templates],
-        "quality_score": result.score,
-        "auto_score": result.auto_score,
-        "issues": [each.as_json() for each in result.issues.raised],
-        "invalid_critiques": result.invalid,
-        "notes": _notes(result, missing),
-        "record": _record(result, statement),
-    }
+    sentence = answer_in(statement)
+    decided = answer is not None and bool(sentence) and bool(result.valid)
+    missing_part = "valid critique" if answer is not None and sentence else "final answer"
+    headline = sentence if decided else f"Undecided: there is no {missing_part}."
     return Outcome(
         winner="consensus" if result.held and decided else "undecided",
-        headline=result.headline if answer is not None else "Undecided: there is no final answer.",
+        headline=headline,
+        how=result.how if decided else "",
         ended_by=result.ended_by,
-        verdict_source="judge" if decided else "fallback",
+        verdict_source="rules" if decided else "fallback",
+        decided_by="the skeptic's critiques, counted by code" if decided else "",
+        answer=FinalAnswer(value=headline) if decided else None,
         reason=missing or result.reason,
         statement=statement,
         scores={"proposer": result.score},
-        details=details,
+        confidence=result.confidence,
+        checks=_checks(result.rounds),
+        notes=tuple(_notes(result, missing)),
+        record=_record(result, statement),
+        details={
+            "early_stopped": result.stopped_early,
+            "templates": [{"id": each.id, "title": one_line(each.title)} for each in result.templates],
+            "quality_score": result.score,
+            "auto_score": result.auto_score,
+            "issues": [each.as_json() for each in result.issues.raised],
+            "invalid_critiques": result.invalid,
+        },
     )
 
 
-def _notes(result: Result, missing: str) -> list[str]:
-    notes = [f"Still open: {each.told}" for each in result.issues.open_of("critical", "major")]
+def _checks(rounds: Sequence[Round]) -> tuple[Check, ...]:
+    if not rounds:
+        return ()
+    called = {each.number: f"the proposer's answer {each.number}" for each in rounds}
+    lost = [f"{called[each.number]} {LOST}" for each in rounds if each.flaw == LOST]
+    cut = [f"{called[each.number]} {CUT_OFF}" for each in rounds if each.cut]
+    copied = [f"{called[each.number]} {each.flaw}" for each in rounds if each.flaw and each.flaw != LOST]
+    return own_words(copied, "the proposer spoke in its own words"), complete([*lost, *cut])
+
+
+def _notes(result: CrucibleResult, missing: str) -> list[str]:
+    notes = [f"Still open: {each.headline}" for each in result.issues.open_of("critical", "major")]
     if result.ended_by == "satisfied" and result.issues.open_of("critical"):
         notes.append("The skeptic calls it ready, though it has not marked every critical issue as resolved.")
     if result.invalid:
@@ -133,18 +148,15 @@ def _notes(result: Result, missing: str) -> list[str]:
     return notes
 
 
-def _record(result: Result, statement: str) -> Json:
-    """What a decision record says of it."""
+def _record(result: CrucibleResult, statement: str) -> RecordParts:
     issues = result.issues
-    told: Json = {
-        "decided_by": "the skeptic's critiques, counted by code",
-        "confidence": result.confidence,
-        "caveats": [
-            f"{each.told}{f' To fix it: {one_line(each.issue.fix)}' * bool(each.issue.fix)}" for each in issues.open
-        ],
-        "agreements": [f"Settled in round {each.resolved_in}: {each.told}" for each in issues.resolved],
-        "dissent": [f"Skeptic: {each.told}" for each in issues.open_of("critical", "major")],
-    }
-    if result.held or result.ended_by == "max_rounds":
-        told["converged"] = result.held
-    return {**told, "recommendation": statement} if statement else told
+    settled = tuple(f"In round {each.resolved_in}: {each.headline}" for each in issues.resolved)
+    return RecordParts(
+        recommendation=statement or None,
+        converged=result.held if result.held or result.ended_by == "max_rounds" else None,
+        caveats=tuple(
+            f"{each.headline}{f' To fix it: {one_line(each.issue.fix)}' * bool(each.issue.fix)}" for each in issues.open
+        ),
+        dissent=tuple(f"Skeptic: {each.headline}" for each in issues.open_of("critical", "major")),
+        sections=(Section(title="Issues Settled", items=settled),) if settled else (),
+    )

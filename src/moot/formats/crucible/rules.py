@@ -1,58 +1,54 @@
 """A proposer answers, with reasoning templates from memory; a skeptic attacks; the proposer defends and repairs. From
-`min_rounds` on it ends when the skeptic is satisfied or no critical issue is open; else after the last round or at a
-limit. Then a synthesizer writes down what has held. Endings are read from typed critiques, from nobody's words."""
+`min_rounds` on a crucible ends when the skeptic is satisfied or no critical issue is open; else after the last round or
+at a limit. Then a synthesizer writes the final answer. Endings are read from typed critiques alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from typing import Literal
 
-from moot.errors import LimitReached
-from moot.formats import Part
-from moot.formats.crucible import wording
-from moot.formats.crucible.claims import ledger
+from moot.core.errors import LimitReached
+from moot.core.script import Failed, Stage
+from moot.core.types import Json, Outcome, Recalled, Sampling, Tier
+from moot.formats.crucible import prompting
+from moot.formats.crucible.claims import ledger_of_rounds
 from moot.formats.crucible.issues import Issues
-from moot.formats.crucible.report import ENDINGS, Result, report
+from moot.formats.crucible.report import ENDINGS, CrucibleResult, report
 from moot.formats.crucible.settings import CrucibleSettings
-from moot.formats.crucible.shapes import Critique, critique_after
-from moot.formats.crucible.wording import Round
+from moot.formats.crucible.shapes import Critique, Round, ShortFinal, ShortProposal, critique_after
+from moot.formats.format import Part
+from moot.formats.shared.checks import answer_in
+from moot.formats.shared.ledger import NOTEBOOK_KEY
+from moot.formats.shared.small import without_memory
 from moot.reasoning.claims import Ledger
-from moot.script import Failed, Stage
-from moot.types import Json, Outcome, Recalled
+from moot.reasoning.statements import flaw_of, has_words
 
 
 def parts(settings: CrucibleSettings) -> list[Part]:
     return [
-        Part(
-            id="proposer",
-            name="Proposer",
-            role="debater",
-            model=settings.model_proposer,
-            temperature=settings.temperature_proposer,
-        ),
-        Part(
-            id="skeptic",
-            name="Skeptic",
-            role="debater",
-            model=settings.model_skeptic,
-            temperature=settings.temperature_skeptic,
-        ),
-        Part(
-            id="synthesizer",
-            name="Synthesizer",
-            role="judge",
-            model=settings.model_synthesizer,
-            temperature=settings.temperature_synthesizer,
-        ),
+        _part("proposer", "debater", settings, voice=True),
+        _part("skeptic", "debater", settings, voice=True),
+        _part("synthesizer", "judge", settings),
     ]
+
+
+def _part(
+    role: Literal["proposer", "skeptic", "synthesizer"], tier: Tier, settings: CrucibleSettings, *, voice: bool = False
+) -> Part:
+    return Part(
+        id=role,
+        name=role.capitalize(),
+        role=role,
+        tier=tier,
+        voice=voice,
+        model=getattr(settings, f"model_{role}"),
+        sampling=Sampling(temperature=getattr(settings, f"temperature_{role}")),
+    )
 
 
 async def play(stage: Stage, settings: CrucibleSettings) -> Outcome:
     crucible = Crucible(stage, settings)
-    stage.show(
-        "HEADER",
-        topic=stage.topic,
-        format="crucible",
+    stage.open(
         min_rounds=settings.min_rounds,
         max_rounds=settings.max_rounds,
         early_stop_score=settings.early_stop_score,
@@ -64,30 +60,27 @@ async def play(stage: Stage, settings: CrucibleSettings) -> Outcome:
     except LimitReached as limit:
         ended_by = limit.limit
     outcome = await crucible.conclude(ended_by)
-    if settings.claims:
-        outcome = replace(outcome, details={**outcome.details, "ledger": crucible.ledger().as_json()})
-    stage.show("VERDICT", **asdict(outcome))
-    return outcome
+    return outcome.model_copy(update={"ledger": crucible.ledger().as_json()}) if settings.claims else outcome
 
 
 class Crucible:
     def __init__(self, stage: Stage, settings: CrucibleSettings) -> None:
         self.stage, self.settings = stage, settings
         self.proposer, self.skeptic = stage.seat("proposer"), stage.seat("skeptic")
+        self.speaker = self.proposer
         self.synthesizer = stage.seat("synthesizer")
-        self.proposer.brief(wording.proposer_brief(stage.topic))
-        self.skeptic.brief(wording.skeptic_brief(stage.topic))
-        self.synthesizer.brief(wording.synthesizer_brief(stage.topic))
+        for seat in stage.seats:
+            seat.brief(prompting.prompts(f"{seat.id}_small" if seat.spec.small else seat.id, topic=stage.topic))
         self.templates: Sequence[Recalled] = ()
-        self.rounds: list[Round] = []  # those with an answer
+        self.rounds: list[Round] = []
         self.issues = Issues()
-        stage.notebook["ledger"] = self.ledger
+        stage.notebook[NOTEBOOK_KEY] = self.ledger
 
     def ledger(self) -> Ledger:
-        return ledger(self.rounds, self.issues)
+        return ledger_of_rounds(self.rounds, self.issues)
 
     async def recall(self) -> None:
-        """Reasoning templates that fit the question."""
+        """Recall reasoning templates that fit the question."""
         if not self.settings.rag_top_k:
             self.stage.show("RAG", found=[], by="")
             return
@@ -97,36 +90,63 @@ class Crucible:
         self.templates = found.found
 
     async def debate(self) -> str:
-        """Gives the rule that ended it."""
+        """Play the rounds; return the rule that ended them."""
         most = self.settings.max_rounds
         for number in range(1, most + 1):
             self.stage.show("ROUND", round=number, of=most)
             await self.propose(number)
             critique = await self.criticize(self.rounds[-1])
-            ended_by = self.enough(critique) if number >= self.settings.min_rounds else None
+            ended_by = self.ending(critique) if number >= self.settings.min_rounds else None
             if ended_by is not None:
                 return ended_by
         return "max_rounds"
 
     async def propose(self, number: int) -> None:
-        of = self.settings.max_rounds
-        if number == 1:
-            phase, prompt = "propose", wording.proposal(self.templates, of=of)
+        phase = "propose" if number == 1 else "defend"
+        self.speaker = without_memory(self.proposer)
+        if self.proposer.spec.small:
+            given = await self.propose_briefly(phase, number)
+            answer, checked = (given, given) if isinstance(given, str) else (given.prose(), given.conclusion)
         else:
-            phase, prompt = "defend", wording.defence(self.rounds[-1], self.issues.open, of=of)
-        answer = await self.proposer.ask(phase, prompt, round=number, shows="TURN")
-        self.rounds.append(Round(number=number, answer=answer))
+            of = self.settings.max_rounds
+            prompt = (
+                prompting.proposal(self.templates, of=of)
+                if number == 1
+                else prompting.defence(self.rounds[-1], self.issues.open, of=of)
+            )
+            answer = checked = await self.speaker.ask(phase, prompt, round=number, shows="TURN")
+        # A proposer may stand by what it has said before, and take over what the skeptic wants.
+        ended = self.speaker.finish_reason
+        flaw = flaw_of(checked, ended)
+        self.rounds.append(Round(number=number, answer=answer, flaw=flaw, cut=ended == "length"))
+
+    async def propose_briefly(self, phase: str, number: int) -> ShortProposal | str:
+        """A small model repeats what it has said: it is asked anew, and reads of its last answer the conclusion.
+        Returns what it wrote if that is no valid answer."""
+        prompt = (
+            prompting.short_proposal(self.stage.topic, self.templates)
+            if number == 1
+            else prompting.short_defence(self.stage.topic, self.rounds[-1], self.issues.open)
+        )
+        given = await self.speaker.ask(phase, prompt, returns=ShortProposal, tolerant=True, round=number, shows="TURN")
+        return given.raw if isinstance(given, Failed) else given
 
     async def criticize(self, latest: Round) -> Critique | Failed:
-        before = self.issues
+        before, small = self.issues, self.skeptic.spec.small
+        skeptic = without_memory(self.skeptic)
+        question = (
+            prompting.short_critique(self.stage.topic, latest, before.open)
+            if small
+            else prompting.critique(latest, before.open, of=self.settings.max_rounds)
+        )
 
         def on_record(given: Critique | Failed) -> Json:
-            return before.after(given, latest.number).summary(given)
+            return before.after(given, latest.number).metadata(given)
 
-        given = await self.skeptic.ask(
+        given = await skeptic.ask(
             "critique",
-            wording.critique(latest, before.open, of=self.settings.max_rounds),
-            returns=critique_after(tuple(each.id for each in before.open), len(before.raised)),
+            question,
+            returns=critique_after(tuple(each.id for each in before.open), len(before.raised), short=small),
             tolerant=True,
             round=latest.number,
             shows="CRITIQUE",
@@ -136,8 +156,8 @@ class Crucible:
         self.issues = before.after(given, latest.number)
         return given
 
-    def enough(self, critique: Critique | Failed) -> str | None:
-        """The rule by which the skeptic ends it. No valid critique never does: nobody has looked then."""
+    def ending(self, critique: Critique | Failed) -> str | None:
+        """The rule that ends the crucible after a critique, if any. An invalid critique never ends it."""
         if isinstance(critique, Failed):
             return None
         if critique.ready and critique.score >= self.settings.early_stop_score:
@@ -147,7 +167,7 @@ class Crucible:
     async def conclude(self, ended_by: str) -> Outcome:
         ending = ENDINGS.get(ended_by, f"the limit {ended_by} was reached")
         self.stage.show("ENDING", ended_by=ended_by, text=ending, rounds=len(self.rounds))
-        result = Result(
+        result = CrucibleResult(
             settings=self.settings,
             templates=self.templates,
             rounds=self.rounds,
@@ -156,16 +176,30 @@ class Crucible:
         )
         if not self.rounds:
             return report(result, None, "Nothing was proposed, so there is nothing to write up.")
+        if self.rounds[-1].flaw:
+            missing = f"The proposer's last answer {self.rounds[-1].flaw}, so there is nothing to write up."
+            return report(result, None, missing)
         try:
-            answer = await self.synthesizer.ask(
-                "synthesize",
-                wording.synthesis(self.rounds, self.issues.open, ending),
-                round=self.rounds[-1].number,
-                closing=True,
-                shows="SYNTHESIS",
-            )
+            answer = await self.write_up(ending)
         except LimitReached as limit:
             return report(result, None, f"The final answer was not written: {limit}")
-        if not answer.strip():
-            return report(result, None, "The synthesizer wrote nothing.")
+        if not answer_in(answer):
+            return report(result, None, f"The synthesizer {'refused' if has_words(answer) else 'wrote nothing'}.")
         return report(result, answer)
+
+    async def write_up(self, ending: str) -> str:
+        """The final answer; empty if there is no valid one."""
+        last = self.rounds[-1]
+        if not self.synthesizer.spec.small:
+            prompt = prompting.synthesis(self.rounds, self.issues.open, ending)
+            return await self.synthesizer.ask("synthesize", prompt, round=last.number, closing=True, shows="SYNTHESIS")
+        given = await self.synthesizer.ask(
+            "synthesize",
+            prompting.short_synthesis(self.stage.topic, last, self.issues.open),
+            returns=ShortFinal,
+            tolerant=True,
+            round=last.number,
+            closing=True,
+            shows="SYNTHESIS",
+        )
+        return "" if isinstance(given, Failed) else given.prose()

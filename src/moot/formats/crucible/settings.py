@@ -5,16 +5,12 @@ from typing import Any, Self, cast
 
 from pydantic import Field, model_validator
 
-from moot.settings import DebateSettings, Temperature, Tokens
+from moot.core.settings import DebateSettings, OutputTokens, RunningSeconds, Temperature, Tokens
 
 
 class CrucibleSettings(DebateSettings):
-    max_total_output_tokens: int = Field(
-        40_000, ge=1, le=100_000_000, description="tokens that all models together may write"
-    )
-    max_runtime_seconds: int = Field(
-        1800, ge=1, le=604_800, description="running time after which nothing new is asked"
-    )
+    max_total_output_tokens: OutputTokens = 40_000
+    max_runtime_seconds: RunningSeconds = 1800
     debater_max_tokens: Tokens = Field(1200, description="tokens in one answer or critique")
     judge_max_tokens: Tokens = Field(1600, description="tokens in the final answer")
     model_debater: str | None = Field(None, description="model of proposer and skeptic")
@@ -25,17 +21,18 @@ class CrucibleSettings(DebateSettings):
     temperature_proposer: Temperature | None = Field(0.7, description="null: what the model does by itself")
     temperature_skeptic: Temperature | None = Field(0.8, description="null: what the model does by itself")
     temperature_synthesizer: Temperature | None = Field(0.5, description="null: what the model does by itself")
-    min_rounds: int = Field(3, ge=1, le=50, description="rounds before which no skeptic's content ends it")
+    min_rounds: int = Field(3, ge=1, le=50, description="rounds before a content skeptic can end it")
     max_rounds: int = Field(5, ge=1, le=50, description="rounds before the answer is written up in any case")
     early_stop_score: int = Field(
         8, ge=0, le=10, description="score with which an answer that the skeptic calls ready is good enough"
     )
+    claims: bool = Field(False, description="keep a ledger of claims, made from the critiques at no further cost")
     rag_top_k: int = Field(3, ge=0, le=10, description="reasoning templates that the proposer is given; 0: none")
 
     @model_validator(mode="before")
     @classmethod
     def _fewer_rounds_in_all(cls, given: Any) -> Any:
-        """Who asks for two rounds has not asked for three."""
+        """A `max_rounds` below the default of `min_rounds` lowers that default."""
         if not isinstance(given, Mapping):
             return given
         said, least = cast("Mapping[str, Any]", given), cls.model_fields["min_rounds"].default

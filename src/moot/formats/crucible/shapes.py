@@ -1,26 +1,49 @@
-"""What a skeptic is asked for. Which earlier issues it can settle depends on which are open."""
+"""The typed answers of the skeptic, and the rounds that they end. A critique's shape depends on the open issues."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints, create_model
 from pydantic.json_schema import SkipJsonSchema
 
-from moot.types import Answer, Json
+from moot.core.script import Failed
+from moot.core.types import Answer, Json, NonEmpty, Trimmed
+from moot.formats.shared.small import LINE_CHARS, Line, Passage, in_sentences
 
-MOST_ISSUES = 5  # in one critique: the gravest, not all
+MAX_ISSUES = 5  # in one critique: the gravest
+FEW_ISSUES = 2  # from a small model
 
 Severity = Literal["critical", "major", "minor"]
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Remark = Annotated[str, StringConstraints(strip_whitespace=True)]
+
+
+class ShortProposal(Answer):
+    """An answer of a small model. It reasons before it concludes; people read the conclusion first."""
+
+    steps: list[Line] = Field(min_length=2, max_length=3)
+    conclusion: Line
+
+    def prose(self) -> str:
+        return f"{in_sentences(self.conclusion)}\n\n{in_sentences(*self.steps)}"
+
+
+class ShortFinal(Answer):
+    """The final answer of a small model, sentence by sentence."""
+
+    conclusion: Line
+    reason: Line
+    uncertain: Line
+
+    def prose(self) -> str:
+        return in_sentences(self.conclusion, self.reason, self.uncertain)
 
 
 class Issue(Answer):
-    about: Remark  # the claim, in the proposer's words
-    problem: Words
-    fix: Remark
+    about: Trimmed  # the claim, in the proposer's words
+    problem: NonEmpty
+    fix: Trimmed
     severity: Severity
 
     def prose(self) -> str:
@@ -28,11 +51,17 @@ class Issue(Answer):
         return f"{self.problem}{about}{f' To fix it: {self.fix}' if self.fix else ''}"
 
 
-class Mark(Answer):
-    """What has become of an earlier issue."""
+class ShortIssue(Issue):
+    about: Annotated[str, StringConstraints(strip_whitespace=True, max_length=LINE_CHARS)]
+    problem: Line
+    fix: Line
+
+
+class IssueUpdate(Answer):
+    """The status of an earlier issue."""
 
     id: str
-    why: Remark
+    why: Trimmed
     status: Literal["resolved", "open"]
 
     def prose(self) -> str:
@@ -40,7 +69,7 @@ class Mark(Answer):
 
 
 def _all_required(schema: Json) -> None:
-    """A model must say what became of each issue; if it does not, nothing has."""
+    """The schema asks for all fields, though an answer without `earlier` is valid: all issues stay open then."""
     schema["required"] = list(schema["properties"])
 
 
@@ -49,33 +78,46 @@ class Critique(Answer):
 
     first: ClassVar[int] = 1  # the number of the first new issue
 
-    assessment: Words
-    # In the first round there is none, and nobody is asked for one.
-    earlier: SkipJsonSchema[list[Mark]] = Field(default_factory=list[Mark])
-    issues: list[Issue] = Field(max_length=MOST_ISSUES)
+    assessment: NonEmpty
+    # Not in the schema of the first round, which has no earlier issues.
+    earlier: SkipJsonSchema[list[IssueUpdate]] = Field(default_factory=list[IssueUpdate])
+    issues: list[Issue] = Field(max_length=MAX_ISSUES)
     score: int = Field(ge=0, le=10)
     ready: bool
 
     @property
     def numbered(self) -> list[tuple[str, Issue]]:
-        """The new issues with the ids that code gives them."""
+        """The new issues with their ids."""
         return [(f"i{number}", issue) for number, issue in enumerate(self.issues, self.first)]
 
     def prose(self) -> str:
-        marks = [f"- {mark.prose()}" for mark in self.earlier]
+        updates = [f"- {update.prose()}" for update in self.earlier]
         new = [f"- {id}, {issue.severity}: {issue.prose()}" for id, issue in self.numbered]
-        return "\n\n".join(part for part in (self.assessment, "\n".join(marks), "\n".join(new)) if part)
+        return "\n\n".join(part for part in (self.assessment, "\n".join(updates), "\n".join(new)) if part)
 
 
 @lru_cache(maxsize=256)
-def critique_after(open_ids: tuple[str, ...], raised: int) -> type[Critique]:
-    """A critique when so many issues have been raised, of which some are open."""
+def critique_after(open_ids: tuple[str, ...], raised: int, *, short: bool = False) -> type[Critique]:
+    """The shape of a critique when `raised` issues have been raised and those of `open_ids` are open."""
     fields: dict[str, Any] = {}
+    if short:
+        few: Any = list[ShortIssue]
+        fields["assessment"] = (Passage, ...)
+        fields["issues"] = (few, Field(max_length=FEW_ISSUES))
     if open_ids:
         ids: Any = Literal[open_ids]  # pyright: ignore[reportInvalidTypeForm]
-        mark = create_model("Mark", __base__=Mark, id=(ids, ...))
-        some: Any = list[mark]
-        fields["earlier"] = (some, Field(default_factory=list[Mark], max_length=len(open_ids)))
+        update = create_model("IssueUpdate", __base__=IssueUpdate, id=(ids, ...))
+        updates: Any = list[update]
+        fields["earlier"] = (updates, Field(default_factory=list[IssueUpdate], max_length=len(open_ids)))
     made = create_model("Critique", __base__=Critique, **fields)
     made.first = raised + 1
     return made
+
+
+@dataclass(kw_only=True)
+class Round:
+    number: int
+    answer: str
+    flaw: str = ""  # why the answer can't carry a verdict, to follow "the proposer's answer"; empty if it can
+    cut: bool = False  # whether the answer was cut off at its limit
+    critique: Critique | Failed | None = None  # None: the debate ended before it

@@ -1,15 +1,14 @@
-"""The trace of a crucible: what was said, by which models, in what time. Computed from the stored debate and its turns
-whenever it is asked for, so that it holds a rating given later and no time is part of what replays."""
+"""The trace of a crucible: what was said, by which models, in what time. It is computed on demand from the stored
+debate and its turns, so that it has a later rating, and durations are no part of what replays."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any, cast
 
-from moot.limits import Spent
-from moot.types import Debate, Json, Recollection, Turn, record
+from moot.core.limits import Spent
+from moot.core.types import Debate, Json, Recollection, Turn, record
 
 
 @record
@@ -49,13 +48,13 @@ class Trace:
     early_stopped: bool
     quality_score: int | None  # the skeptic's last valid score, 0 to 10
     user_rating: int | None
-    auto_score: int | None  # that score, as far as the open issues allow
+    auto_score: int | None  # that score, capped by the open issues
     models: TracedModels
     timing: Timing
 
 
 def trace_of(debate: Debate, turns: Sequence[Turn]) -> Json:
-    """Also of a debate that is not over: then with what there is."""
+    """The trace of a debate, finished or not."""
     return asdict(traced(debate, turns))
 
 
@@ -66,8 +65,8 @@ def traced(debate: Debate, turns: Sequence[Turn]) -> Trace:
     recalled = next((turn for turn in said if turn.phase == "rag"), None)
     found = Recollection.model_validate(recalled.data) if recalled and recalled.data else Recollection(by="")
     rounds = tuple(_round(number, answer, critiques.get(number)) for number, answer in sorted(answers.items()))
-    outcome: Json = debate.outcome or {}
-    details = cast("dict[str, Any]", outcome.get("details") or {})
+    outcome = debate.outcome
+    details: Json = outcome.details if outcome else {}
     models = {seat.id: seat.model for seat in debate.cast}
     return Trace(
         id=debate.id,
@@ -75,7 +74,7 @@ def traced(debate: Debate, turns: Sequence[Turn]) -> Trace:
         query=debate.topic,
         templates_used=tuple(each.id for each in found.found),
         rounds=rounds,
-        final_answer=str(outcome.get("statement") or ""),
+        final_answer=outcome.statement if outcome else "",
         total_rounds=len(rounds),
         early_stopped=bool(details.get("early_stopped")),
         quality_score=details.get("quality_score"),
@@ -100,14 +99,14 @@ def _round(number: int, answer: Turn, critique: Turn | None) -> TracedRound:
     return TracedRound(
         round=number,
         proposer_response=answer.content,
-        skeptic_response=_words(critique),
+        skeptic_response=_critique_text(critique),
         proposer_duration_ms=answer.duration_ms,
         skeptic_duration_ms=critique.duration_ms if critique else 0,
     )
 
 
-def _words(critique: Turn | None) -> str:
-    """A critique that was not valid is there as it was written."""
+def _critique_text(critique: Turn | None) -> str:
+    """What the skeptic wrote, valid or not."""
     if critique is None:
         return ""
     return critique.content if critique.failure is None else critique.written

@@ -1,47 +1,45 @@
-"""The events of a duel for clients that read it as HEADER, PLAN, THINK, TURN, SCORE, VERDICT, in that order of stages.
-Only shapes change; the order is the one in which the rules show them."""
+"""The events of a duel for clients of its own protocol: HEADER, PLAN, THINK, TURN, SCORE, VERDICT. Only shapes change;
+the order is that of the rules."""
 
 from __future__ import annotations
 
-from typing import Any, cast
-
-from moot.reasoning.verdict import SIDES
-from moot.types import Debate, Event, Json, Turn
+from moot.core.stage import HEADER, VERDICT
+from moot.core.types import Debate, Event, Json, Outcome, Turn
 
 _WORDS = ("PLAN", "THINK", "TURN")
+_FACTS = ("topic", "premise", "turns", "debaters", "judge")
 
 
-def spoken(event: Event, debate: Debate) -> Json | None:
-    """An event as such a client reads it; None: it knows no such thing."""
-    turn, names = event.turn, {seat.id: seat.name for seat in debate.cast}
-    if event.type == "HEADER":
-        told = {name: event.data.get(name) for name in ("topic", "premise", "turns", "debaters", "judge")}
-        return {"type": "HEADER", **told}
-    if event.type in _WORDS and turn is not None:
-        return {"type": event.type, "speaker": names.get(turn.seat, turn.seat), "text": turn.content}
-    if event.type == "SCORE" and turn is not None:
-        return {"type": "SCORE", "judge": names.get(turn.seat, turn.seat), **_score(turn, names)}
-    if event.type == "VERDICT":
-        return {"type": "VERDICT", **_verdict(event.data, names)}
-    return None
+class DuelDialect:
+    def event(self, event: Event, debate: Debate, trace: Json | None) -> Json | None:
+        turn, names = event.turn, debate.names
+        if event.type == HEADER:
+            return {"type": "HEADER", **{name: event.data.get(name) for name in _FACTS}}
+        if event.type in _WORDS and turn is not None:
+            return {"type": event.type, "speaker": names.get(turn.seat, turn.seat), "text": turn.content}
+        if event.type == "SCORE" and turn is not None:
+            return {"type": "SCORE", "judge": names.get(turn.seat, turn.seat), **_score(turn, names)}
+        if event.type == VERDICT:
+            return {"type": "VERDICT", **_verdict(Outcome.model_validate(event.data), names)}
+        return None
+
+    def chunk(self, phase: str, round: int, text: str) -> Json | None:
+        return None
 
 
 def _score(turn: Turn, names: dict[str, str]) -> Json:
-    """A's statements have odd numbers. A score that was not valid is none."""
+    """The score is None if it was not valid."""
     given = turn.data or {}
-    speaker = names.get(SIDES[(turn.round + 1) % 2], "")
+    speaker = names.get(str(turn.metadata.get("of")), "")
     return {"speaker": speaker, "score": given.get("score"), "reasoning": given.get("reasoning", turn.content)}
 
 
-def _verdict(outcome: Json, names: dict[str, str]) -> Json:
-    winner = str(outcome.get("winner", ""))
-    scores = cast("dict[str, Any]", outcome.get("scores") or {})
-    details = cast("dict[str, Any]", outcome.get("details") or {})
-    told: Json = {
-        "winner": names.get(winner, winner),
-        "scores": {names.get(side, side): score for side, score in scores.items()},
-        "reasoning": outcome.get("statement") or outcome.get("reason") or "",
+def _verdict(outcome: Outcome, names: dict[str, str]) -> Json:
+    verdict: Json = {
+        "winner": names.get(outcome.winner, outcome.winner),
+        "scores": {names.get(side, side): score for side, score in outcome.scores.items()},
+        "reasoning": outcome.statement or outcome.reason,
     }
-    if details.get("premise"):
-        told["premise_upheld"] = details.get("premise_upheld")
-    return told
+    if outcome.details["premise"]:
+        verdict["premise_upheld"] = outcome.details["premise_upheld"]
+    return verdict

@@ -1,33 +1,45 @@
 """Both plan. A opens; B and A answer in turn, thinking first. The judge scores each statement while the next speaker
-thinks, and rules at the end. Nobody but the judge reads a score, and nobody reads another's thoughts."""
+thinks, and rules at the end. Scores stay with the judge, plans and thoughts with their authors."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from pydantic import Field
 
-from moot.errors import LimitReached
-from moot.formats import Part
-from moot.formats import jury as readers
-from moot.formats.duel.settings import DuelSettings
+from moot.core.errors import LimitReached
+from moot.core.script import Failed, Running, Seat, Stage, together
+from moot.core.types import Answer, Outcome, Prompt
+from moot.formats.duel.settings import Debater, DuelSettings
 from moot.formats.duel.verdict import choice_between, record_for
-from moot.formats.jury import NOT_HEARD, Said, both_heard
-from moot.formats.ledger import Clerk
+from moot.formats.format import Part
 from moot.formats.prompts import Prompts
-from moot.reasoning.fence import fence
-from moot.reasoning.verdict import SIDES, Side, Winner, decide, flipped, headline
-from moot.script import Failed, Running, Seat, Stage, together
-from moot.types import Answer, Outcome
+from moot.formats.shared import jury, sides
+from moot.formats.shared.jury import Speech
+from moot.formats.shared.ledger import Clerk
+from moot.formats.shared.sides import Sides
+from moot.formats.shared.small import (
+    ONE_PARAGRAPH,
+    POINT_CHARS,
+    Line,
+    Points,
+    opening_words,
+    points_shape,
+    room_in_words,
+)
+from moot.reasoning.fence import fence, quote
+from moot.reasoning.statements import Known
+from moot.reasoning.verdict import SIDES, Decision, ReaderVote, Side, Winner, decide, other_side
 
 prompts = Prompts("duel")
 
 LABELS: dict[Side, str] = {"a": "Speaker One", "b": "Speaker Two"}
 FINAL = "It is your last: plan a closing argument that sums up your case and ends on the point that decides it. "
-SIDE_WORDS: dict[Side, str] = {"a": "FOR", "b": "AGAINST"}
+UPHELD = ("The premise is upheld", "The premise is rejected")
 VERDICT_CALLS = 4
+MOST_POINTS = 5
 
 
 class Score(Answer):
@@ -38,39 +50,80 @@ class Score(Answer):
         return self.reasoning
 
 
+class ShortScore(Score):
+    reasoning: Line
+
+
+def settle(settings: DuelSettings, topic: str) -> DuelSettings:
+    """The settings with the sides that the question offers, unless a premise or the debaters' sheets say others."""
+    return settings if settings.premise or settings.have_positions else sides.settle(settings, topic)
+
+
+def sides_of(settings: DuelSettings, proposition: str = "") -> Sides:
+    if settings.premise:
+        return Sides(proposition=settings.premise, verdicts=UPHELD)
+    if settings.sides is None and settings.have_positions:
+        return Sides(told=False)
+    return Sides.of(settings.sides, proposition=proposition)
+
+
 def parts(settings: DuelSettings) -> list[Part]:
     a, b, judge = *settings.debaters, settings.judge
     return [
-        Part(id="a", name=a.name, role="debater", model=a.model, max_tokens=a.max_tokens, temperature=a.temperature),
-        Part(id="b", name=b.name, role="debater", model=b.model, max_tokens=b.max_tokens, temperature=b.temperature),
+        _speaker("a", a, settings),
+        _speaker("b", b, settings),
         Part(
             id="judge",
             name=judge.name,
             role="judge",
             model=judge.model,
             max_tokens=judge.max_tokens,
-            temperature=judge.temperature,
+            sampling=judge.sampling,
         ),
-        *readers.parts(settings),
+        *jury.parts(settings),
     ]
+
+
+def _speaker(side: Side, sheet: Debater, settings: DuelSettings) -> Part:
+    return Part(
+        id=side,
+        name=sheet.name,
+        role="debater",
+        tier="debater",
+        voice=True,
+        stance=_stance(side, settings),
+        brief=sheet.position,
+        model=sheet.model,
+        max_tokens=sheet.max_tokens,
+        sampling=sheet.sampling,
+    )
+
+
+def _stance(side: Side, settings: DuelSettings) -> str:
+    taken = sides_of(settings)
+    if not taken.told:
+        return ""
+    return f"{taken.short(side)} the premise" if settings.premise else taken.short(side)
 
 
 async def play(stage: Stage, settings: DuelSettings) -> Outcome:
     duel = Duel(stage, settings)
-    stage.show(
-        "HEADER",
-        topic=stage.topic,
-        format="duel",
+    stage.open(
         premise=settings.premise,
         turns=settings.turns,
         debaters=[seat.name for seat in duel.speakers.values()],
         judge=duel.judge.name,
     )
-    stage.keep((duel.judge, VERDICT_CALLS), *readers.closing(stage, settings))
+    stage.keep((duel.judge, VERDICT_CALLS), *jury.closing_calls(stage, settings))
     ended_by = await duel.debate()
-    reading = stage.start(readers.votes(stage, settings, duel.said, round=settings.turns))
+    nothing = sides.nothing_said(duel.said, duel.names)
+    if nothing:
+        return duel.outcome(Ruling(reason=nothing), decide("undecided", nothing, ()), [], "", ended_by)
+    reading = stage.start(jury.collect_votes(stage, settings, duel.said, round=settings.turns))
     ruling = await duel.rule()
-    return duel.outcome(ruling, await reading, ended_by)
+    votes = await reading
+    decision = decide(ruling.winner, ruling.reason, votes)
+    return duel.outcome(ruling, decision, votes, await duel.announce(ruling, decision), ended_by)
 
 
 class Duel:
@@ -81,15 +134,22 @@ class Duel:
         self.clerk = Clerk(stage, settings)
         self.names: dict[Side, str] = {side: seat.name for side, seat in self.speakers.items()}
         self.called = LABELS if settings.blind else self.names  # what the judge calls them
-        self.said: list[Said] = []
-        self.scores: dict[Side, int | None] = {"a": None, "b": None}
-        for sheet, seat in zip(settings.debaters, self.speakers.values(), strict=True):
-            seat.brief(prompts("debater", sheet=joined(sheet.personality, sheet.position, sheet.instructions)))
-        sheet = settings.judge
-        self.judge.brief(prompts("judge", sheet=joined(sheet.personality, sheet.judging_criteria)))
+        self.said: list[Speech] = []
+        self.known: dict[Side, Known] = {side: Known() for side in SIDES}  # what each has said
+        self.points: dict[Side, tuple[str, ...]] = {}  # what a small model plans to say, one point a statement
+        self.scores: dict[Side, float | None] = {"a": None, "b": None}
+        self.sides = sides_of(settings, sides.proposition_of(stage.topic))
+        for sheet, (side, seat) in zip(settings.debaters, self.speakers.items(), strict=True):
+            words = joined(sheet.personality, sheet.position, sheet.instructions)
+            name = "debater_small" if seat.spec.small else "debater"
+            seat.brief(prompts(name, sheet=words, topic=stage.topic, side=self.sides.task(side)))
+        words = joined(settings.judge.personality, settings.judge.judging_criteria)
+        taken = self.sides.of_each(self.called)
+        name = "judge_small" if self.judge.spec.small else "judge"
+        self.judge.brief(prompts(name, sheet=words, topic=stage.topic, sides=taken))
 
     async def debate(self) -> str:
-        """Plan, open, alternate; gives the name of the limit that ended it, or "turns"."""
+        """Plan, open, alternate; return "turns" or the name of the limit that ended it."""
         ended_by = "turns"
         scoring: Running[None] | None = None
         try:
@@ -97,8 +157,6 @@ class Duel:
             for turn in range(1, self.settings.turns + 1):
                 side = SIDES[(turn + 1) % 2]
                 await (self.open(side) if turn == 1 else self.answer(side, turn))
-                self.clerk.hear(self.speakers[side], "speak", turn, self.said[-1].text)
-                self.clerk.ask()
                 scoring = self.stage.start(self.score(self.said[-1], after=scoring))
         except LimitReached as limit:
             ended_by = limit.limit
@@ -111,46 +169,97 @@ class Duel:
         return ended_by
 
     async def plan(self, side: Side) -> None:
-        await self.speakers[side].ask("plan", prompts("plan", topic=self.stage.topic), shows="PLAN")
+        speaker = self.speakers[side]
+        if not speaker.spec.small:
+            await speaker.ask("plan", prompts("plan"), shows="PLAN")
+            return
+        count = min((self.settings.turns + 1) // 2, MOST_POINTS - 1) + 1
+        reasons = self.sides.reasons(side) if self.sides.told else "for what you argue"
+        question = prompts("plan_small", count=str(count), reasons=reasons, begin=self.beginning(side, "each with"))
+        given = await speaker.fresh().ask("plan", question, returns=points_shape(count), tolerant=True, shows="PLAN")
+        self.points[side] = self.sides.own_points(side, given.points) if isinstance(given, Points) else ()
 
     async def open(self, side: Side) -> None:
         speaker = self.speakers[side]
-        setting = {"topic": self.stage.topic, "side": self.side_taken(side), "opponent": self.names[flipped(side)]}
-        await speaker.ask("think", prompts("think_opening", **setting), round=1, shows="THINK")
-        text = await speaker.ask("speak", prompts("open", **setting), round=1, shows="TURN")
-        self.said.append(Said(side=side, round=1, text=text))
+        if speaker.spec.small:
+            await self.say(speaker.fresh(ONE_PARAGRAPH), side, 1, None, prompts("open_small", **self.to_say(side, 1)))
+            return
+        setting = {"topic": self.stage.topic, "side": self.sides.task(side), "opponent": self.names[other_side(side)]}
+        opening = prompts("open", words=room_in_words(speaker.spec), **setting)
+        await self.say(speaker, side, 1, prompts("think_opening", **setting), opening)
 
     async def answer(self, side: Side, turn: int) -> None:
         speaker, last_turn = self.speakers[side], turn > self.settings.turns - 2
-        said = fence(self.said[-1].text, of=self.names[flipped(side)], at=f"{turn}/think/{side}")
-        thinking = prompts("think", said=said, final=FINAL if last_turn else "")
-        await speaker.ask("think", thinking, round=turn, shows="THINK")
-        text = await speaker.ask("speak", prompts("close" if last_turn else "speak"), round=turn, shows="TURN")
-        self.said.append(Said(side=side, round=turn, text=text))
+        if speaker.spec.small:
+            # It copies what it reads: it sees the beginning of what it answers, and nothing that it has said before.
+            said = quote(opening_words(self.said[-1].text), most=300)
+            name = "close_small" if last_turn else "speak_small"
+            await self.say(
+                speaker.fresh(ONE_PARAGRAPH), side, turn, None, prompts(name, said=said, **self.to_say(side, turn))
+            )
+        else:
+            final = FINAL if last_turn else ""
+            said = fence(self.said[-1].text, of=self.names[other_side(side)], at=f"{turn}/think/{side}")
+            speaking = prompts("close" if last_turn else "speak", words=room_in_words(speaker.spec))
+            await self.say(speaker, side, turn, prompts("think", said=said, final=final), speaking)
 
-    async def score(self, statement: Said, *, after: Running[None] | None) -> None:
-        """The judge hears statements one after the other, though nobody waits for it."""
+    def to_say(self, side: Side, turn: int) -> dict[str, str]:
+        """What a small model is told before it speaks: its side, one point of its plan, and how to begin."""
+        points = self.points.get(side)
+        point = points[(turn - 1) // 2 % len(points)] if points else ""
+        return {
+            "side": self.sides.task(side),
+            "opponent": self.names[other_side(side)],
+            "point": f"Your point now: {quote(point, POINT_CHARS)}" if point else "",
+            "begin": self.beginning(side, "with the words"),
+        }
+
+    def beginning(self, side: Side, how: str) -> str:
+        """How a small model is told to begin, which keeps it on its side; empty if its side has no name."""
+        begin = self.sides.begin(side) if self.sides.told else ""
+        return f"Begin {how} “{begin}”." if begin else ""
+
+    async def say(self, speaker: Seat, side: Side, turn: int, thinking: Prompt | None, speaking: Prompt) -> None:
+        if thinking is not None:
+            await speaker.ask("think", thinking, round=turn, shows="THINK")
+        text = await speaker.ask("speak", speaking, round=turn, shows="TURN")
+        self.said.append(sides.heard(self.known, speaker, side, turn, text))
+        self.clerk.hear(speaker, "speak", turn, text)
+        self.clerk.ask()
+
+    async def score(self, statement: Speech, *, after: Running[None] | None) -> None:
+        """Score a statement, `after` the one before: the judge reads them in order, while the debate goes on."""
         if after is not None:
             await after
         speaker = self.called[statement.side]
         first = all(earlier.side != statement.side for earlier in self.said[: statement.round - 1])
-        said = fence(statement.text, of=speaker, at=f"{statement.round}/evaluate/judge")
-        evaluation = prompts("evaluate", speaker=speaker, said=said)
-        await self.judge.ask("evaluate", evaluation, round=statement.round, shows="THINK")
-        question = prompts("score_first" if first else "score", speaker=speaker)
+        small = self.judge.spec.small
+        if small:
+            said = f"{statement.label(speaker)} said: {quote(statement.text, most=1200)}"
+            question = prompts("score_small", speaker=speaker, said=said)
+        else:
+            said = fence(statement.text, of=statement.label(speaker), at=f"{statement.round}/evaluate/judge")
+            evaluation = prompts("evaluate", speaker=speaker, said=said)
+            await self.judge.ask("evaluate", evaluation, round=statement.round, shows="THINK")
+            question = prompts("score_first" if first else "score", speaker=speaker)
         given = await self.judge.ask(
-            "score", question, returns=Score, tolerant=True, round=statement.round, shows="SCORE"
+            "score",
+            question,
+            returns=ShortScore if small else Score,
+            tolerant=True,
+            round=statement.round,
+            shows="SCORE",
+            record=lambda _: {"of": statement.side},
         )
         self.scores[statement.side] = None if isinstance(given, Failed) else given.score
 
     async def rule(self) -> Ruling:
-        """Deliberate, confirm, put on record, announce. What is not valid after all tries is no verdict."""
-        if not both_heard(self.said):
-            return Ruling(reason=NOT_HEARD)
+        """Deliberate, confirm, put on record. Without a valid answer there is no verdict."""
         a, b = self.called["a"], self.called["b"]
         end = self.settings.turns
         try:
-            deliberation = prompts("deliberate", premise=self.premise_sides())
+            name = "deliberate_small" if self.judge.spec.small else "deliberate"
+            deliberation = prompts(name, topic=self.stage.topic, sides=self.sides.of_each(self.called))
             await self.judge.ask("deliberate", deliberation, round=end, closing=True, shows="THINK")
             question = prompts("confirm", first=a, second=b)
             choice = await self.judge.ask(
@@ -166,73 +275,65 @@ class Duel:
                 return Ruling(reason=f"The judge put no valid verdict on record: {record.failure.message}")
         except LimitReached as limit:
             return Ruling(reason=f"The judge could not finish: {limit}")
-        try:
-            announcement = prompts("announce", result=record.prose())
-            statement = await self.judge.ask("announce", announcement, round=end, closing=True)
-        except LimitReached as limit:
-            statement = f"(not announced: {limit})"
-        return Ruling(
-            winner="a" if record.winner == a else "b",
-            scores={"a": record.points(a), "b": record.points(b)},
-            statement=statement,
-        )
+        return Ruling(winner="a" if record.winner == a else "b", scores={"a": record.points(a), "b": record.points(b)})
 
-    def outcome(self, ruling: Ruling, votes: list[readers.Vote], ended_by: str) -> Outcome:
-        decision = decide(ruling.winner, ruling.reason, votes)
-        statement = ruling.statement
+    async def announce(self, ruling: Ruling, decision: Decision) -> str:
+        """What the judge says of the decision, which is made. Empty without a decision."""
+        if decision.winner == "undecided":
+            return ""
+        result = self.sides.sentence(decision, self.called, ruling.scores)
+        try:
+            name = "announce_small" if self.judge.spec.small else "announce"
+            return await self.judge.ask(
+                "announce", prompts(name, result=result), round=self.settings.turns, closing=True
+            )
+        except LimitReached as limit:
+            return f"(not announced: {limit})"
+
+    def outcome(
+        self, ruling: Ruling, decision: Decision, votes: list[ReaderVote], statement: str, ended_by: str
+    ) -> Outcome:
         if self.settings.blind:
             by_label = {label: self.names[side] for side, label in LABELS.items()}
             statement = re.sub("|".join(by_label), lambda found: by_label[found[0]], statement)
-        outcome = Outcome(
-            winner=decision.winner,
-            headline=headline(decision, {side: self.wins(side) for side in SIDES}),
+        premise = self.settings.premise
+        return Outcome(
+            headline=self.sides.sentence(decision, self.names, ruling.scores),
+            answer=self.sides.answer(decision),
             ended_by=ended_by,
-            verdict_source=decision.source,
-            reason=decision.reason,
             statement=statement,
-            scores={side: ruling.scores[side] for side in SIDES},
+            scores={**ruling.scores},
+            checks=sides.checks(
+                decision,
+                judge=ruling.winner,
+                said=self.said,
+                called=self.names,
+                statement=statement,
+                labels={side: [self.names[side], *filter(None, [self.sides.names.get(side)])] for side in SIDES},
+                running=self.scores,
+            ),
+            facts={"Premise": premise} if premise else {},
+            ledger=self.clerk.as_json(),
             details={
-                "names": self.names,
-                "premise": self.settings.premise,
+                "premise": premise,
                 "premise_upheld": self.premise_upheld(decision.winner),
                 "running_scores": self.scores,
                 "judge_winner": ruling.winner,
-                "flip_rate": decision.flip_rate,
-                "tally": decision.tally,
-                "votes": [vote.as_json() for vote in votes],
-                **self.clerk.details(),
             },
+            **jury.verdict_fields(decision, votes, self.settings.turns),
         )
-        self.stage.show("VERDICT", **asdict(outcome))
-        return outcome
-
-    def wins(self, side: Side) -> str:
-        upheld = self.premise_upheld(side)
-        about = "" if upheld is None else " The premise is upheld." if upheld else " The premise is rejected."
-        return f"{self.names[side]} wins.{about}"
 
     def premise_upheld(self, winner: Winner) -> bool | None:
         return winner == "a" if self.settings.premise and winner in SIDES else None
 
-    def side_taken(self, side: Side) -> str:
-        return f'You argue {SIDE_WORDS[side]} this premise: "{self.settings.premise}"' if self.settings.premise else ""
-
-    def premise_sides(self) -> str:
-        premise = self.settings.premise
-        if not premise:
-            return ""
-        lines = [f"  {self.called[side]} argued {SIDE_WORDS[side]} it." for side in SIDES]
-        return "\n".join([f'The premise in dispute was: "{premise}"', *lines])
-
 
 @dataclass(frozen=True, kw_only=True)
 class Ruling:
-    """Where the judge stands at the end."""
+    """The judge's verdict, or the reason why there is none."""
 
     winner: Winner = "undecided"
     reason: str = ""
-    scores: Mapping[Side, int | None] = field(default_factory=lambda: {"a": None, "b": None})
-    statement: str = ""
+    scores: Mapping[Side, float | None] = field(default_factory=lambda: {"a": None, "b": None})
 
 
 def joined(*texts: str) -> str:

@@ -4,8 +4,9 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from moot.formats.jury import JurySettings
-from moot.settings import Name, SeatSettings, Text
+from moot.core.settings import Name, OutputTokens, RunningSeconds, SeatSettings, Text
+from moot.formats.shared.ledger import LedgerSettings
+from moot.formats.shared.sides import SidesSettings
 
 
 class Debater(SeatSettings):
@@ -35,24 +36,18 @@ _MANNER = (
 ADVOCATE = Debater(
     name="Ada",
     personality="You are Ada: quick, precise, fond of concrete examples.",
-    position="You argue for the proposition; where the topic offers alternatives, for the first one it names.",
     instructions=_MANNER,
 )
 SCEPTIC = Debater(
     name="Basil",
     personality="You are Basil: dry, careful, hard to impress.",
-    position="You argue against the proposition; where the topic offers alternatives, for the other one.",
     instructions=_MANNER,
 )
 
 
-class DuelSettings(JurySettings):
-    max_total_output_tokens: int = Field(
-        32_000, ge=1, le=100_000_000, description="tokens that all models together may write"
-    )
-    max_runtime_seconds: int = Field(
-        1800, ge=1, le=604_800, description="running time after which nothing new is asked"
-    )
+class DuelSettings(SidesSettings, LedgerSettings):
+    max_total_output_tokens: OutputTokens = 32_000
+    max_runtime_seconds: RunningSeconds = 1800
     premise: Text | None = Field(None, min_length=1, description="what the first debater upholds and the second denies")
     turns: int = Field(6, ge=2, le=200, description="public statements in all; the first debater opens")
     debaters: tuple[Debater, Debater] = Field((ADVOCATE, SCEPTIC), description="the two who speak")
@@ -64,4 +59,11 @@ class DuelSettings(JurySettings):
         one, two = (debater.name for debater in self.debaters)
         if one.casefold() == two.casefold():
             raise ValueError(f"both debaters are called {one!r}; a verdict between them could not be told apart")
+        if self.premise and self.sides:
+            raise ValueError("sides and a premise can't both be given: the sides of a premise are for and against it")
         return self
+
+    @property
+    def have_positions(self) -> bool:
+        """Whether the debaters' own sheets say what they argue."""
+        return any(debater.position for debater in self.debaters)

@@ -1,13 +1,14 @@
-"""The shapes in which a duel's judge rules; they depend on what the two debaters are called."""
+"""The typed answers of a duel's judge. Their shapes depend on the debaters' names."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, create_model, field_validator
+from pydantic import BeforeValidator, Field, create_model, field_validator, model_validator
 
-from moot.types import Answer
+from moot.core.reading import matched, with_names_matched
+from moot.core.types import Answer
 
 
 class ChoiceOfWinner(Answer):
@@ -39,20 +40,29 @@ def choice_between(a: str, b: str) -> type[ChoiceOfWinner]:
 
 @lru_cache(maxsize=256)
 def record_for(a: str, b: str, winner: str) -> type[VerdictOnRecord]:
-    """The verdict as this judge must record it: the confirmed winner, and scores that do not contradict it."""
+    """The shape of a recorded verdict: the confirmed winner, and scores that don't contradict it."""
     loser = b if winner == a else a
-    confirmed: Any = Literal[winner]  # pyright: ignore[reportInvalidTypeForm]
+    confirmed: Any = Annotated[
+        Literal[winner],  # pyright: ignore[reportInvalidTypeForm]
+        BeforeValidator(lambda value: matched(value, (a, b))),
+    ]
+
+    def by_name(value: Any) -> Any:
+        return with_names_matched(value, (a, b))
+
+    matching: dict[str, Any] = {"by_name": model_validator(mode="before")(by_name)}
     scores: Any = create_model(
         "Scores",
-        __config__=ConfigDict(extra="forbid", frozen=True),
+        __base__=Answer,
+        __validators__=matching,
         first=(int, Field(ge=0, le=10, alias=a)),
         second=(int, Field(ge=0, le=10, alias=b)),
     )
 
     def consistent(value: Any) -> Any:
         given = value.model_dump(by_alias=True)
-        if given[winner] < given[loser]:
-            raise ValueError(f"{winner!r} won, but has the lower score")
+        if given[winner] <= given[loser]:
+            raise ValueError(f"{winner!r} won, but does not have the higher score")
         return value
 
     checks: dict[str, Any] = {"consistent": field_validator("scores")(consistent)}

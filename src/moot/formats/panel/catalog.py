@@ -1,4 +1,4 @@
-"""Which perspectives a question calls for: by its words, by the moderator's choice, and never all on one side."""
+"""The catalog of perspectives, and the choice of opposing ones for a question."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def built_in() -> tuple[Perspective, ...]:
 
 
 def catalog(custom: Sequence[Perspective]) -> Mapping[str, Perspective]:
-    """The built-in perspectives; custom ones are added, or replace those of the same name."""
+    """Built-in and custom perspectives by name; a custom one replaces a built-in one of the same name."""
     own = {perspective.name.casefold(): perspective for perspective in custom}
     kept = [perspective for perspective in built_in() if perspective.name.casefold() not in own]
     return {perspective.name: perspective for perspective in (*custom, *kept)}
@@ -35,22 +35,22 @@ def balanced(perspectives: Sequence[Perspective]) -> bool:
 
 
 def called_for(question: str, available: Mapping[str, Perspective]) -> list[Perspective]:
-    """By keywords, the most hits first; the order of the catalog breaks ties."""
+    """Perspectives with a keyword in the question, most hits first; ties in the order of the catalog."""
     words = set(re.findall(r"[\w-]+", question.casefold()))
     hits = {name: len(words & {k.casefold() for k in p.keywords}) for name, p in available.items()}
     return sorted((p for name, p in available.items() if hits[name]), key=lambda p: -hits[p.name])
 
 
 def choose(question: str, wanted: Sequence[str], count: int, available: Mapping[str, Perspective]) -> list[Perspective]:
-    """`wanted` first, then what the question calls for, then the catalog. At least two of the chosen oppose each other
-    wherever the catalog has such a pair."""
+    """Choose `count` perspectives: `wanted` ones first, then those that the question calls for, then the rest of the
+    catalog. At least two of them oppose each other if the catalog has such a pair."""
     by_name = {name.casefold(): perspective for name, perspective in available.items()}
     named = [by_name[name.casefold().strip()] for name in wanted if name.casefold().strip() in by_name]
     ranked = list({p.name: p for p in (*named, *called_for(question, available), *available.values())}.values())
     chosen = ranked[:count]
     if balanced(chosen):
         return chosen
-    # The least relevant makes room for the most relevant one that opposes someone who stays.
+    # Replace the least relevant by the most relevant one that opposes one of those who stay.
     for stays in (chosen[:-1], chosen[:1]):
         for candidate in ranked[count:]:
             if any(oppose(candidate, one) for one in stays):

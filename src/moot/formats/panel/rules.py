@@ -1,105 +1,67 @@
-"""A moderator chooses opposing perspectives; each round they argue at once, then answer each other in turn; the
-moderator assesses; the person in charge may steer. It ends by agreement, a clear winner, stagnation, the last round, a
-limit or the person's word, and always in something written down."""
+"""A moderator chooses opposing perspectives. Each round they argue at once, then answer each other in turn; the
+moderator assesses; the person in charge may steer. A panel ends by agreement, a clear winner, stagnation, the last
+round, a limit or the person's choice, and always with a synthesis."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
 
-from pydantic import Field, StringConstraints
-
-from moot.errors import LimitReached
-from moot.formats import Part
-from moot.formats.ledger import Clerk
+from moot.core.errors import LimitReached
+from moot.core.gates import Checkpoint, Clarification
+from moot.core.script import Failed, Stage, together
+from moot.core.types import Likeness, Outcome, Prompt
+from moot.formats.format import Part
 from moot.formats.panel.catalog import balanced, catalog, choose
-from moot.formats.panel.circles import Circles, measured, pairs
-from moot.formats.panel.settings import PanelSettings, Perspective
-from moot.formats.prompts import Prompts
-from moot.gates import Checkpoint, Clarification
-from moot.reasoning.fence import clean, fence
-from moot.script import Failed, Seat, Stage, together
-from moot.stage import Waiting
-from moot.types import Answer, Json, Outcome
+from moot.formats.panel.measures import RoundMeasures, copied_from, measure_round, pairs_to_compare
+from moot.formats.panel.panelist import Panelist
+from moot.formats.panel.prompting import (
+    MOST_QUOTED,
+    full_analysis,
+    options_of,
+    prompts,
+    said,
+    said_short,
+    short_analysis,
+    told,
+)
+from moot.formats.panel.report import NOTHING_SAID, PanelResult, ending_words, report
+from moot.formats.panel.settings import PanelSettings
+from moot.formats.panel.shapes import (
+    MAX_PERSPECTIVES,
+    Analysis,
+    Assessment,
+    Framing,
+    Rebuttal,
+    ShortSynthesis,
+    Synthesis,
+    short_assessment,
+    short_rebuttal,
+)
+from moot.formats.shared.ledger import Clerk
+from moot.formats.shared.sides import capital
+from moot.formats.shared.small import POINT_CHARS, without_memory
+from moot.reasoning.fence import clean, fence, quote
+from moot.reasoning.statements import CUT_OFF, LOST, flaw_of
 
-prompts = Prompts("panel")
-
-MOST = 4
 LEFT_THE_QUESTION = "The moderator found that you left the question. Come back to it: answer what was asked."
 
-
-# Bounds that no sensible answer reaches: a small model that rambles would otherwise never close its answer.
-Line = Annotated[str, StringConstraints(max_length=600)]
-Lines = Annotated[list[Line], Field(max_length=8)]
-
-
-class Analysis(Answer):
-    framing: Line = Field(min_length=1)
-    domain: Line
-    constraints: Lines
-    debaters: int = Field(ge=2, le=MOST)
-    perspectives: Lines
-    clarifying_question: Line
-
-    def prose(self) -> str:
-        return self.framing
-
-
-class Rebuttal(Answer):
-    rebuttal: str = Field(min_length=1)
-    recommendation: Line = Field(min_length=1)
-    position: Literal["hold", "concede", "agree"]
-    concedes_to: Line
-
-    def prose(self) -> str:
-        return f"{self.rebuttal}\n\nRecommends: {self.recommendation}"
-
-
-class Assessment(Answer):
-    summary: str = Field(min_length=1)
-    state: Literal["converging", "stagnating", "new_ground"]
-    off_topic: Lines
-    redirect: Line
-    mute: Lines
-
-    def prose(self) -> str:
-        return self.summary
-
-
-class Synthesis(Answer):
-    recommendation: str = Field(min_length=1)
-    confidence: Literal["High", "Medium", "Low"]
-    caveats: Lines
-    agreements: Lines
-    tensions: Lines
-    dissent: str
-
-    def prose(self) -> str:
-        return self.recommendation
-
-
-ENDINGS = {
-    "agreement": "the perspectives agree",
-    "clear_winner": "all others concede to one perspective",
-    "stagnation": "it went in circles",
-    "max_rounds": "the last round has been heard and no agreement was reached",
-    "person": "the person in charge ended it",
-}
-SETTLED = ("agreement", "clear_winner")
+NOBODY_SPOKE = "(nobody has spoken)"
 
 
 def parts(settings: PanelSettings) -> list[Part]:
-    seats = MOST if settings.perspectives == "auto" else settings.perspectives
+    seats = MAX_PERSPECTIVES if settings.perspectives == "auto" else settings.perspectives
     return [
-        Part(id="moderator", name="Moderator", role="judge"),
-        *(Part(id=f"p{n}", name=f"Perspective {n}", role="debater") for n in range(1, seats + 1)),
+        Part(id="moderator", name="Moderator", role="moderator"),
+        *(
+            Part(id=f"p{n}", name=f"Perspective {n}", role="perspective", tier="debater", voice=True, optional=True)
+            for n in range(1, seats + 1)
+        ),
     ]
 
 
 async def play(stage: Stage, settings: PanelSettings) -> Outcome:
     panel = Panel(stage, settings)
-    stage.show("HEADER", topic=stage.topic, format="panel", max_rounds=settings.max_rounds)
+    stage.open(max_rounds=settings.max_rounds)
     stage.keep((panel.moderator, 1))
     try:
         await panel.convene()
@@ -109,335 +71,428 @@ async def play(stage: Stage, settings: PanelSettings) -> Outcome:
     return await panel.conclude(ended_by)
 
 
-@dataclass(kw_only=True)
-class Debater:
-    """A perspective and what it has said."""
-
-    perspective: Perspective
-    seat: Seat
-    arguments: list[str]
-    last: Rebuttal | None = None
-    muted: bool = False
-
-    @property
-    def name(self) -> str:
-        return self.perspective.name
-
-    def is_among(self, names: Sequence[str]) -> bool:
-        return self.name.casefold() in {name.casefold().strip() for name in names}
-
-
 class Panel:
     def __init__(self, stage: Stage, settings: PanelSettings) -> None:
         self.stage, self.settings = stage, settings
         self.moderator = stage.seat("moderator")
-        self.moderator.brief(prompts("moderator", topic=stage.topic))
+        name = "moderator_small" if self.moderator.spec.small else "moderator"
+        self.moderator.brief(prompts(name, topic=stage.topic))
         self.clerk = Clerk(stage, settings)
         self.catalog = catalog(settings.custom_perspectives)
         self.question = stage.topic
-        self.debaters: list[Debater] = []
+        self.panelists: list[Panelist] = []
         self.round = 0
-        self.guidance: list[str] = []
+        self.framing: Framing | None = None  # None: the moderator gave no valid one
+        self.clarification = ""  # what the person answered when asked back
+        self.guidance: list[tuple[int, str]] = []  # after which round, and the words
+        self.written: dict[str, int] = {}  # output tokens by seat before this round
+        self.copied: dict[str, str] = {}  # who repeated whose words instead of agreeing, by name
+        self.not_own: list[str] = []  # what was not in its speaker's own words, each as a clause
+        self.cut_off: list[str] = []  # and what was cut off
         self.assessment: Assessment | None = None
-        self.circles: list[Circles] = []  # what was measured in each round
-        self.stalled = ""  # why it goes in circles, if it does
-        self.prevails: Debater | None = None
-        self.cut_short: list[int] = []  # rounds in which not everyone could answer
+        self.measures: list[RoundMeasures] = []  # from the second round on
+        self.stagnation = ""  # why the panel stagnates, if it does
+        self.prevailing: Panelist | None = None
+        self.cut_short: list[int] = []  # rounds in which some could not answer in time
 
     @property
-    def speaking(self) -> list[Debater]:
-        return [debater for debater in self.debaters if not debater.muted]
+    def names(self) -> dict[str, str]:
+        return {panelist.seat.id: panelist.name for panelist in self.panelists}
 
     @property
-    def share(self) -> int:
-        """Tokens for an argument or a rebuttal; 0: only the seat's own cap."""
-        budget = self.settings.token_budget_per_round
-        return max(1, budget // 2) if budget else 0
+    def speaking(self) -> list[Panelist]:
+        return [panelist for panelist in self.panelists if panelist.muted_in is None]
+
+    def left(self, panelist: Panelist) -> int | None:
+        """Tokens that a panelist may still write in this round; None: any number."""
+        seat, budget = panelist.seat.id, self.settings.token_budget_per_round
+        return budget - self.stage.spent.written.get(seat, 0) + self.written.get(seat, 0) if budget else None
+
+    def share(self, left: int | None) -> int:
+        """Token cap of an argument or a rebuttal: half the budget, or what is left; 0: only the seat's own cap."""
+        return 0 if left is None else min(left, max(1, self.settings.token_budget_per_round // 2))
 
     async def convene(self) -> None:
-        """Look at the question, ask back if it is too vague, choose who is heard."""
-        known = "\n".join(f"- {p.name}: {', '.join(p.priorities)}. {p.trade_offs}" for p in self.catalog.values())
-        analysis = await self.moderator.ask(
-            "analyze", prompts("analyze", catalog=known), returns=Analysis, tolerant=True, shows="TURN"
-        )
-        asked = "" if isinstance(analysis, Failed) else analysis.clarifying_question.strip()
-        if asked and self.settings.checkpoints:
-            question = prompts("clarify", question=clean(asked))
-            waiting = Waiting(kind="clarification", timeout_seconds=self.settings.checkpoint_timeout_seconds)
-            meant = await self.stage.gate("clarify", question, returns=Clarification, waiting=waiting, shows="PERSON")
-            if meant.text:
-                self.guidance.append(meant.text)
-                self.question = f"{self.stage.topic}\n\nAsked what exactly is meant, the person said: {meant.text}"
-        wanted: Sequence[str] = () if isinstance(analysis, Failed) else analysis.perspectives
+        """Analyze the question, ask the person back if it is too vague, choose the perspectives."""
         count = self.settings.perspectives
+        if self.moderator.spec.small:
+            assigned = self.settings.default_perspectives if count == "auto" else count
+            shape, question = short_analysis(self.stage.topic, tuple(self.catalog), assigned)
+        else:
+            shape, question = full_analysis(self.catalog.values())
+        analysis = await self.moderator.ask("analyze", question, returns=shape, tolerant=True, shows="TURN")
+        self.framing = None if isinstance(analysis, Failed) else analysis
+        asked = analysis.clarifying_question.strip() if isinstance(analysis, Analysis) else ""
+        if asked and self.settings.checkpoints:
+            meant = await self.stage.gate(
+                "clarify",
+                prompts("clarify", question=clean(asked)),
+                returns=Clarification,
+                kind="clarification",
+                timeout_seconds=self.settings.checkpoint_timeout_seconds,
+            )
+            if meant.text:
+                self.clarification = meant.text
+                self.question = f"{self.stage.topic}\n\nAsked what exactly is meant, the person said: {meant.text}"
+                again = await self.moderator.ask(
+                    "frame", prompts("frame", answer=meant.text), returns=Framing, tolerant=True, shows="TURN"
+                )
+                self.framing = self.framing if isinstance(again, Failed) else again
+        wanted: Sequence[str] = self.framing.perspectives if self.framing else ()
         if count == "auto":
-            count = self.settings.default_perspectives if isinstance(analysis, Failed) else analysis.debaters
+            count = self.framing.debaters if self.framing else self.settings.default_perspectives
         for n, perspective in enumerate(choose(self.question, wanted, count, self.catalog), 1):
             seat = self.stage.seat(f"p{n}")
             seat.brief(
                 prompts(
-                    "debater",
+                    "debater_small" if seat.spec.small else "debater",
                     name=perspective.name,
                     topic=self.question,
                     priorities=", ".join(perspective.priorities),
                     trade_offs=perspective.trade_offs,
                 )
             )
-            self.debaters.append(Debater(perspective=perspective, seat=seat, arguments=[]))
-        self.stage.show("CAST", names={debater.seat.id: debater.name for debater in self.debaters})
+            self.panelists.append(Panelist(perspective=perspective, seat=seat, arguments=[]))
+        self.stage.name_seats(self.names)
+
+    def option(self, panelist: Panelist) -> str:
+        """The answer that a small model argues for; empty if there is none to assign."""
+        options = options_of(self.stage.topic, self.framing)
+        return capital(options[self.panelists.index(panelist) % len(options)]) if options else ""
 
     async def rounds(self) -> str:
-        """Gives what ended the panel."""
+        """Play the rounds; return the rule that ended the panel."""
         for round in range(1, self.settings.max_rounds + 1):
             self.round = round
-            for debater in self.debaters:
-                debater.last = None
+            for panelist in self.panelists:
+                panelist.last, panelist.copies = None, ""
+            self.written = dict(self.stage.spent.written)
             began = self.stage.spent.seconds
-            await together(*(self.argue(debater) for debater in self.speaking))
+            before = {panelist.name: panelist.words for panelist in self.panelists}
+            try:
+                await together(*(self.argue(panelist) for panelist in self.speaking))
+            finally:
+                for panelist in self.speaking:  # those of one round don't know each other's arguments
+                    self.check_argument(panelist, before)
             self.clerk.ask()
             speaking = self.speaking
-            for at, debater in enumerate(speaking):
-                if self.stage.spent.seconds - began >= self.settings.round_timeout_seconds:
-                    self.cut_short.append(round)  # what was said is assessed
-                    self.stage.show("CUT", round=round, unheard=[each.name for each in speaking[at:]])
-                    break
-                await self.rebut(debater)
-                self.clerk.ask()
-            ended_by = self.converged(speaking, await self.evaluate())
+            comparing = self.stage.start(self.compare())  # no one waits for it before the moderator does
+            try:
+                await self.rebuttals(speaking, began)
+            except LimitReached:
+                await comparing
+                raise
+            ended_by = self.converged(speaking, await self.evaluate(await comparing))
             if ended_by is not None:
                 return ended_by
             if round < self.settings.max_rounds and await self.person_ends():
                 return "person"
         return "max_rounds"
 
-    async def argue(self, debater: Debater) -> None:
-        opening = f"The question: {self.question}"
-        if self.assessment is not None:
-            at = f"{self.round}/argue/{debater.seat.id}"
-            told = f"{self.assessment.summary}\n\nNext: {self.assessment.redirect}"
-            opening = "The moderator sums up:\n\n" + fence(told, of="the moderator", at=at)
-            if debater.is_among(self.assessment.off_topic):
-                opening += f"\n\n{LEFT_THE_QUESTION}"
-        prompt = prompts(
-            "argue", round=str(self.round), opening=opening, guidance=self.guidance_words(), name=debater.name
-        )
-        text = await debater.seat.ask("argue", prompt, round=self.round, share=self.share, shows="TURN")
-        debater.arguments.append(text)
-        self.clerk.hear(debater.seat, "argue", self.round, text)
+    async def rebuttals(self, speaking: Sequence[Panelist], began: float) -> None:
+        """One after the other, each hearing those before; a round that takes too long is cut short."""
+        for at, panelist in enumerate(speaking):
+            if self.stage.spent.seconds - began >= self.settings.round_timeout_seconds:
+                self.cut_short.append(self.round)  # what was said is assessed
+                self.stage.show("CUT", round=self.round, unheard=[each.name for each in speaking[at:]])
+                return
+            await self.rebut(panelist)
+            self.clerk.ask()
 
-    async def rebut(self, debater: Debater) -> None:
-        key = f"{self.round}/rebut/{debater.seat.id}"
-        rebuttal = await debater.seat.ask(
+    async def argue(self, panelist: Panelist) -> None:
+        speaker = without_memory(panelist.seat)
+        left = self.left(panelist)
+        prompt = self.to_argue_small(panelist) if speaker.spec.small else self.to_argue(panelist)
+        text = await speaker.ask(
+            "argue", prompt, round=self.round, share=self.share(left), most_tokens=left, shows="TURN"
+        )
+        panelist.arguments.append(text)
+        panelist.argued_in, panelist.ended = self.round, speaker.finish_reason
+        self.clerk.hear(speaker, "argue", self.round, text)
+
+    def to_argue_small(self, panelist: Panelist) -> Prompt:
+        opening = f"The question: {self.question}"
+        if self.assessment is None and self.framing is not None and self.framing.constraints:
+            opening += f"\nKeep in mind: {quote('; '.join(self.framing.constraints), MOST_QUOTED)}"
+        if self.assessment is not None:
+            opening += f"\nThe moderator sums up: {quote(self.assessment.summary, MOST_QUOTED)}"
+            opening += f"\nNext: {quote(self.assessment.redirect, MOST_QUOTED)}"
+            if panelist.is_among(self.assessment.off_topic):
+                opening += f"\n{LEFT_THE_QUESTION}"
+        option = self.option(panelist)
+        return prompts(
+            "argue_small",
+            opening=opening,
+            guidance=self.guidance_words(),
+            option=told(option),
+            begin=f"Begin with the words {quote(option, POINT_CHARS)}." if option else "",
+            name=panelist.name,
+            priorities=", ".join(panelist.perspective.priorities),
+        )
+
+    def to_argue(self, panelist: Panelist) -> Prompt:
+        opening = f"The question: {self.question}"
+        at = f"{self.round}/argue/{panelist.seat.id}"
+        if self.assessment is None and self.framing is not None:
+            put = fence(self.framing.prose(), of="the moderator", at=at)
+            opening += f"\n\nThe moderator puts it to the panel so, with the constraints to keep in mind:\n\n{put}"
+        if self.assessment is not None:
+            summary = f"{self.assessment.summary}\n\nNext: {self.assessment.redirect}"
+            opening = "The moderator sums up:\n\n" + fence(summary, of="the moderator", at=at)
+            if panelist.is_among(self.assessment.off_topic):
+                opening += f"\n\n{LEFT_THE_QUESTION}"
+        return prompts(
+            "argue", round=str(self.round), opening=opening, guidance=self.guidance_words(), name=panelist.name
+        )
+
+    async def rebut(self, panelist: Panelist) -> None:
+        key, left = f"{self.round}/rebut/{panelist.seat.id}", self.left(panelist)
+        if left is not None and left <= 0:
+            budget = self.settings.token_budget_per_round
+            self.stage.show("SPENT", seat=panelist.seat.id, name=panelist.name, round=self.round, budget=budget)
+            return
+        speaker = without_memory(panelist.seat)
+        shape, question = Rebuttal, prompts("rebut", said=said(self.speaking, key, but=panelist))
+        if speaker.spec.small:
+            shape = short_rebuttal(tuple(each.name for each in self.speaking if each is not panelist))
+            question = prompts(
+                "rebut_small",
+                question=self.question,
+                said=said_short(self.speaking, but=panelist, answering=True),
+                name=panelist.name,
+                option=told(self.option(panelist)),
+            )
+        rebuttal = await speaker.ask(
             "rebut",
-            prompts("rebut", said=self.said(key, but=debater)),
-            returns=Rebuttal,
+            question,
+            returns=shape,
             tolerant=True,
             round=self.round,
-            share=self.share,
+            share=self.share(left),
+            most_tokens=left,
             shows="TURN",
         )
-        debater.last = None if isinstance(rebuttal, Failed) else rebuttal
-        if debater.last is not None:
-            self.clerk.hear(debater.seat, "rebut", self.round, debater.last.prose())
+        panelist.last = None if isinstance(rebuttal, Failed) else rebuttal
+        if panelist.last is not None:
+            self.check_for_copies(panelist, panelist.last)
+            panelist.rebuttals.append(panelist.last)
+            self.clerk.hear(speaker, "rebut", self.round, panelist.last.prose())
 
-    async def evaluate(self) -> Assessment | None:
-        circles = await self.measure()
-        assessment = await self.moderator.ask(
-            "evaluate",
-            prompts(
+    def check_argument(self, panelist: Panelist, before: Mapping[str, Sequence[str]]) -> None:
+        """Note what is wrong with a panelist's argument in this round, if it has argued."""
+        if panelist.argued_in != self.round:
+            return
+        text, where = panelist.arguments[-1], f"{panelist.name}'s argument in round {self.round}"
+        flaw = flaw_of(text, panelist.ended)
+        if flaw:
+            (self.cut_off if flaw == LOST else self.not_own).append(f"{where} {flaw}")
+        elif of := self.copied_words(panelist, [text], before):
+            self.not_own.append(f"{where} repeats {of}'s words")
+        if panelist.ended == "length":
+            self.cut_off.append(f"{where} {CUT_OFF}")
+
+    def check_for_copies(self, panelist: Panelist, rebuttal: Rebuttal) -> None:
+        """Note whose words a panelist repeats where it says that it no longer disagrees."""
+        words = {each.name: each.words for each in self.panelists}
+        texts = [text for text in (rebuttal.recommendation, rebuttal.rebuttal) if not flaw_of(text, "stop")]
+        panelist.copies = self.copied_words(panelist, texts, words)
+        if panelist.copies:
+            self.not_own.append(f"{panelist.name}'s answer in round {self.round} repeats {panelist.copies}'s words")
+        if panelist.copies and rebuttal.position != "hold":
+            self.copied[panelist.name] = panelist.copies
+            self.stage.show("COPIED", seat=panelist.seat.id, name=panelist.name, of=panelist.copies, round=self.round)
+
+    def copied_words(self, panelist: Panelist, texts: Sequence[str], said: Mapping[str, Sequence[str]]) -> str:
+        """The name of the one whose words a panelist repeats; empty if they are its own, which they become then."""
+        others = {name: words for name, words in said.items() if name != panelist.name}
+        found = {text: copied_from(text, panelist.own, others) or "" for text in texts}
+        panelist.own += [text for text, of in found.items() if not of]
+        return next(filter(None, found.values()), "")
+
+    async def evaluate(self, likeness: Likeness | None) -> Assessment | None:
+        measures = self.measure(likeness)
+        moderator, person = without_memory(self.moderator), self.from_the_person()
+        shape: type[Assessment] = Assessment
+        if moderator.spec.small:
+            shape = short_assessment(tuple(each.name for each in self.speaking))
+            question = prompts("evaluate_small", question=self.question, said=said_short(self.speaking), person=person)
+        else:
+            question = prompts(
                 "evaluate",
                 round=str(self.round),
-                said=self.said(f"{self.round}/evaluate/moderator"),
-                repetition=circles.told(),
-            ),
-            returns=Assessment,
+                said=said(self.speaking, f"{self.round}/evaluate/moderator"),
+                person=person,
+                repetition="; ".join([str(measures), *self.copies()]),
+            )
+        assessment = await moderator.ask(
+            "evaluate",
+            question,
+            returns=shape,
             tolerant=True,
             round=self.round,
             shows="TURN",
-            record=lambda _: circles.as_json(),
+            record=lambda _: measures.as_json(),
         )
         self.assessment = None if isinstance(assessment, Failed) else assessment
-        for debater in self.speaking:
-            if self.assessment and debater.is_among(self.assessment.mute) and self.can_do_without(debater):
-                debater.muted = True  # from the next round on: what it said in this one counts
-                self.stage.show("MUTED", name=debater.name, round=self.round)
+        for panelist in self.speaking:
+            if self.assessment and panelist.is_among(self.assessment.mute) and self.can_do_without(panelist):
+                panelist.muted_in = self.round  # from the next round on: what it said in this one counts
+                panelist.left_the_question = panelist.is_among(self.assessment.off_topic)
+                self.stage.show(
+                    "MUTED",
+                    seat=panelist.seat.id,
+                    name=panelist.name,
+                    round=self.round,
+                    off_topic=panelist.left_the_question,
+                )
         return self.assessment
 
-    def can_do_without(self, debater: Debater) -> bool:
-        """Two must be left, and not two who want the same."""
-        stay = [each.perspective for each in self.speaking if each is not debater]
-        return len(stay) >= 2 and (balanced(stay) or not balanced([*stay, debater.perspective]))
+    def can_do_without(self, panelist: Panelist) -> bool:
+        """At least two must remain, and the panel must stay balanced if it is."""
+        stay = [each.perspective for each in self.speaking if each is not panelist]
+        return len(stay) >= 2 and (balanced(stay) or not balanced([*stay, panelist.perspective]))
 
-    async def measure(self) -> Circles:
-        """How much of what was argued in this round had been said before."""
-        arguments = {debater.name: debater.arguments for debater in self.speaking}
-        compared = pairs(arguments)
-        alike = await self.stage.compare("compare", compared, round=self.round) if compared else None
-        circles = measured(self.round, arguments, alike)
-        if compared:
-            self.circles.append(circles)
-            self.stage.show("MEASURED", **circles.as_json())
-        return circles
+    @property
+    def arguments(self) -> dict[str, list[str]]:
+        return {panelist.name: panelist.arguments for panelist in self.speaking}
 
-    def converged(self, speaking: Sequence[Debater], assessment: Assessment | None) -> str | None:
-        """From typed positions, the typed assessment and measured repetition; no phrase of anyone ends a panel."""
-        positions = [debater.last.position if debater.last else "hold" for debater in speaking]
+    async def compare(self) -> Likeness | None:
+        """How alike this round's arguments are to earlier ones of the same speaker; None: there are none."""
+        pairs = pairs_to_compare(self.arguments)
+        try:
+            return await self.stage.compare("compare", pairs, round=self.round) if pairs else None
+        except LimitReached as limit:
+            return Likeness(note=str(limit))
+
+    def measure(self, likeness: Likeness | None) -> RoundMeasures:
+        """Measure how far this round's arguments repeat earlier ones."""
+        measures = measure_round(self.round, self.arguments, likeness)
+        if likeness is not None:
+            self.measures.append(measures)
+            seats = {name: seat for seat, name in self.names.items()}
+            shares = {seats[each.name]: each.repetition for each in measures.measures}
+            self.stage.show("MEASURED", **measures.as_json(), shares=shares)
+        return measures
+
+    def converged(self, speaking: Sequence[Panelist], assessment: Assessment | None) -> str | None:
+        """The rule that ends the panel now, if any, from typed positions, the typed assessment and measures."""
+        positions = [panelist.position for panelist in speaking]
         if all(position == "agree" for position in positions):
             return "agreement"
-        self.prevails = self.leader(speaking)
-        if self.prevails is not None:
+        self.prevailing = self.leader(speaking)
+        if self.prevailing is not None:
             return "clear_winner"
         if assessment and assessment.state == "converging" and "hold" not in positions:
             return "agreement"
-        if self.circles:  # from the second round on
-            self.stalled = self.circles[-1].stalled(assessment is not None and assessment.state == "stagnating")
-        return "stagnation" if self.stalled else None
+        if self.measures:
+            stagnating = assessment is not None and assessment.state == "stagnating"
+            self.stagnation = self.measures[-1].stagnation(stagnating)
+        return "stagnation" if self.stagnation else None
 
-    def leader(self, speaking: Sequence[Debater]) -> Debater | None:
-        """The one to whom all the others concede."""
+    def leader(self, speaking: Sequence[Panelist]) -> Panelist | None:
+        """The panelist who holds its position while all others concede to it."""
         for candidate in speaking:
-            others = [debater for debater in speaking if debater is not candidate]
-            yields = [
-                debater.last is not None
-                and debater.last.position == "concede"
-                and candidate.is_among([debater.last.concedes_to])
-                for debater in others
-            ]
-            holds = candidate.last is not None and candidate.last.position == "hold"
-            if others and all(yields) and holds:
+            others = [panelist for panelist in speaking if panelist is not candidate]
+            holds = candidate.last is not None and candidate.last.position == "hold" and bool(candidate.own)
+            if holds and others and all(panelist.concedes_to(candidate) for panelist in others):
                 return candidate
         return None
 
     async def person_ends(self) -> bool:
         if not self.settings.checkpoints:
             return False
-        told = self.assessment.summary if self.assessment else "The moderator gave no valid assessment of this round."
-        latest = self.circles[-1] if self.circles else None
-        measures = "" if latest is None else f"Measured: {latest.told()}."
+        assessment = self.assessment
+        summary = assessment.summary if assessment else "The moderator gave no valid assessment of this round."
+        latest = self.measures[-1] if self.measures else None
+        measures = "" if latest is None else f"Measured: {latest}."
         checkpoint = await self.stage.gate(
             "checkpoint",
-            prompts("checkpoint", round=str(self.round), summary=clean(told), measured=measures),
+            prompts("checkpoint", round=str(self.round), summary=clean(summary), measured=measures),
             returns=Checkpoint,
-            waiting=Waiting(
-                kind="checkpoint",
-                timeout_seconds=self.settings.checkpoint_timeout_seconds,
-                artifacts={
-                    "summary": told,
-                    "state": self.assessment.state if self.assessment else None,
-                    "measured": None if latest is None else latest.as_json(),
-                },
-            ),
+            kind="checkpoint",
+            timeout_seconds=self.settings.checkpoint_timeout_seconds,
+            artifacts={
+                "summary": summary,
+                "state": assessment.state if assessment else None,
+                "measured": None if latest is None else latest.as_json(),
+            },
             round=self.round,
-            shows="PERSON",
         )
         if checkpoint.choice == "guide":
-            self.guidance.append(checkpoint.text)
+            self.guidance.append((self.round, checkpoint.text))
         return checkpoint.choice == "end"
 
     async def conclude(self, ended_by: str) -> Outcome:
         self.clerk.ask()  # what was said before a limit cut the round short
         await self.clerk.finish()
-        ending = ENDINGS.get(ended_by, f"the limit {ended_by} was reached")
-        at = f"{self.round}/synthesize/moderator"
-        positions = "\n\n".join(
-            f"{d.name}:\n" + fence(d.last.recommendation if d.last else _last(d), of=d.name, at=f"{at}/{d.seat.id}")
-            for d in self.debaters
-        )
-        synthesis: Synthesis | Failed | LimitReached
+        spoken = any(panelist.own for panelist in self.panelists)
+        written = await self.synthesize(ended_by) if spoken else NOTHING_SAID
+        return report(self.result(ended_by), written, self.clerk.as_json())
+
+    async def synthesize(self, ended_by: str) -> Synthesis | str:
+        """The moderator's synthesis, or the reason why there is none."""
+        moderator = without_memory(self.moderator)
+        small = moderator.spec.small
         try:
-            synthesis = await self.moderator.ask(
+            given = await moderator.ask(
                 "synthesize",
-                prompts("synthesize", ending=ending, positions=positions or "(nobody has spoken)"),
-                returns=Synthesis,
+                self.to_synthesize_small() if small else self.to_synthesize(ended_by),
+                returns=ShortSynthesis if small else Synthesis,
                 tolerant=True,
                 round=self.round,
                 closing=True,
             )
         except LimitReached as limit:
-            synthesis = limit
-        outcome = self.outcome(synthesis, ended_by)
-        self.stage.show("VERDICT", **asdict(outcome))
-        return outcome
+            return str(limit)
+        return given.failure.message if isinstance(given, Failed) else given
 
-    def outcome(self, synthesis: Synthesis | Failed | LimitReached, ended_by: str) -> Outcome:
-        leader = self.prevails if ended_by == "clear_winner" else None
-        valid = synthesis if isinstance(synthesis, Synthesis) else None
-        if valid is None:
-            reason = synthesis.failure.message if isinstance(synthesis, Failed) else str(synthesis)
-            winner, headline = "undecided", "Undecided: there is no valid synthesis."
-        else:
-            why = f"{ENDINGS.get(ended_by, ended_by)}{f' ({self.stalled})' if ended_by == 'stagnation' else ''}"
-            reason = "" if ended_by in SETTLED else f"The panel did not settle it: {why}."
-            winner = leader.seat.id if leader else "consensus" if ended_by == "agreement" else "undecided"
-            headline = (
-                f"{leader.name} prevails."
-                if leader
-                else "The panel agrees."
-                if ended_by == "agreement"
-                else f"No agreement; a recommendation with {self.confidence(valid, ended_by).lower()} confidence."
-            )
-        return Outcome(
-            winner=winner,
-            headline=headline,
-            ended_by=ended_by,
-            verdict_source="judge" if valid else "fallback",
-            reason=reason,
-            statement=valid.recommendation if valid else "",
-            details={
-                "names": {debater.seat.id: debater.name for debater in self.debaters},
-                "rounds": self.round,
-                "guidance": self.guidance,
-                "muted": [debater.name for debater in self.debaters if debater.muted],
-                "measured": [circles.as_json() for circles in self.circles],
-                "cut_short": self.cut_short,
-                "record": self.record(valid, ended_by),
-                **self.clerk.details(),
-            },
+    def to_synthesize(self, ended_by: str) -> Prompt:
+        at = f"{self.round}/synthesize/moderator"
+        positions = "\n\n".join(
+            f"{d.name}:\n" + fence(d.recommends, of=d.name, at=f"{at}/{d.seat.id}") for d in self.panelists
+        )
+        return prompts(
+            "synthesize",
+            ending=ending_words(ended_by),
+            positions=positions or NOBODY_SPOKE,
+            person=self.from_the_person(),
         )
 
-    def confidence(self, synthesis: Synthesis, ended_by: str) -> str:
-        """Without agreement it is low, whatever the moderator feels."""
-        return synthesis.confidence if ended_by in SETTLED else "Low"
+    def to_synthesize_small(self) -> Prompt:
+        held = [f"{each.name} recommends: {quote(each.recommends, MOST_QUOTED)}" for each in self.panelists]
+        positions = "\n".join(held) or NOBODY_SPOKE
+        return prompts("synthesize_small", question=self.question, positions=positions, person=self.from_the_person())
 
-    def record(self, synthesis: Synthesis | None, ended_by: str) -> Json:
-        perspectives = [
-            {
-                "name": debater.name,
-                "arguments": [*debater.arguments, *([debater.last.rebuttal] if debater.last else [])],
-                "trade_offs": debater.perspective.trade_offs,
-                "recommendation": debater.last.recommendation if debater.last else "",
-            }
-            for debater in self.debaters
-        ]
-        if synthesis is None:
-            return {"perspectives": perspectives, "confidence": "Low"}
-        return {
-            "recommendation": synthesis.recommendation,
-            "confidence": self.confidence(synthesis, ended_by),
-            "caveats": synthesis.caveats,
-            "agreements": synthesis.agreements,
-            "tensions": synthesis.tensions,
-            "dissent": synthesis.dissent,
-            "perspectives": perspectives,
-        }
+    def result(self, ended_by: str) -> PanelResult:
+        return PanelResult(
+            panelists=self.panelists,
+            ended_by=ended_by,
+            prevailing=self.prevailing,
+            stagnation=self.stagnation,
+            measures=self.measures,
+            cut_short=self.cut_short,
+            copied=self.copied,
+            not_own=self.not_own,
+            cut_off=self.cut_off,
+            clarification=self.clarification,
+            guidance=[text for _, text in self.guidance],
+        )
 
     def guidance_words(self) -> str:
         if not self.guidance:
             return ""
-        return f"Guidance from the person who asked: {self.guidance[-1]}"
+        return f"Guidance from the person who asked: {self.guidance[-1][1]}"
 
-    def said(self, at: str, but: Debater | None = None) -> str:
-        """What was said in this round, so far, by everyone or everyone else."""
-        words: list[str] = []
-        for debater in self.speaking:
-            if debater is but:
-                continue
-            words.append(fence(debater.arguments[-1], of=debater.name, at=f"{at}/argue/{debater.seat.id}"))
-            if debater.last is not None:
-                answer = debater.last.prose()
-                words.append(fence(answer, of=f"{debater.name}, answering", at=f"{at}/rebut/{debater.seat.id}"))
-        return "\n\n".join(words) or "(nothing)"
+    def from_the_person(self) -> str:
+        """Everything that the person who asked has said, for the moderator."""
+        said = [f"Asked what exactly is meant: {self.clarification}"] if self.clarification else []
+        said += [f"Guidance after round {round}: {text}" for round, text in self.guidance]
+        return "\n\n".join(["The person who asked has said this; take it into account:", *said]) if said else ""
 
-
-def _last(debater: Debater) -> str:
-    return debater.arguments[-1] if debater.arguments else "(said nothing)"
+    def copies(self) -> list[str]:
+        """Who repeats whose words in this round, for the moderator."""
+        return [
+            f"{each.name} repeats the words of {each.copies}, which is no agreement"
+            for each in self.speaking
+            if each.copies
+        ]

@@ -4,7 +4,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from moot.settings import DebateSettings, Name, Strict
+from moot.core.settings import Name, OutputTokens, RunningSeconds, Tokens
+from moot.core.types import Frozen
+from moot.formats.shared.ledger import LedgerSettings
 
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300, pattern=r"^[^\n]+$")]
 
@@ -13,8 +15,8 @@ def _unlimited(value: Any) -> Any:
     return 0 if value == "unlimited" else value
 
 
-class Perspective(Strict):
-    """A viewpoint, not a person."""
+class Perspective(Frozen):
+    """A viewpoint that a panelist argues for."""
 
     name: Name
     priorities: tuple[Line, ...] = Field(min_length=1)
@@ -23,17 +25,14 @@ class Perspective(Strict):
     opposes: tuple[str, ...] = ()
 
 
-class PanelSettings(DebateSettings):
-    max_total_output_tokens: int = Field(
-        60_000, ge=1, le=100_000_000, description="tokens that all models together may write"
+class PanelSettings(LedgerSettings):
+    max_total_output_tokens: OutputTokens = 60_000
+    max_runtime_seconds: RunningSeconds = Field(
+        1800, description="running time after which nothing new is asked; your own time is free"
     )
-    max_runtime_seconds: int = Field(
-        1800,
-        ge=1,
-        le=604_800,
-        description="running time after which nothing new is asked; your own time is free",
-    )
-    judge_max_tokens: int = Field(700, ge=1, le=1_000_000, description="tokens in one answer of the moderator")
+    # Twice this, for an argument and an answer, is the budget of a round.
+    debater_max_tokens: Tokens = Field(1000, description="tokens in one argument or answer of a perspective")
+    judge_max_tokens: Tokens = Field(700, description="tokens in one answer of the moderator")
     max_rounds: int = Field(5, ge=1, le=50, description="rounds before the panel is written up in any case")
     perspectives: Literal["auto", 2, 3, 4] = Field(
         "auto", description="how many are heard; auto: the moderator decides"
@@ -41,7 +40,10 @@ class PanelSettings(DebateSettings):
     default_perspectives: int = Field(2, ge=2, le=4, description="how many when the moderator gives no valid number")
     checkpoints: bool = Field(True, description="ask you after each round: continue, guide, end")
     token_budget_per_round: Annotated[int, BeforeValidator(_unlimited)] = Field(
-        2000, ge=0, le=1_000_000, description="tokens for each perspective in a round; 0 or unlimited: no such limit"
+        2000,
+        ge=0,
+        le=1_000_000,
+        description="tokens for each perspective in a round, with what is tried again; 0 or unlimited: no such limit",
     )
     round_timeout_seconds: int = Field(
         120, ge=1, le=86_400, description="running time after which a round is cut short"

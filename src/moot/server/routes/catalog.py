@@ -1,28 +1,24 @@
-"""What there is to choose from: formats, providers, templates; and how this server is configured."""
+"""What a new debate can choose from: formats and models; and how this server is configured."""
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
-from typing import Any
-
-import yaml
 from fastapi import APIRouter
 
 from moot import formats
 from moot.app import App
 from moot.config import shown
-from moot.errors import InputError
+from moot.core.errors import InputError
+from moot.core.settings import read
+from moot.core.types import TIERS, Tier
+from moot.folders import weights_dir
 from moot.formats import Format
-from moot.formats.panel import catalog as panel
+from moot.models.catalog import ABOUT, EXAMPLES, embedded
 from moot.models.choice import is_demonstration
-from moot.models.known import ABOUT, EXAMPLES, ROLES
 from moot.models.spec import PROVIDERS, key_variable, parse
 from moot.request import merged
-from moot.server import schemas
-from moot.server.house import Admin, Here, Reader
+from moot.server import catalog_schemas, views
+from moot.server.context import Admin, Context, Reader
 from moot.server.problems import Refused, documented
-from moot.settings import read
 
 router = APIRouter(tags=["catalog"])
 
@@ -31,22 +27,27 @@ router = APIRouter(tags=["catalog"])
     "/v1/formats",
     operation_id="listFormats",
     summary="The formats: what each is, its settings, and examples",
-    response_model=schemas.FormatList,
+    response_model=catalog_schemas.FormatList,
 )
-async def list_formats(house: Here, caller: Reader) -> schemas.FormatList:
-    return schemas.FormatList(items=[_format(house.app, each) for each in formats.installed().values()])
+async def list_formats(context: Context, caller: Reader) -> catalog_schemas.FormatList:
+    return catalog_schemas.FormatList(
+        items=[_format(context.app, each) for each in formats.installed().values()],
+        problems=[
+            catalog_schemas.FormatProblem(name=name, problem=problem) for name, problem in formats.broken().items()
+        ],
+    )
 
 
 @router.get(
     "/v1/formats/{name}",
     operation_id="getFormat",
     summary="One format",
-    response_model=schemas.Format,
+    response_model=catalog_schemas.Format,
     responses=documented("not-found"),
 )
-async def get_format(name: str, house: Here, caller: Reader) -> schemas.Format:
+async def get_format(name: str, context: Context, caller: Reader) -> catalog_schemas.Format:
     try:
-        return _format(house.app, formats.get(name))
+        return _format(context.app, formats.get(name))
     except InputError as error:
         raise Refused("not-found", str(error)) from None
 
@@ -55,18 +56,23 @@ async def get_format(name: str, house: Here, caller: Reader) -> schemas.Format:
     "/v1/providers",
     operation_id="listProviders",
     summary="Which models can be used, and which would be chosen now",
-    response_model=schemas.Providers,
+    response_model=catalog_schemas.Providers,
 )
-async def providers(house: Here, caller: Reader) -> schemas.Providers:
-    chosen = [(role, house.app.choose(role)) for role in ROLES]
-    return schemas.Providers(
-        chosen=[
-            schemas.ModelChoice(
-                role=role, model=shown(choice.spec), reason=choice.reason, demonstration=is_demonstration(choice.spec)
+async def providers(context: Context, caller: Reader) -> catalog_schemas.Providers:
+    return catalog_schemas.Providers(
+        chosen=[_choice(context.app, tier) for tier in TIERS],
+        items=[_provider(context.app, name) for name in PROVIDERS],
+        embedded=[
+            catalog_schemas.EmbeddedModel(
+                model=each.spec,
+                title=each.title,
+                about=each.about,
+                licence=each.licence,
+                bytes=each.file_bytes,
+                here=each.here,
             )
-            for role, choice in chosen
+            for each in embedded(weights_dir(context.app.settings))
         ],
-        items=[_provider(house.app, name) for name in PROVIDERS],
     )
 
 
@@ -74,44 +80,43 @@ async def providers(house: Here, caller: Reader) -> schemas.Providers:
     "/v1/config",
     operation_id="getConfig",
     summary="How this server is configured; no secrets",
-    response_model=schemas.ConfigList,
+    response_model=catalog_schemas.ConfigList,
 )
-async def config(house: Here, caller: Admin) -> schemas.ConfigList:
-    entries = house.app.config.entries()
-    return schemas.ConfigList(
-        items=[schemas.ConfigEntry(name=e.name, value=shown(e.value), layer=e.origin.layer) for e in entries]
+async def config(context: Context, caller: Admin) -> catalog_schemas.ConfigList:
+    entries = context.app.config.entries()
+    return catalog_schemas.ConfigList(
+        items=[catalog_schemas.ConfigEntry(name=e.name, value=shown(e.value), layer=e.origin.layer) for e in entries]
     )
 
 
-def _format(app: App, format_: Format) -> schemas.Format:
+def _format(app: App, format_: Format) -> catalog_schemas.Format:
     settings = read(format_.settings, merged(app.config.debate(format_.name), {}))
-    perspectives = panel.built_in() if format_.name == "panel" else ()
-    return schemas.Format(
-        name=format_.name,
-        version=format_.version,
-        summary=format_.summary,
-        default=format_.name == app.settings.format,
+    return views.filled(
+        catalog_schemas.Format,
+        format_,
+        default=format_.name == app.default_format,
         settings_schema=format_.settings.model_json_schema(),
         defaults=shown(settings.model_dump(mode="json")),
-        parts=[schemas.FormatPart(id=p.id, name=p.name, role=p.role) for p in format_.parts(settings)],
-        perspectives=[
-            schemas.Perspective(
-                name=p.name, priorities=list(p.priorities), trade_offs=p.trade_offs, opposes=list(p.opposes)
-            )
-            for p in perspectives
+        parts=[views.filled(catalog_schemas.FormatPart, part) for part in format_.parts(settings)],
+        catalog=[
+            views.filled(catalog_schemas.CatalogEntry, each) for each in (format_.catalog() if format_.catalog else ())
         ],
-        examples=[schemas.Example(**each) for each in examples().get(format_.name, ())],
+        examples=[views.filled(catalog_schemas.Example, each) for each in format_.examples],
+        dialects=list(format_.dialects),
+        ledger=format_.keeps_ledger,
     )
 
 
-@cache
-def examples() -> dict[str, list[dict[str, Any]]]:
-    return yaml.safe_load((files("moot.server") / "examples.yaml").read_text(encoding="utf-8"))
+def _choice(app: App, tier: Tier) -> catalog_schemas.ModelChoice:
+    choice = app.choose(tier)
+    return catalog_schemas.ModelChoice(
+        tier=tier, model=shown(choice.spec), reason=choice.reason, demonstration=is_demonstration(choice.spec)
+    )
 
 
-def _provider(app: App, name: str) -> schemas.Provider:
+def _provider(app: App, name: str) -> catalog_schemas.Provider:
     variable = key_variable(parse(EXAMPLES[name])[0])
-    return schemas.Provider(
+    return catalog_schemas.Provider(
         name=name,
         example=EXAMPLES[name],
         about=ABOUT.get(name, ""),

@@ -10,36 +10,37 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Response
 
 from moot import formats
-from moot.app import Plan
 from moot.config import masked, reaching
-from moot.errors import AmbiguousId, InputError, NoSuchDebate, UnknownName
+from moot.core.errors import AmbiguousId, InputError, NoSuchDebate, UnknownName
+from moot.core.types import Debate, Json, Status
+from moot.planning import Plan
 from moot.request import Request
-from moot.server import repeats, schemas, views
+from moot.server import bodies, idempotency, schemas, views
+from moot.server.context import Context, DebateId, Reader, Runner, ServerContext
 from moot.server.estimate import estimated
 from moot.server.etags import etag, same
-from moot.server.house import DebateId, Here, House, Reader, Runner
 from moot.server.problems import Refused, documented
 from moot.server.tokens import Caller
-from moot.types import Debate, Json, Status
 
 router = APIRouter(tags=["debates"])
 
 Html = Annotated[bool, Query(description="give text as sanitised HTML, too")]
 
 
-def created(house: House, debate: Debate) -> Response:
-    view = views.debate(house.app, debate)
+def created(context: ServerContext, debate: Debate) -> Response:
+    view = views.debate(context.app, debate)
     headers = {"Location": f"/v1/debates/{debate.id}", "ETag": etag(debate)}
     return Response(views.json_of(view), 201, headers, "application/json")
 
 
-def given(house: House, debate: Debate, *, with_html: bool = False) -> Response:
-    view = views.debate(house.app, debate, with_html=with_html)
+def given(context: ServerContext, debate: Debate, *, with_html: bool = False) -> Response:
+    view = views.debate(context.app, debate, with_html=with_html)
     return Response(views.json_of(view), 200, {"ETag": etag(debate), "Cache-Control": "no-cache"}, "application/json")
 
 
 def distrust(caller: Caller, settings: Json) -> None:
-    """A model with an address is sent our key, and a scripted one reads a file: for those who may do anything only."""
+    """Refuse models with an address, which would be sent our key, and models that read files, unless the caller is an
+    admin."""
     found = None if caller.may("admin") else reaching(settings)
     if found is not None:
         raise Refused(
@@ -49,11 +50,11 @@ def distrust(caller: Caller, settings: Json) -> None:
         )
 
 
-async def planned(house: House, caller: Caller, new: schemas.NewDebate) -> Plan:
+async def planned(context: ServerContext, caller: Caller, new: bodies.NewDebate) -> Plan:
     distrust(caller, new.settings)
-    request = Request(topic=new.topic, format=new.format, settings=new.settings)
-    # Others are served meanwhile: the first look at a price list, or for Ollama, takes a while.
-    return await asyncio.to_thread(house.app.plan, request)
+    request = Request(topic=new.topic, format=new.format, settings=new.settings, effort=new.effort)
+    # In a thread: reading the price list, or looking for Ollama, takes a while the first time.
+    return await asyncio.to_thread(context.app.plan, request)
 
 
 @router.post(
@@ -64,22 +65,23 @@ async def planned(house: House, caller: Caller, new: schemas.NewDebate) -> Plan:
     response_model=schemas.Debate,
     responses=documented("invalid", "unknown-name", "unknown-model", "key-reused", "wrong-status"),
 )
-async def create(new: schemas.NewDebate, house: Here, caller: Runner, key: repeats.Key = None) -> Response:
+async def create(new: bodies.NewDebate, context: Context, caller: Runner, key: idempotency.Key = None) -> Response:
     """The settings are checked before anything is written. With `Idempotency-Key`, a repetition creates nothing."""
-    plan = await planned(house, caller, new)
+    plan = await planned(context, caller, new)
 
     async def make(debate_id: str) -> Debate:
         try:
-            return await house.app.create(plan, by=caller.name, debate_id=debate_id)
-        except (NoSuchDebate, AmbiguousId) as error:  # the one that a `replay:` model names
+            remedy = '"recall_decisions": true in the settings'
+            return await context.app.create(plan, by=caller.name, debate_id=debate_id, remedy=remedy)
+        except (NoSuchDebate, AmbiguousId) as error:  # of a debate that a `replay:` model names
             raise InputError(str(error)) from None
 
     async def answer(debate: Debate) -> Response:
-        debate = await house.started(debate) if new.start else debate
-        house.live.poke()
-        return created(house, debate)
+        debate = await context.started(debate) if new.start else debate
+        context.live.poke()
+        return created(context, debate)
 
-    return await repeats.once(house, caller, key, "create", new, make, answer)
+    return await idempotency.once(context, caller, key, "create", new, make, answer)
 
 
 @router.post(
@@ -89,9 +91,9 @@ async def create(new: schemas.NewDebate, house: Here, caller: Runner, key: repea
     response_model=schemas.Estimate,
     responses=documented("invalid", "unknown-name", "unknown-model"),
 )
-async def estimate(new: schemas.NewDebate, house: Here, caller: Runner) -> schemas.Estimate:
+async def estimate(new: bodies.NewDebate, context: Context, caller: Runner) -> schemas.Estimate:
     """Takes what creating one takes; nothing is stored and no model is asked."""
-    return await estimated(house.app, await planned(house, caller, new))
+    return await estimated(context.app, await planned(context, caller, new))
 
 
 @router.get(
@@ -102,7 +104,7 @@ async def estimate(new: schemas.NewDebate, house: Here, caller: Runner) -> schem
     responses=documented("invalid", "unknown-name", "unknown-debate", "ambiguous-id"),
 )
 async def list_debates(
-    house: Here,
+    context: Context,
     caller: Reader,
     status: Annotated[Status | None, Query(description="only these")] = None,
     format: Annotated[str | None, Query(max_length=100, description="only of this format")] = None,
@@ -124,9 +126,9 @@ async def list_debates(
     if format is not None and format not in formats.installed():
         raise UnknownName("format", format, formats.installed())
     mark = None if cursor is None else _read_cursor(cursor)
-    forked = None if parent is None else (await house.find(parent)).id
-    page = await house.store.page(status=status, format=format, contains=q, parent=forked, limit=limit, after=mark)
-    items = [views.summary(house.app, each) for each in page.debates]
+    forked = None if parent is None else (await context.find(parent)).id
+    page = await context.store.page(status=status, format=format, contains=q, parent=forked, limit=limit, after=mark)
+    items = [views.summary(context.app, each) for each in page.debates]
     view = schemas.DebatePage(items=items, next=None if page.next is None else _cursor(page.next))
     return Response(views.json_of(view), media_type="application/json")
 
@@ -143,17 +145,17 @@ async def list_debates(
 )
 async def get(
     debate_id: DebateId,
-    house: Here,
+    context: Context,
     caller: Reader,
     html: Html = False,
     if_none_match: Annotated[str | None, Header(max_length=1000)] = None,
 ) -> Response:
-    """The `ETag` is the version to give as `If-Match` when changing it."""
-    debate = await house.find(debate_id)
+    """Send its `ETag` as `If-Match` to change this very version."""
+    debate = await context.find(debate_id)
     tag = etag(debate)
     if same(if_none_match, tag):
         return Response(status_code=304, headers={"ETag": tag})
-    return given(house, debate, with_html=html)
+    return given(context, debate, with_html=html)
 
 
 def _cursor(mark: str) -> str:

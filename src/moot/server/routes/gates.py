@@ -6,13 +6,13 @@ from contextlib import suppress
 
 from fastapi import APIRouter
 
-from moot.errors import WrongStatus
-from moot.server import etags, schemas, views
-from moot.server.house import DebateId, Decider, Here, House, Reader
+from moot.core.errors import WrongStatus
+from moot.core.types import Json
+from moot.server import bodies, etags, schemas, views
+from moot.server.context import Context, DebateId, Decider, Reader, ServerContext
 from moot.server.problems import Refused, documented
 from moot.server.routes.lifecycle import IfMatch
 from moot.server.tokens import Caller
-from moot.types import Json
 
 router = APIRouter(tags=["gates"])
 
@@ -27,8 +27,8 @@ ANSWERS = documented(
     summary="Everything that debates ask people now, oldest first",
     response_model=schemas.GateList,
 )
-async def open_gates(house: Here, caller: Reader) -> schemas.GateList:
-    return schemas.GateList(items=[views.gate(gate) for gate in await house.store.gates()])
+async def open_gates(context: Context, caller: Reader) -> schemas.GateList:
+    return schemas.GateList(items=[views.gate(gate) for gate in await context.store.gates()])
 
 
 @router.get(
@@ -38,9 +38,9 @@ async def open_gates(house: Here, caller: Reader) -> schemas.GateList:
     response_model=schemas.GateList,
     responses=documented("unknown-debate", "ambiguous-id"),
 )
-async def gates(debate_id: DebateId, house: Here, caller: Reader) -> schemas.GateList:
-    debate = await house.find(debate_id)
-    return schemas.GateList(items=[views.gate(gate) for gate in await house.store.gates(debate.id)])
+async def gates(debate_id: DebateId, context: Context, caller: Reader) -> schemas.GateList:
+    debate = await context.find(debate_id)
+    return schemas.GateList(items=[views.gate(gate) for gate in await context.store.gates(debate.id)])
 
 
 @router.post(
@@ -51,13 +51,13 @@ async def gates(debate_id: DebateId, house: Here, caller: Reader) -> schemas.Gat
     responses=ANSWERS,
 )
 async def answer(
-    debate_id: DebateId, given: schemas.GateAnswer, house: Here, caller: Decider, if_match: IfMatch = None
+    debate_id: DebateId, given: bodies.GateAnswer, context: Context, caller: Decider, if_match: IfMatch = None
 ) -> schemas.Answered:
-    """A question is answered once: whoever comes second gets `already-answered`, with who was first."""
+    """A question is answered once: a second answer is refused with `already-answered`, which names who was first."""
     words: Json = {"text": given.text}
     if given.choice is not None:
         words["choice"] = given.choice
-    return await _answer(house, caller, debate_id, given.key, words, if_match)
+    return await _answer(context, caller, debate_id, given.key, words, if_match)
 
 
 @router.post(
@@ -69,12 +69,12 @@ async def answer(
 )
 async def approve(
     debate_id: DebateId,
-    house: Here,
+    context: Context,
     caller: Decider,
-    verdict: schemas.Verdict | None = None,
+    verdict: bodies.Verdict | None = None,
     if_match: IfMatch = None,
 ) -> schemas.Answered:
-    return await _rule(house, caller, debate_id, "approve", verdict, if_match)
+    return await _rule(context, caller, debate_id, "approve", verdict, if_match)
 
 
 @router.post(
@@ -86,42 +86,49 @@ async def approve(
 )
 async def reject(
     debate_id: DebateId,
-    house: Here,
+    context: Context,
     caller: Decider,
-    verdict: schemas.Verdict | None = None,
+    verdict: bodies.Verdict | None = None,
     if_match: IfMatch = None,
 ) -> schemas.Answered:
-    return await _rule(house, caller, debate_id, "reject", verdict, if_match)
+    return await _rule(context, caller, debate_id, "reject", verdict, if_match)
 
 
 async def _rule(
-    house: House, caller: Caller, debate_id: str, choice: str, verdict: schemas.Verdict | None, if_match: str | None
+    context: ServerContext,
+    caller: Caller,
+    debate_id: str,
+    choice: str,
+    verdict: bodies.Verdict | None,
+    if_match: str | None,
 ) -> schemas.Answered:
     key, reason = (None, "") if verdict is None else (verdict.key, verdict.reason)
-    return await _answer(house, caller, debate_id, key, {"choice": choice, "text": reason}, if_match)
+    return await _answer(context, caller, debate_id, key, {"choice": choice, "text": reason}, if_match)
 
 
 async def _answer(
-    house: House, caller: Caller, debate_id: str, key: str | None, words: Json, if_match: str | None
+    context: ServerContext, caller: Caller, debate_id: str, key: str | None, words: Json, if_match: str | None
 ) -> schemas.Answered:
-    found = await house.find(debate_id)
-    async with house.alone(found.id):
-        seen = etags.seen(if_match, await house.store.get(found.id))
+    found = await context.find(debate_id)
+    async with context.alone(found.id):
+        seen = etags.seen(if_match, await context.store.get(found.id))
         try:
-            decided = await house.app.runtime.answer(found.id, words, by=caller.name, key=key, seen=seen)
+            decided = await context.app.runtime.answer(found.id, words, by=caller.name, key=key, seen=seen)
         except WrongStatus as error:
-            etags.check(if_match, await house.store.get(found.id))
-            raise await _too_late(house, error, found.id, key) from None
-        with suppress(WrongStatus):  # someone else lets it go on
-            await house.runs.go_on(found.id, "resume")
-    house.live.poke()
-    debate = await house.store.get(found.id)
-    return schemas.Answered(gate=views.gate(decided), debate=views.summary(house.app, debate))
+            etags.check(if_match, await context.store.get(found.id))
+            raise await _too_late(context, error, found.id, key) from None
+        with suppress(WrongStatus):  # another process has resumed it
+            await context.dispatcher.dispatch(found.id, "resume")
+    context.live.poke()
+    debate = await context.store.get(found.id)
+    return schemas.Answered(gate=views.gate(decided), debate=views.summary(context.app, debate))
 
 
-async def _too_late(house: House, error: WrongStatus, debate_id: str, key: str | None) -> Refused:
-    debate = await house.store.get(debate_id)
-    asked = [gate for gate in await house.store.gates(debate_id) if gate.kind != "guidance" and key in (None, gate.key)]
+async def _too_late(context: ServerContext, error: WrongStatus, debate_id: str, key: str | None) -> Refused:
+    debate = await context.store.get(debate_id)
+    asked = [
+        gate for gate in await context.store.gates(debate_id) if gate.kind != "guidance" and key in (None, gate.key)
+    ]
     if asked and asked[-1].status == "decided":
         return Refused("already-answered", str(error), answered_by=asked[-1].reviewer)
-    return house.refusal(error, debate)
+    return context.refusal(error, debate)

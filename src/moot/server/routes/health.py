@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from moot.errors import MootError
+from moot.core.errors import MootError
 from moot.server import schemas, views
-from moot.server.house import Here, Reader
+from moot.server.context import Context, Reader
 from moot.telemetry.metrics import MEDIA_TYPE, Numbers
 
 router = APIRouter(tags=["health"])
@@ -24,8 +24,8 @@ async def healthz() -> schemas.Health:
     response_model=schemas.Readiness,
     responses={503: {"model": schemas.Readiness, "description": "It can't; the checks say why"}},
 )
-async def readyz(house: Here) -> Response:
-    checks = [await _database(house), _running(house)]
+async def readyz(context: Context) -> Response:
+    checks = [await _database(context), _running(context)]
     ready = all(check.ok for check in checks)
     view = schemas.Readiness(status="ready" if ready else "not ready", checks=checks)
     return Response(views.json_of(view), 200 if ready else 503, media_type="application/json")
@@ -38,22 +38,22 @@ async def readyz(house: Here) -> Response:
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
-async def get_metrics(house: Here, caller: Reader) -> Response:
+async def get_metrics(context: Context, caller: Reader) -> Response:
     streams = Numbers("moot_streams_open", "Event streams that are open here.", "gauge")
-    streams.set(to=house.live.streams)
-    return Response(await house.app.metrics([streams]), media_type=MEDIA_TYPE)
+    streams.set(to=context.live.streams)
+    return Response(await context.app.metrics([streams]), media_type=MEDIA_TYPE)
 
 
-async def _database(house: Here) -> schemas.Check:
+async def _database(context: Context) -> schemas.Check:
     try:
         # Changes nothing, as there is no such debate, yet it has to get hold of the database for writing.
-        await house.store.move("ready", "stopped", expect=())
-        await house.store.find("ready")
+        await context.store.move("ready", "stopped", expect=())
+        await context.store.find("ready")
     except MootError as error:
         return schemas.Check(name="database", ok=False, detail=views.masked(str(error)))
     return schemas.Check(name="database", ok=True, detail="It can be read and written.")
 
 
-def _running(house: Here) -> schemas.Check:
-    ok = not house.closing.is_set()
+def _running(context: Context) -> schemas.Check:
+    ok = not context.closing.is_set()
     return schemas.Check(name="server", ok=ok, detail="It takes requests." if ok else "It is about to end.")

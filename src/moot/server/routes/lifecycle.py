@@ -10,13 +10,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Response
 
-from moot.errors import WrongStatus
-from moot.server import etags, repeats, schemas, views
-from moot.server.going import Verb
-from moot.server.house import DebateId, Decider, Here, House, Runner
-from moot.server.problems import documented
+from moot.core.errors import WrongStatus
+from moot.core.lifecycle import DriveVerb
+from moot.core.types import Debate
+from moot.server import bodies, etags, idempotency, schemas, views
+from moot.server.context import Context, DebateId, Decider, Runner, ServerContext
+from moot.server.problems import Refused, documented
 from moot.server.routes.debates import created, distrust, given
-from moot.types import Debate
 
 router = APIRouter(tags=["lifecycle"])
 
@@ -27,26 +27,29 @@ MOVES = documented("unknown-debate", "ambiguous-id", "wrong-status", "rules-chan
 
 
 @asynccontextmanager
-async def moving(house: House, debate_id: str, if_match: str | None) -> AsyncGenerator[tuple[Debate, Debate | None]]:
-    """The debate, to be changed by one at a time, and what it must still be then: another process may be faster."""
-    found = await house.find(debate_id)
-    async with house.alone(found.id):
-        debate = await house.store.get(found.id)
+async def moving(
+    context: ServerContext, debate_id: str, if_match: str | None
+) -> AsyncGenerator[tuple[Debate, Debate | None]]:
+    """Lock the debate against other requests to this process; yields it, and the version that it must still have when
+    it is changed, since another process may be faster."""
+    found = await context.find(debate_id)
+    async with context.alone(found.id):
+        debate = await context.store.get(found.id)
         seen = etags.seen(if_match, debate)
         try:
             yield debate, seen
         except WrongStatus as error:
-            now = await house.store.get(found.id)
+            now = await context.store.get(found.id)
             etags.check(if_match, now)
-            raise house.refusal(error, now) from None
-    house.live.poke()
+            raise context.refusal(error, now) from None
+    context.live.poke()
 
 
-async def _go_on(house: House, debate_id: str, verb: Verb, if_match: str | None) -> Response:
-    async with moving(house, debate_id, if_match) as (debate, seen):
+async def _go_on(context: ServerContext, debate_id: str, verb: DriveVerb, if_match: str | None) -> Response:
+    async with moving(context, debate_id, if_match) as (debate, seen):
         if not debate.terminal:
-            house.app.check(debate)  # refused before anything changes, rather than failed at the first step
-        return given(house, await house.runs.go_on(debate.id, verb, seen=seen))
+            context.app.check(debate)  # refuse it now rather than fail at the first step
+        return given(context, await context.dispatcher.dispatch(debate.id, verb, seen=seen))
 
 
 @router.post(
@@ -56,8 +59,8 @@ async def _go_on(house: House, debate_id: str, verb: Verb, if_match: str | None)
     response_model=schemas.Debate,
     responses=MOVES,
 )
-async def start(debate_id: DebateId, house: Here, caller: Runner, if_match: IfMatch = None) -> Response:
-    return await _go_on(house, debate_id, "start", if_match)
+async def start(debate_id: DebateId, context: Context, caller: Runner, if_match: IfMatch = None) -> Response:
+    return await _go_on(context, debate_id, "start", if_match)
 
 
 @router.post(
@@ -67,8 +70,8 @@ async def start(debate_id: DebateId, house: Here, caller: Runner, if_match: IfMa
     response_model=schemas.Debate,
     responses=MOVES,
 )
-async def resume(debate_id: DebateId, house: Here, caller: Runner, if_match: IfMatch = None) -> Response:
-    return await _go_on(house, debate_id, "resume", if_match)
+async def resume(debate_id: DebateId, context: Context, caller: Runner, if_match: IfMatch = None) -> Response:
+    return await _go_on(context, debate_id, "resume", if_match)
 
 
 @router.post(
@@ -78,8 +81,8 @@ async def resume(debate_id: DebateId, house: Here, caller: Runner, if_match: IfM
     response_model=schemas.Debate,
     responses=MOVES,
 )
-async def retry(debate_id: DebateId, house: Here, caller: Runner, if_match: IfMatch = None) -> Response:
-    return await _go_on(house, debate_id, "retry", if_match)
+async def retry(debate_id: DebateId, context: Context, caller: Runner, if_match: IfMatch = None) -> Response:
+    return await _go_on(context, debate_id, "retry", if_match)
 
 
 @router.post(
@@ -89,10 +92,10 @@ async def retry(debate_id: DebateId, house: Here, caller: Runner, if_match: IfMa
     response_model=schemas.Debate,
     responses=MOVES,
 )
-async def stop(debate_id: DebateId, house: Here, caller: Runner, if_match: IfMatch = None) -> Response:
+async def stop(debate_id: DebateId, context: Context, caller: Runner, if_match: IfMatch = None) -> Response:
     """It is `stopping` until the step in progress is done, then `stopped`."""
-    async with moving(house, debate_id, if_match) as (debate, seen):
-        return given(house, await house.app.runtime.stop(debate.id, seen=seen))
+    async with moving(context, debate_id, if_match) as (debate, seen):
+        return given(context, await context.app.runtime.stop(debate.id, seen=seen))
 
 
 @router.post(
@@ -102,9 +105,9 @@ async def stop(debate_id: DebateId, house: Here, caller: Runner, if_match: IfMat
     response_model=schemas.Debate,
     responses=MOVES,
 )
-async def cancel(debate_id: DebateId, house: Here, caller: Runner, if_match: IfMatch = None) -> Response:
-    async with moving(house, debate_id, if_match) as (debate, seen):
-        return given(house, await house.app.runtime.cancel(debate.id, seen=seen))
+async def cancel(debate_id: DebateId, context: Context, caller: Runner, if_match: IfMatch = None) -> Response:
+    async with moving(context, debate_id, if_match) as (debate, seen):
+        return given(context, await context.app.runtime.cancel(debate.id, seen=seen))
 
 
 @router.post(
@@ -125,29 +128,30 @@ async def cancel(debate_id: DebateId, house: Here, caller: Runner, if_match: IfM
     ),
 )
 async def fork(
-    debate_id: DebateId, wanted: schemas.Fork, house: Here, caller: Runner, key: repeats.Key = None
+    debate_id: DebateId, wanted: bodies.Fork, context: Context, caller: Runner, key: idempotency.Key = None
 ) -> Response:
     """A new debate with the turns before `at`, and other settings or guidance from there on. The parent stays as it
     is. A completed debate needs `at`."""
     distrust(caller, wanted.settings)
-    parent = await house.find(debate_id)
+    parent = await context.find(debate_id)
 
     async def make(fork_id: str) -> Debate:
         if wanted.at is None and parent.outcome is not None:
-            last = (await house.store.turns(parent.id))[-1].key
-            raise WrongStatus(
-                f"Debate {parent.short} is complete: say in `at` which step to ask anew, for example {last!r}."
+            last = (await context.store.turns(parent.id))[-1].key
+            raise Refused(
+                "wrong-status",
+                f"Debate {parent.short} is complete: say in `at` which step to ask anew, for example {last!r}.",
             )
-        return await house.app.fork(
+        return await context.app.fork(
             parent.id, wanted.at, wanted.settings, guidance=wanted.guidance, by=caller.name, fork_id=fork_id
         )
 
     async def answer(debate: Debate) -> Response:
-        debate = await house.started(debate) if wanted.start else debate
-        house.live.poke()
-        return created(house, debate)
+        debate = await context.started(debate) if wanted.start else debate
+        context.live.poke()
+        return created(context, debate)
 
-    return await repeats.once(house, caller, key, f"fork {parent.id}", wanted, make, answer)
+    return await idempotency.once(context, caller, key, f"fork {parent.id}", wanted, make, answer)
 
 
 @router.post(
@@ -158,11 +162,11 @@ async def fork(
     responses=MOVES,
 )
 async def rate(
-    debate_id: DebateId, wanted: schemas.Rating, house: Here, caller: Decider, if_match: IfMatch = None
+    debate_id: DebateId, wanted: bodies.Rating, context: Context, caller: Decider, if_match: IfMatch = None
 ) -> Response:
     """It can be given again; the last one counts."""
-    async with moving(house, debate_id, if_match) as (debate, seen):
-        return given(house, await house.app.runtime.rate(debate.id, wanted.rating, seen=seen))
+    async with moving(context, debate_id, if_match) as (debate, seen):
+        return given(context, await context.app.runtime.rate(debate.id, wanted.rating, seen=seen))
 
 
 @router.post(
@@ -173,10 +177,10 @@ async def rate(
     responses=MOVES,
 )
 async def guide(
-    debate_id: DebateId, said: schemas.Guidance, house: Here, caller: Decider, if_match: IfMatch = None
+    debate_id: DebateId, said: bodies.Guidance, context: Context, caller: Decider, if_match: IfMatch = None
 ) -> schemas.Guided:
-    """Whoever is asked next hears it; a debate that waits or rests hears it when it goes on."""
-    async with moving(house, debate_id, if_match) as (debate, seen):
-        gate = await house.app.runtime.guide(debate.id, said.text, by=caller.name, seen=seen)
-        now = await house.store.get(debate.id)
-        return schemas.Guided(key=gate.key, debate=views.summary(house.app, now))
+    """The seats that are asked next hear it; a debate that waits or rests hears it when it goes on."""
+    async with moving(context, debate_id, if_match) as (debate, seen):
+        gate = await context.app.runtime.guide(debate.id, said.text, by=caller.name, seen=seen)
+        now = await context.store.get(debate.id)
+        return schemas.Guided(key=gate.key, debate=views.summary(context.app, now))

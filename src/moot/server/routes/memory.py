@@ -1,4 +1,4 @@
-"""What is remembered: past decisions and reasoning templates."""
+"""Memory: past decisions and reasoning templates."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from moot.errors import InputError
+from moot.core.errors import InputError
+from moot.core.types import Json
 from moot.memory.decisions import headline
 from moot.memory.library import Template
-from moot.memory.past import Past
-from moot.server import schemas
-from moot.server.house import Here, Reader
+from moot.memory.past import PastDebate
+from moot.server import catalog_schemas
+from moot.server.context import Context, Reader
 from moot.server.markdown import html as rendered
 from moot.server.problems import Refused, documented
 from moot.server.routes.debates import Html
-from moot.types import Json
 
 router = APIRouter(tags=["memory"])
 
@@ -24,20 +24,20 @@ router = APIRouter(tags=["memory"])
     "/v1/search",
     operation_id="searchDebates",
     summary="Completed debates that are about something, best first",
-    response_model=schemas.Search,
+    response_model=catalog_schemas.Search,
     responses=documented("invalid", "store-unavailable"),
 )
 async def search(
-    house: Here,
+    context: Context,
     caller: Reader,
     q: Annotated[str, Query(min_length=1, max_length=1000, description="a question, or words")],
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
-) -> schemas.Search:
+) -> catalog_schemas.Search:
     query = " ".join(q.split())
     if not query:
         raise InputError("What should be searched for? Give words in `q`.")
-    found = await house.app.memory.past.search(query, limit)
-    return schemas.Search(
+    found = await context.app.memory.past.search(query, limit)
+    return catalog_schemas.Search(
         query=query,
         items=[_hit(past) for past in found.past],
         by=found.by,
@@ -52,27 +52,29 @@ async def search(
     "/v1/templates",
     operation_id="listTemplates",
     summary="The reasoning templates",
-    response_model=schemas.TemplateList,
+    response_model=catalog_schemas.TemplateList,
 )
-async def list_templates(house: Here, caller: Reader) -> schemas.TemplateList:
-    known = house.app.memory.library
-    items = [schemas.TemplateSummary(**_summary(template)) for template in known.templates]
-    return schemas.TemplateList(items=items, problems=list(known.problems))
+async def list_templates(context: Context, caller: Reader) -> catalog_schemas.TemplateList:
+    known = context.app.memory.library
+    items = [catalog_schemas.TemplateSummary(**_summary(template)) for template in known.templates]
+    return catalog_schemas.TemplateList(items=items, problems=list(known.problems))
 
 
 @router.get(
     "/v1/templates/{template_id}",
     operation_id="getTemplate",
     summary="One reasoning template, with its text",
-    response_model=schemas.Template,
+    response_model=catalog_schemas.Template,
     responses=documented("not-found", "invalid"),
 )
-async def get_template(template_id: str, house: Here, caller: Reader, html: Html = False) -> schemas.Template:
+async def get_template(
+    template_id: str, context: Context, caller: Reader, html: Html = False
+) -> catalog_schemas.Template:
     try:
-        template = house.app.memory.library.get(template_id)
+        template = context.app.memory.library.get(template_id)
     except InputError as error:
         raise Refused("not-found", str(error)) from None
-    return schemas.Template(
+    return catalog_schemas.Template(
         **_summary(template),
         questions=list(template.front.questions),
         text=template.text,
@@ -80,13 +82,13 @@ async def get_template(template_id: str, house: Here, caller: Reader, html: Html
     )
 
 
-def _hit(past: Past) -> schemas.Hit:
+def _hit(past: PastDebate) -> catalog_schemas.Hit:
     debate = past.debate
-    return schemas.Hit(
+    return catalog_schemas.Hit(
         id=debate.id,
         topic=debate.topic,
         format=debate.format,
-        winner=(debate.outcome or {}).get("winner"),
+        winner=None if debate.outcome is None else debate.outcome.winner,
         headline=headline(debate),
         demonstration=past.demonstration,
         score=round(past.score, 4),

@@ -1,4 +1,4 @@
-"""What remains of a debate: the record, the draft of an issue, the difference to another debate."""
+"""Documents made from debates: the record, the draft of an issue, the ledger of claims, the difference to another."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
-from moot.errors import WrongStatus
-from moot.records.argument_map import ledger_json, mermaid, names_of
+from moot.core.errors import WrongStatus
+from moot.records.argument_map import ledger_json, mermaid
 from moot.records.issue import draft
 from moot.records.markdown import render
 from moot.server import schemas, views
-from moot.server.house import DebateId, Here, House, Reader
+from moot.server.context import Context, DebateId, Reader, ServerContext
+from moot.server.documents import Diff, Record
 from moot.server.problems import Refused, documented
-from moot.server.shapes import Diff, Record
-from moot.types import Debate
+from moot.server.wordings import wording_after
 
 router = APIRouter(tags=["records"])
 
@@ -34,8 +34,10 @@ As = Annotated[Literal["json", "markdown"] | None, Query(description="what `Acce
     response_model=Record,
     responses={200: _AS_MARKDOWN, **KEPT},
 )
-async def record(request: Request, debate_id: DebateId, house: Here, caller: Reader, format: As = None) -> Response:
-    made = await _record(house, debate_id)
+async def record(
+    request: Request, debate_id: DebateId, context: Context, caller: Reader, format: As = None
+) -> Response:
+    made = await _record(context, debate_id)
     if _markdown(request, format):
         return Response(render(made), media_type=f"{MARKDOWN}; charset=utf-8")
     return Response(views.json_of(Record(**made.as_json())), media_type="application/json")
@@ -48,8 +50,8 @@ async def record(request: Request, debate_id: DebateId, house: Here, caller: Rea
     response_model=schemas.IssueDraft,
     responses={200: _AS_MARKDOWN, **KEPT},
 )
-async def issue(request: Request, debate_id: DebateId, house: Here, caller: Reader, format: As = None) -> Response:
-    made = draft(await _record(house, debate_id))
+async def issue(request: Request, debate_id: DebateId, context: Context, caller: Reader, format: As = None) -> Response:
+    made = draft(await _record(context, debate_id))
     if _markdown(request, format):
         return Response(made.render(), media_type=f"{MARKDOWN}; charset=utf-8")
     return Response(views.json_of(schemas.IssueDraft(**made.as_json())), media_type="application/json")
@@ -62,16 +64,16 @@ async def issue(request: Request, debate_id: DebateId, house: Here, caller: Read
     response_model=Diff,
     responses=documented("unknown-debate", "ambiguous-id", "invalid"),
 )
-async def diff(debate_id: DebateId, other_id: DebateId, house: Here, caller: Reader) -> Response:
-    one, two = await house.find(debate_id), await house.find(other_id)
-    compared = await house.app.compare(one.id, two.id)
+async def diff(debate_id: DebateId, other_id: DebateId, context: Context, caller: Reader) -> Response:
+    one, two = await context.find(debate_id), await context.find(other_id)
+    compared = await context.app.compare(one.id, two.id)
     return Response(views.json_of(Diff(**compared.as_json())), media_type="application/json")
 
 
 @router.get(
     "/v1/debates/{debate_id}/claims",
     operation_id="getClaims",
-    summary="What was claimed in a debate, and what became of it",
+    summary="The claims made in a debate, and what became of each",
     response_model=schemas.Claims,
     responses={
         200: {
@@ -83,41 +85,33 @@ async def diff(debate_id: DebateId, other_id: DebateId, house: Here, caller: Rea
 )
 async def claims(
     debate_id: DebateId,
-    house: Here,
+    context: Context,
     caller: Reader,
     format: Annotated[Literal["json", "mermaid"], Query()] = "json",
 ) -> Response:
-    """Only debates that were asked for it keep a ledger: with the setting `claims`."""
-    debate = await house.find(debate_id)
-    ledger = await house.app.ledger(debate.id)
+    """Only debates with the setting `claims` keep a ledger. Not every format has that setting."""
+    debate = await context.find(debate_id)
+    ledger = await context.app.ledger(debate.id)
     if ledger is None:
-        raise Refused(
-            "not-found",
-            f"Debate {debate.short} keeps no ledger of claims. Create one with the setting `claims`, or fork this one "
-            "before its verdict with that setting.",
+        format_ = context.app.formats.get(debate.format)
+        advice = (
+            "Create one with the setting `claims`, or fork this one before its verdict with that setting."
+            if format_ is not None and format_.keeps_ledger
+            else f"The format {debate.format!r} has none."
         )
-    names = await _names(house, debate)
+        raise Refused("not-found", f"Debate {debate.short} keeps no ledger of claims. {advice}")
+    names = (await wording_after(context.store, debate, debate.last_seq)).names
     if format == "mermaid":
         return Response(mermaid(ledger, names), media_type="text/plain; charset=utf-8")
     return Response(views.json_of(schemas.Claims(**ledger_json(debate, ledger, names))), media_type="application/json")
 
 
-async def _names(house: House, debate: Debate) -> dict[str, str]:
-    """Those of an unfinished debate are in its events."""
-    names, after = names_of(debate), 0
-    while debate.outcome is None and (page := await house.store.events(debate.id, after)):
-        for event in page:
-            names |= event.data.get("names", {}) if event.type == "CAST" else {}
-        after = page[-1].seq
-    return names
-
-
-async def _record(house: House, debate_id: str) -> Any:
-    debate = await house.find(debate_id)
+async def _record(context: ServerContext, debate_id: str) -> Any:
+    debate = await context.find(debate_id)
     try:
-        return await house.app.record(debate.id)
+        return await context.app.record(debate.id)
     except WrongStatus as error:
-        raise house.refusal(error, debate) from None
+        raise context.refusal(error, debate) from None
 
 
 def _markdown(request: Request, format: str | None) -> bool:

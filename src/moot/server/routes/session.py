@@ -1,4 +1,4 @@
-"""Who asks: log a browser in and out with a token."""
+"""Sessions: log a browser in and out with a token."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import time
 from fastapi import APIRouter, Request, Response
 
 from moot import __version__
-from moot.server import schemas, tokens
-from moot.server.house import Asks, Here, House
+from moot.server import bodies, schemas, tokens
+from moot.server.context import Asks, Context, ServerContext
 from moot.server.problems import Refused, documented
 from moot.server.tokens import COOKIE, SESSION_SECONDS, Caller
 
@@ -18,12 +18,12 @@ router = APIRouter(tags=["session"])
 @router.get(
     "/v1/session",
     operation_id="getSession",
-    summary="Who asks, and what they may do",
+    summary="The caller's name and scopes",
     response_model=schemas.Me,
     responses=documented("token-needed"),
 )
-async def me(house: Here, caller: Asks) -> schemas.Me:
-    return _me(house, caller)
+async def me(context: Context, caller: Asks) -> schemas.Me:
+    return _me(context, caller)
 
 
 @router.post(
@@ -33,13 +33,13 @@ async def me(house: Here, caller: Asks) -> schemas.Me:
     response_model=schemas.Me,
     responses=documented("token-needed", "invalid"),
 )
-async def login(given: schemas.Login, request: Request, response: Response, house: Here) -> schemas.Me:
+async def login(given: bodies.Login, request: Request, response: Response, context: Context) -> schemas.Me:
     """The cookie can't be read by scripts and is not sent from other sites. It ends after twelve hours, with the token,
     or with `DELETE /v1/session`."""
-    caller = await tokens.find(house.store, given.token.strip())
+    caller = await tokens.find(context.store, given.token.strip())
     if caller is None or caller.token is None or caller.token.parent is not None:
-        raise Refused("token-needed", "This token is not valid. Make one with: moot token create NAME --scope read,run")
-    secret = await tokens.open_session(house.store, caller.token, time.time())
+        raise Refused("token-needed", "This token is not valid. Ask the operator of this server for another one.")
+    secret = await tokens.open_session(context.store, caller.token, time.time())
     response.set_cookie(
         COOKIE,
         secret,
@@ -48,7 +48,7 @@ async def login(given: schemas.Login, request: Request, response: Response, hous
         samesite="strict",
         secure=request.url.scheme == "https",
     )
-    return _me(house, caller)
+    return _me(context, caller)
 
 
 @router.delete(
@@ -57,14 +57,14 @@ async def login(given: schemas.Login, request: Request, response: Response, hous
     summary="Log a browser out",
     status_code=204,
 )
-async def logout(request: Request, response: Response, house: Here) -> None:
+async def logout(request: Request, response: Response, context: Context) -> None:
     secret = request.cookies.get(COOKIE)
-    caller = await tokens.find(house.store, secret) if secret else None
+    caller = await tokens.find(context.store, secret) if secret else None
     if caller is not None and caller.token is not None and caller.token.parent is not None:
-        await house.store.drop_token(caller.token.id)
+        await context.store.drop_token(caller.token.id)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
 
 
-def _me(house: House, caller: Caller) -> schemas.Me:
+def _me(context: ServerContext, caller: Caller) -> schemas.Me:
     scopes: list[schemas.Scope] = [scope for scope in schemas.SCOPES if caller.may(scope)]
-    return schemas.Me(name=caller.name, scopes=scopes, token_needed=house.demands_token, version=__version__)
+    return schemas.Me(name=caller.name, scopes=scopes, token_needed=context.demands_token, version=__version__)

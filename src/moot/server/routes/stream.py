@@ -1,4 +1,4 @@
-"""One stream for a whole page: browsers keep no more than six connections to a server."""
+"""One event stream for a whole page: browsers open no more than six connections to a server."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 
-from moot.errors import InputError, NoSuchDebate
-from moot.server import dialects
-from moot.server.house import Here, Reader, still_allowed
+from moot.core.errors import InputError, NoSuchDebate
+from moot.core.types import Debate
+from moot.server.context import Context, Reader, still_allowed
+from moot.server.encoders import EventEncoder
 from moot.server.problems import documented
 from moot.server.routes.debates import Html
 from moot.server.routes.transcript import check_room
 from moot.server.sse import Events, Stream
-from moot.types import Debate
 
 router = APIRouter(tags=["transcript"])
 
@@ -42,8 +42,8 @@ _STREAM: dict[str, Any] = {
         **documented("unknown-debate", "invalid", "too-many-streams"),
     },
 )
-async def stream(
-    house: Here,
+async def watch_many(
+    context: Context,
     caller: Reader,
     debates: Annotated[
         str,
@@ -53,7 +53,7 @@ async def stream(
         ),
     ] = "",
     newest: Annotated[
-        bool, Query(description="tell of the newest debates, now and whenever one of them changes")
+        bool, Query(description="also send the newest debates, now and whenever one of them changes")
     ] = False,
     html: Html = False,
     last_event_id: Annotated[
@@ -67,20 +67,20 @@ async def stream(
     found: list[tuple[Debate, int]] = []
     for debate_id, after in wanted.items():
         try:
-            found.append((await house.store.get(debate_id), after))
+            found.append((await context.store.get(debate_id), after))
         except NoSuchDebate:
             raise NoSuchDebate(debate_id) from None
-    check_room(house)
-    told = Stream(
-        house.live,
-        dialects.Moot(house.app, with_html=html),
+    check_room(context)
+    stream = Stream(
+        context.live,
+        EventEncoder(context.app, with_html=html),
         found,
         with_list=newest,
         lasting=True,
-        closing=house.closing,
-        allowed=still_allowed(house, caller, "read"),
+        closing=context.closing,
+        allowed=still_allowed(context, caller, "read"),
     )
-    return Events(told)
+    return Events(stream)
 
 
 def _places(text: str) -> dict[str, int]:

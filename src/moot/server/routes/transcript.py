@@ -1,4 +1,4 @@
-"""What was said: turns, events (a page, or live), audit, trace, proof."""
+"""Transcripts: turns, events (a page, or live), audit, trace, proof."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.sse import EventSourceResponse
 
 from moot.config import masked, shown
-from moot.server import dialects, schemas, views
-from moot.server.house import DebateId, Here, House, Reader, still_allowed
+from moot.core.types import Debate, Json
+from moot.server import schemas, views
+from moot.server.context import Context, DebateId, Reader, ServerContext, still_allowed
+from moot.server.encoders import OWN, encoder_of
 from moot.server.problems import Refused, documented
 from moot.server.routes.debates import Html
 from moot.server.sse import MAX_STREAMS, Events, Stream
-from moot.types import Debate, Json
+from moot.server.wordings import wording_after
 
 router = APIRouter(tags=["transcript"])
 
@@ -22,7 +24,7 @@ After = Annotated[int, Query(ge=0, le=2**53, description="only what comes after 
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 _STREAM: dict[str, Any] = {
-    "description": "A page of events; or, for those who accept `text/event-stream` or anything, the live stream",
+    "description": "A page of events; or, for clients that accept `text/event-stream` or anything, the live stream",
     "content": {
         "text/event-stream": {
             "schema": {
@@ -46,10 +48,10 @@ _STREAM: dict[str, Any] = {
     responses=LOOKS,
 )
 async def turns(
-    debate_id: DebateId, house: Here, caller: Reader, after: After = 0, limit: Limit = 500, html: Html = False
+    debate_id: DebateId, context: Context, caller: Reader, after: After = 0, limit: Limit = 500, html: Html = False
 ) -> Response:
-    debate = await house.find(debate_id)
-    found = await house.store.turns(debate.id, after)
+    debate = await context.find(debate_id)
+    found = await context.store.turns(debate.id, after)
     items = [views.turn(turn, with_html=html) for turn in found[:limit]]
     view = schemas.TurnPage(items=items, next=items[-1].seq if len(found) > limit else None)
     return Response(views.json_of(view), media_type="application/json")
@@ -58,11 +60,11 @@ async def turns(
 @router.get(
     "/v1/debates/{debate_id}/events",
     operation_id="watchDebate",
-    summary="What happened and happens in a debate: live, or as a page",
+    summary="The events of a debate: live, or as a page",
     response_model=schemas.EventPage,
     responses={
         200: _STREAM,
-        204: {"description": "Nothing more will come: a browser that reconnects after the end stops there"},
+        204: {"description": "The debate is over and the client has every event: `EventSource` stops reconnecting"},
         **LOOKS,
         **documented("too-many-streams"),
     },
@@ -70,7 +72,7 @@ async def turns(
 async def events(
     request: Request,
     debate_id: DebateId,
-    house: Here,
+    context: Context,
     caller: Reader,
     after: After = 0,
     limit: Limit = 500,
@@ -79,36 +81,39 @@ async def events(
         Literal["end", "rest"],
         Query(description="the stream ends when the debate is completed or canceled, or as soon as it rests"),
     ] = "end",
-    dialect: Annotated[dialects.Name, Query(description="how the stream's events are worded")] = "moot",
+    dialect: Annotated[
+        str, Query(max_length=100, description="how the stream's events are worded: `moot`, or a dialect of its format")
+    ] = OWN,
     last_event_id: Annotated[
         str | None, Header(max_length=100, description="set by a browser that reconnects; wins over `after`")
     ] = None,
 ) -> Response:
     """With `Accept: application/json` a page of durable events; otherwise a live stream of them, from `after` on, and
-    of the text that is being written. Come back with the last id and nothing is missed or told twice."""
-    debate = await house.find(debate_id)
+    of the text that is being written. A client that reconnects with the last id misses nothing, and gets nothing
+    twice."""
+    debate = await context.find(debate_id)
+    encoder = encoder_of(dialect, context.app, debate, with_html=html)
     if _wants_page(request.headers.get("accept", "")):
-        return await _page(house, debate, after, limit, with_html=html)
-    worded = dialects.dialect_of(dialect, house.app, debate, with_html=html)
+        return await _page(context, debate, after, limit, with_html=html)
     returning = last_event_id is not None and last_event_id.isdecimal()
     if returning:
         after = int(last_event_id or 0)
         if debate.terminal and after >= debate.last_seq:
             return Response(status_code=204)
-    check_room(house)
+    check_room(context)
     stream = Stream(
-        house.live,
-        worded,
+        context.live,
+        encoder,
         [(debate, after)],
         until_rest=until == "rest",
-        closing=house.closing,
-        allowed=still_allowed(house, caller, "read"),
+        closing=context.closing,
+        allowed=still_allowed(context, caller, "read"),
     )
     return Events(stream)
 
 
-def check_room(house: House) -> None:
-    if house.live.streams >= MAX_STREAMS:
+def check_room(context: ServerContext) -> None:
+    if context.live.streams >= MAX_STREAMS:
         raise Refused("too-many-streams", f"{MAX_STREAMS:,} streams are open, which is the most. Close some.")
 
 
@@ -117,9 +122,10 @@ def _wants_page(accept: str) -> bool:
     return "application/json" in kinds and EventSourceResponse.media_type not in kinds
 
 
-async def _page(house: House, debate: Debate, after: int, limit: int, *, with_html: bool) -> Response:
-    found = await house.store.events(debate.id, after, limit + 1)
-    items = [views.event(debate.id, event, with_html=with_html) for event in found[:limit]]
+async def _page(context: ServerContext, debate: Debate, after: int, limit: int, *, with_html: bool) -> Response:
+    found = await context.store.events(debate.id, after, limit + 1)
+    wording = await wording_after(context.store, debate, after)
+    items = [views.event(debate.id, event, wording, with_html=with_html) for event in found[:limit]]
     view = schemas.EventPage(items=items, next=items[-1].seq if len(found) > limit else None)
     return Response(views.json_of(view), media_type="application/json")
 
@@ -131,13 +137,14 @@ async def _page(house: House, debate: Debate, after: int, limit: int, *, with_ht
     response_model=schemas.Audit,
     responses={**LOOKS, **documented("rules-changed")},
 )
-async def audit(debate_id: DebateId, house: Here, caller: Reader) -> schemas.Audit:
-    debate = await house.find(debate_id)
-    told = await house.app.audit(debate.id)
-    about: Json = {**told["debate"], "config": shown(told["debate"]["config"]), "cast": shown(told["debate"]["cast"])}
-    turns = [_without_addresses(turn) for turn in told["turns"]]
-    events = [each if each["type"].isupper() else {**each, "data": shown(each["data"])} for each in told["events"]]
-    return schemas.Audit(debate={**about, "error": shown(about["error"])}, turns=turns, events=events)
+async def audit(debate_id: DebateId, context: Context, caller: Reader) -> schemas.Audit:
+    debate = await context.find(debate_id)
+    found = await context.app.audit(debate.id)
+    about: Json = found["debate"]
+    about = {**about, "config": shown(about["config"]), "cast": shown(about["cast"]), "error": shown(about["error"])}
+    turns = [_without_addresses(turn) for turn in found["turns"]]
+    events = [each if each["type"].isupper() else {**each, "data": shown(each["data"])} for each in found["events"]]
+    return schemas.Audit(debate=about, turns=turns, events=events)
 
 
 def _without_addresses(turn: Json) -> Json:
@@ -156,13 +163,13 @@ def _without_addresses(turn: Json) -> Json:
     response_model=schemas.Trace,
     responses={**LOOKS, **documented("not-found")},
 )
-async def trace(debate_id: DebateId, house: Here, caller: Reader) -> schemas.Trace:
-    """Only some formats have one: `crucible` does."""
-    debate = await house.find(debate_id)
-    told = await house.app.trace(debate.id)
-    if told is None:
+async def trace(debate_id: DebateId, context: Context, caller: Reader) -> schemas.Trace:
+    """Not every format has one."""
+    debate = await context.find(debate_id)
+    found = await context.app.trace(debate.id)
+    if found is None:
         raise Refused("not-found", f"The format {debate.format!r} keeps no account of its own. See its turns.")
-    return schemas.Trace(format=debate.format, trace=shown(told))
+    return schemas.Trace(format=debate.format, trace=shown(found))
 
 
 @router.get(
@@ -172,9 +179,9 @@ async def trace(debate_id: DebateId, house: Here, caller: Reader) -> schemas.Tra
     response_model=schemas.Proof,
     responses={**LOOKS, **documented("rules-changed")},
 )
-async def proof(debate_id: DebateId, house: Here, caller: Reader) -> schemas.Proof:
-    debate = await house.find(debate_id)
-    proof = await house.app.prove(debate.id)
+async def proof(debate_id: DebateId, context: Context, caller: Reader) -> schemas.Proof:
+    debate = await context.find(debate_id)
+    proof = await context.app.prove(debate.id)
     line, recorded, replayed = proof.first_difference or (None, None, None)
     return schemas.Proof(
         same=proof.same,

@@ -1,11 +1,11 @@
-"""Where a PostgreSQL database is. Its password is in `url` and nowhere else."""
+"""Addresses of PostgreSQL databases. The password is in `url` and nowhere else."""
 
 from __future__ import annotations
 
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from moot.errors import InputError
-from moot.types import record
+from moot.core.errors import InputError
+from moot.core.types import record
 
 SCHEMES = ("postgresql", "postgres")
 _FORM = "Write postgresql://USER:PASSWORD@HOST:5432/DATABASE"
@@ -14,16 +14,16 @@ _FORM = "Write postgresql://USER:PASSWORD@HOST:5432/DATABASE"
 @record
 class Address:
     url: str
-    user: str  # empty: as the environment says
+    user: str  # empty: from the environment
     server: str  # host and port, or the folder of a socket
     database: str
 
     def __str__(self) -> str:
-        """For people: no password, nor anything else that the address may hold."""
+        """The address for people, without password and parameters."""
         return f"postgresql://{f'{self.user}@' if self.user else ''}{self.server}/{self.database}"
 
     def exists(self) -> bool:
-        """Only the server knows."""
+        """Always True: only the server knows."""
         return True
 
 
@@ -32,7 +32,7 @@ def is_address(text: str) -> bool:
 
 
 def read_address(url: str) -> Address:
-    """Raises InputError, which never quotes the address: what can't be read may be part of a password."""
+    """Raises InputError. Its message never quotes the address: an unreadable part may belong to the password."""
     scheme, _, rest = url.partition("://")
     if scheme not in SCHEMES:
         raise InputError(f"The database's address begins with a scheme that moot does not know. {_FORM}.")

@@ -1,4 +1,4 @@
-"""What goes wrong between here and the server, in words that say what to do."""
+"""Errors of the server and the connection: which can be retried, and what to tell people."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ import errno
 import os
 import socket
 
-from moot.errors import InputError, MootError, NotWritable, StoreError
+from moot.core.errors import InputError, MootError, NotWritable, StoreError
 from moot.store.postgres.address import Address
 
-LOST = ("08", "57P01", "57P02", "57P03", "57P05")  # the connection, or the server, is gone or not yet there
-NOT_YET = ("57P03", "53300")  # it starts, stops, or has no connection to spare
-CLASHED = ("40001", "40P01")  # nothing was written, and the next try may get through
+LOST = ("08", "57P01", "57P02", "57P03", "57P05")  # connection or server gone, or not there yet
+NOT_YET = ("57P03", "53300")  # starting, stopping, or out of connections
+CLASHED = ("40001", "40P01")  # serialization failure or deadlock: nothing was written, a retry may succeed
 UNIQUE = "23505"
 _DENIED = ("28P01", "28000")
 
 
-def state(error: BaseException) -> str:
-    """PostgreSQL's code for the error; empty when it is not the server that complains."""
+def sqlstate(error: BaseException) -> str:
+    """Return PostgreSQL's error code; empty when the error did not come from the server."""
     return getattr(error, "sqlstate", None) or ""
 
 
 def is_lost(error: BaseException) -> bool:
-    """The server may be back soon. What was under way may have been written."""
-    code = state(error)
+    """Whether the server may be back soon. A write that was under way may have been made."""
+    code = sqlstate(error)
     if code:
         return code.startswith(LOST) or code in NOT_YET
     closed = type(error).__name__ in ("InterfaceError", "InternalClientError")  # asyncpg: "connection is closed"
-    return isinstance(error, OSError) or closed  # a time-out is an OSError, too
+    return isinstance(error, OSError) or closed  # TimeoutError is an OSError
 
 
 def readable(error: Exception, address: Address, *, opening: bool = False) -> Exception:
-    """`opening`: nothing has worked yet, so the address is what to look at."""
+    """Translate an error into one that says what to do. `opening`: nothing has worked yet, so suspect the address."""
     if isinstance(error, MootError):
         return error
-    code, text = state(error), _said(error)
+    code, text = sqlstate(error), _message(error)
     server = f"The PostgreSQL server at {address.server}" if address.server else "The PostgreSQL server"
     user = f"user {address.user!r}" if address.user else "you"
     if code in _DENIED:
@@ -48,8 +48,9 @@ def readable(error: Exception, address: Address, *, opening: bool = False) -> Ex
         )
     if code == "42501":
         return NotWritable(
-            f"A privilege is missing in {address} ({text}). Let its owner run `moot db migrate` and grant what "
-            "docs/database.md lists, or use a database of your own."
+            f"A privilege is missing in {address} ({text}). Use a database of your own, or let the owner of this one "
+            "grant what docs/database.md lists and bring the schema up to date.",
+            remedy="migrate",
         )
     if code == "3F000":
         return NotWritable(
@@ -62,14 +63,16 @@ def readable(error: Exception, address: Address, *, opening: bool = False) -> Ex
         )
     if code == "53100":
         return NotWritable(
-            f"{server} has no disk space left ({text}). Free some, then `moot resume`: what is stored is whole."
+            f"{server} has no disk space left ({text}). What is stored is whole: free some, then go on.",
+            remedy="resume",
         )
     if code == "53300":
         return StoreError(
             f"{server} has no connection to spare ({text}). Raise its max_connections, or run fewer processes."
         )
     if code == "42P01":
-        return StoreError(f"A table is missing in {address} ({text}). Run `moot db migrate`, or restore a backup.")
+        missing = f"A table is missing in {address} ({text}). Restore a backup, or bring the schema up to date."
+        return StoreError(missing, remedy="migrate")
     if code == "55P03":
         return StoreError(f"Another transaction holds a table of {address} ({text}). Wait for it, and try again.")
     if code and not is_lost(error):
@@ -83,15 +86,16 @@ def readable(error: Exception, address: Address, *, opening: bool = False) -> Ex
         return StoreError(
             f"{server} does not answer ({text}). Start it, or check host and port in --db or MOOT_DATABASE_URL."
         )
-    return StoreError(f"{server} is gone ({text}). What is stored is whole: `moot resume` goes on when it is back.")
+    gone = f"{server} is gone ({text}). What is stored is whole: when it is back, go on."
+    return StoreError(gone, remedy="resume")
 
 
-def _said(error: Exception) -> str:
+def _message(error: Exception) -> str:
     if isinstance(error, socket.gaierror):
         return "no such host"
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)
     text = str(error).partition("\n")[0].rstrip(".")
-    if "Connect call failed" in text:  # by several ways, none of which led there
+    if "Connect call failed" in text:  # several addresses were tried, and all failed
         return os.strerror(errno.ECONNREFUSED)
     return text or ("no answer in time" if isinstance(error, TimeoutError) else type(error).__name__)

@@ -1,75 +1,93 @@
-"""The statements behind what the store remembers of completed debates."""
+"""Memory's index in PostgreSQL: terms in a tsvector, vectors as bytea."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from moot.store import Hits, Memorized, Vector, Vectors
-from moot.store.postgres.link import Link, sql
+from moot.core.types import Debate
+from moot.store import Hits, MemoryEntry, Vector, Vectors
+from moot.store.postgres.connections import Connection, sql
+from moot.store.postgres.database import Database
+from moot.store.rows import Row, debate_of
 
-COMMON = 1000  # so many memories may have a word before it can be too common to search by
+COMMON = 1000  # a word that more debates have may be too common to search by
 MAX_WORD = 500  # characters; PostgreSQL's index takes 2,046 bytes
 _LOCK = 0x6D656D  # "mem"
 
 
-async def remember(link: Link, memories: Sequence[Memorized], now: float) -> None:
-    async with link.transaction():
-        # One at a time: the counts of the same words would be locked in different orders.
-        await link.execute(f"select pg_advisory_xact_lock({_LOCK})")
-        for memory in memories:
-            values = {
-                "id": memory.debate_id,
-                "decided": memory.decided,
-                "demonstration": memory.demonstration,
-                "embedder": memory.embedder,
-                "embedding": memory.embedding,
-                "words": _distinct(memory.words),
-                "now": now,
-            }
-            await sql("remember").on(link, values)
+class PostgresMemories(Database):
+    async def unremembered(self, embedder: str, limit: int) -> Sequence[Debate]:
+        found = [debate_of(row) for row in await self._rows("unremembered", limit=limit)]
+        if embedder and len(found) < limit:
+            more = await self._rows("remembered_otherwise", embedder=embedder, limit=limit - len(found))
+            found += [debate_of(row) for row in more]
+        return found
+
+    async def remember(self, entries: Sequence[MemoryEntry]) -> None:
+        async def work(connection: Connection, _: bool) -> None:
+            async with connection.transaction():
+                # One process at a time: two would lock the counts of the same words in different orders.
+                await connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
+                for entry in entries:
+                    values = {
+                        "id": entry.debate_id,
+                        "decided": entry.decided,
+                        "demonstration": entry.demonstration,
+                        "embedder": entry.embedder,
+                        "embedding": entry.embedding,
+                        "words": _distinct(entry.words),
+                        "now": self.now(),
+                    }
+                    await sql("remember").on(connection, values)
+
+        await self.with_connection(work)
+
+    async def search(
+        self, words: Sequence[str], limit: int, *, decided: bool = False, demonstrations: bool = True
+    ) -> Hits:
+        rows = await self._rows("memory_words", words=_distinct(words) or [""])  # the total is returned in any case
+        total = rows[0]["total"]
+        frequency: dict[str, int] = {row["word"]: row["memories"] for row in rows if row["word"]}
+        known = [word for word, count in frequency.items() if count]
+        # Very common words cost time and hardly change the ranking, if there are rarer ones.
+        rare = [word for word in known if frequency[word] <= max(COMMON, total // 20)] or known
+        if not rare:
+            return Hits(total=total, document_frequency=frequency)
+        quoted = [_quoted(word) for word in rare]
+        found = await self._rows(
+            "search_memories",
+            query=" | ".join(quoted),
+            words=quoted,
+            weights=[math.log((total + 1) / frequency[word]) + 1 for word in rare],
+            decided=decided,
+            demonstrations=demonstrations,
+            limit=limit,
+        )
+        return Hits(ids=[row["session_id"] for row in found], total=total, document_frequency=frequency)
+
+    async def vectors(self, embedder: str, after: int = 0, limit: int = 5000) -> Vectors:
+        (count,) = await self._rows("count_vectors", embedder=embedder)
+        rows = await self._rows("memory_vectors", embedder=embedder, after=after, limit=limit)
+        return Vectors(total=count["total"], vectors=[_vector_of(row) for row in rows])
+
+    async def embeddings(self, embedder: str, hashes: Collection[str]) -> Mapping[str, bytes]:
+        rows = await self._rows("embeddings", embedder=embedder, hashes=list(hashes))
+        return {row["hash"]: row["embedding"] for row in rows}
+
+    async def keep_embeddings(self, embedder: str, embeddings: Mapping[str, bytes]) -> None:
+        if embeddings:
+            hashes, kept = list(embeddings), list(embeddings.values())
+            await self._rows("keep_embeddings", embedder=embedder, hashes=hashes, embeddings=kept)
 
 
-async def search(link: Link, words: Sequence[str], limit: int, *, decided: bool, demonstrations: bool) -> Hits:
-    asked = _distinct(words)
-    if not asked:
-        asked = [""]  # the total is still told
-    rows = await sql("memory_words").on(link, {"words": asked})
-    total = rows[0]["total"]
-    having: dict[str, int] = {row["word"]: row["memories"] for row in rows if row["word"]}
-    known = [word for word, count in having.items() if count]
-    # Where there are rarer words, those that a large part of all memories has would only cost time.
-    telling = [word for word in known if having[word] <= max(COMMON, total // 20)] or known
-    if not telling:
-        return Hits(total=total, having=having)
-    quoted = [_quoted(word) for word in telling]
-    values = {
-        "query": " | ".join(quoted),
-        "words": quoted,
-        "weights": [math.log((total + 1) / having[word]) + 1 for word in telling],
-        "decided": decided,
-        "demonstrations": demonstrations,
-        "limit": limit,
-    }
-    found = await sql("search_memories").on(link, values)
-    return Hits(ids=[row["session_id"] for row in found], total=total, having=having)
-
-
-async def vectors(link: Link, embedder: str, after: int, limit: int) -> Vectors:
-    (count,) = await sql("count_vectors").on(link, {"embedder": embedder})
-    rows = await sql("memory_vectors").on(link, {"embedder": embedder, "after": after, "limit": limit})
-    return Vectors(
-        total=count["total"],
-        vectors=[
-            Vector(
-                place=row["id"],
-                debate_id=row["session_id"],
-                decided=row["decided"],
-                demonstration=row["demonstration"],
-                embedding=row["embedding"],
-            )
-            for row in rows
-        ],
+def _vector_of(row: Row) -> Vector:
+    return Vector(
+        place=row["id"],
+        debate_id=row["session_id"],
+        decided=row["decided"],
+        demonstration=row["demonstration"],
+        embedding=row["embedding"],
     )
 
 
@@ -78,6 +96,6 @@ def _distinct(words: Sequence[str]) -> list[str]:
 
 
 def _quoted(word: str) -> str:
-    """As a word of a query, whatever it is made of."""
+    """As a lexeme of a tsquery, whatever characters it has."""
     escaped = word.replace("\\", "\\\\").replace("'", "''")
     return f"'{escaped}'"

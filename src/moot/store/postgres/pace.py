@@ -1,4 +1,4 @@
-"""Rate limits that all processes on one database keep together. Each share is one statement, by the server's clock."""
+"""Rate limits shared by all processes on one database. Each reservation is one statement, by the server's clock."""
 
 from __future__ import annotations
 
@@ -7,45 +7,45 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from moot.errors import StoreError
-from moot.pace import OwnPace, Rates, Share
+from moot.core.errors import StoreError
+from moot.core.pace import InProcessPace, Rates, Reservation
 from moot.store.postgres import PostgresStore
-from moot.store.postgres.link import sql
+from moot.store.postgres.connections import sql
 from moot.store.rows import Row
 
-log = logging.getLogger("moot.pace")
+log = logging.getLogger("moot.core.pace")
 
 
 class SharedPace:
     def __init__(self, store: PostgresStore, *, clock: Callable[[], float] | None = None) -> None:
-        """`clock` is the server's unless given."""
+        """`clock`: used instead of the server's."""
         self._store, self._clock = store, clock
-        self._alone = OwnPace(time.monotonic)  # while the database is gone
+        self._alone = InProcessPace(time.monotonic)  # the fallback while the database is gone
 
-    async def take(self, name: str, rates: Rates, tokens: int) -> Share:
+    async def take(self, name: str, rates: Rates, tokens: int) -> Reservation:
         try:
-            (row,) = await self._do("take_share", name, rates, size=float(tokens))
+            (row,) = await self._do("pace_take", name, rates, size=float(tokens))
         except StoreError as error:
             log.warning("The limit of %s is kept by this process alone for now: %s", name, error)
             return await self._alone.take(name, rates, tokens)
-        return Share(wait=row["wait"], start=row["start"])
+        return Reservation(wait=row["wait"], start=row["start"])
 
-    async def left(self, name: str, rates: Rates, share: Share) -> float:
+    async def left(self, name: str, rates: Rates, reservation: Reservation) -> float:
         try:
-            rows = await self._do("left_of_share", name, rates, start=share.start)
+            rows = await self._do("pace_left", name, rates, start=reservation.start)
         except StoreError:
-            return 0.0  # it has waited for what it was told
+            return 0.0  # the caller has waited as long as `take` said
         return rows[0]["wait"] if rows else 0.0
 
     async def give_back(self, name: str, rates: Rates, requests: int, tokens: int) -> None:
         try:
-            await self._do("give_share_back", name, rates, requests_back=float(requests), tokens_back=float(tokens))
+            await self._do("pace_give_back", name, rates, requests_back=float(requests), tokens_back=float(tokens))
         except StoreError:
-            pass  # it is earned again within the minute
+            pass  # the bucket refills within a minute anyway
 
     async def pause(self, name: str, rates: Rates, seconds: float) -> None:
         try:
-            await self._do("pause_shares", name, rates, seconds=seconds)
+            await self._do("pace_pause", name, rates, seconds=seconds)
         except StoreError as error:
             log.warning("Others could not be told to wait for %s: %s", name, error)
             await self._alone.pause(name, rates, seconds)
@@ -61,5 +61,5 @@ class SharedPace:
             "tokens_at_once": rates.tokens_at_once,
             **values,
         }
-        # What a lost connection leaves open is done again: a share too much is a call too few.
-        return await self._store.linked(lambda link, _: sql(statement).on(link, given))
+        # Not idempotent: a retry may reserve twice, which only delays a call.
+        return await self._store.with_connection(lambda connection, _: sql(statement).on(connection, given))

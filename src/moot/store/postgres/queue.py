@@ -1,4 +1,4 @@
-"""The queue on PgQueuer. It delivers; what is delivered is decided by the sessions and their turns."""
+"""The queue on PgQueuer. It only delivers ids: what is done with a debate is decided by its row and its turns."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from moot.errors import InputError
+from moot.core.errors import InputError
+from moot.core.types import Debate, Status
 from moot.store.postgres import PostgresStore
+from moot.store.postgres.connections import Connection, connect, sql
 from moot.store.postgres.faults import readable
-from moot.store.postgres.link import Link, connect, sql
-from moot.store.postgres.overview import depth
+from moot.store.postgres.overview import HEARTBEAT_SECONDS, depth, stuck
 from moot.store.queue import Advance, Depth, Stuck, Swept
 from moot.store.rows import Row, debate_of, seen_values
-from moot.types import Debate, Status
 
 if TYPE_CHECKING:
     from pgqueuer.models import Job
@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ADVANCE, EXPIRE = "advance", "expire"
-HEARTBEAT_SECONDS = 12.0  # a worker silent for so long has its jobs given to others
-POLL_SECONDS = 2.0  # how long a notification that was missed can delay a job
-BATCH = 10  # taken at a time: more, and who comes first leaves the others nothing
-TIDY_SECONDS = 3600.0  # how often old notes on jobs are removed
+POLL_SECONDS = 2.0  # by which a lost notification delays a job at most
+BATCH = 10  # jobs taken at a time: with more, the first worker leaves the others nothing
+TIDY_SECONDS = 3600.0  # between two deletions of PgQueuer's old log rows
 
-logging.getLogger("pgqueuer").setLevel(logging.CRITICAL)  # what it would say of lost connections, we say
+logging.getLogger("pgqueuer").setLevel(logging.CRITICAL)  # lost connections are reported by us
 
 
 class PgQueue:
@@ -44,35 +43,35 @@ class PgQueue:
     async def put(self, debate_id: str, *, expect: Collection[Status], seen: Debate | None = None) -> Debate | None:
         tried: set[float] = set()
 
-        async def work(link: Link, again: bool) -> Debate | None:
-            async with link.transaction():
-                statuses = {*expect, "running"} if again else expect  # it may be queued already, or driven
+        async def work(connection: Connection, retried: bool) -> Debate | None:
+            async with connection.transaction():
+                statuses = {*expect, "running"} if retried else expect  # the first try may have arrived
                 now = self._store.now()
                 values = {"id": debate_id, "expect": list(statuses), "now": now, **seen_values(seen)}
-                rows = await sql("queue_up").on(link, values)
+                rows = await sql("queue_up").on(connection, values)
                 if not rows:
-                    if not again:
+                    if not retried:
                         return None
-                    found = [debate_of(row) for row in await sql("get_session").on(link, values)]
+                    found = [debate_of(row) for row in await sql("get_session").on(connection, values)]
                     arrived = [one for one in found if one.status not in expect or one.updated_at in tried]
                     return arrived[0] if arrived else None
                 tried.add(now)
-                await self._enqueue(link, rows)
+                await self._enqueue(connection, rows)
                 return debate_of(rows[0])
 
-        return await self._linked(work)
+        return await self._with_connection(work)
 
     async def put_later(self, debate_id: str, seconds: float) -> None:
-        async def work(link: Link, _: bool) -> None:
-            await self._queries(link).enqueue(
+        async def work(connection: Connection, _: bool) -> None:
+            await self._queries(connection).enqueue(
                 EXPIRE,
                 debate_id.encode(),
                 execute_after=timedelta(seconds=seconds),
-                dedupe_key=f"{EXPIRE}/{debate_id}/{self._store.now() + seconds:.0f}",  # it may ask again, and again
+                dedupe_key=f"{EXPIRE}/{debate_id}/{self._store.now() + seconds:.0f}",  # a debate may wait several times
                 on_conflict="skip",
             )
 
-        await self._linked(work)
+        await self._with_connection(work)
 
     async def answered(self, debate_id: str) -> None:
         await self._queue_all("answered", id=debate_id)
@@ -80,14 +79,12 @@ class PgQueue:
     async def sweep(self, quiet_seconds: float) -> Swept:
         orphans = await self._queue_all("orphans", quiet=quiet_seconds)
         answered = await self._queue_all("answered", id=None)
-        stopped = await self._linked(lambda link, _: sql("stranded").on(link, {"now": self._store.now()}))
+        stopped = await self._rows("stranded")
         await self._tidy()
         return Swept(orphans=orphans, answered=answered, stopped=len(stopped))
 
     async def stuck(self, seconds: float) -> Sequence[Stuck]:
-        values = {"seconds": seconds, "beat": 2 * HEARTBEAT_SECONDS}
-        rows = await self._linked(lambda link, _: sql("stuck").on(link, {**values, "now": self._store.now()}))
-        return [Stuck(debate_id=row["id"], status=row["status"], since=row["since"], why=row["why"]) for row in rows]
+        return await self._with_connection(lambda connection, _: stuck(connection, self._store.now(), seconds))
 
     async def run(
         self, advance: Advance, expire: Callable[[], Awaitable[None]], *, at_once: int, stop: asyncio.Event
@@ -97,20 +94,20 @@ class PgQueue:
         from pgqueuer.types import Channel
 
         await self.open()
-        gone = asyncio.Event()  # the connection: whoever waits for a debate here need not, it is driven on anyway
-        link: Link | None = None
+        gone = asyncio.Event()  # the connection is lost: jobs need not be waited for, their debates are driven anyway
+        connection: Connection | None = None
         watching: asyncio.Task[None] | None = None
         try:
-            link = await connect(self._store.address)
-            link.add_termination_listener(lambda _: gone.set())
+            connection = await connect(self._store.address)
+            connection.add_termination_listener(lambda _: gone.set())
             manager = QueueManager(
-                self._queries_on(_frail(link, gone)),
+                self._queries_on(_failing_fast(connection, gone)),
                 channel=Channel(self._names.channel),
             )
 
             @manager.entrypoint(ADVANCE, accepts_context=False)
             async def _(job: Job) -> None:
-                taken = await _until_either(advance((job.payload or b"").decode()), gone)
+                taken = await _unless(gone, advance((job.payload or b"").decode()))
                 if taken is False:
                     raise RetryRequested(timedelta(seconds=0 if stop.is_set() else POLL_SECONDS))
 
@@ -118,7 +115,7 @@ class PgQueue:
             async def _(job: Job) -> None:
                 await expire()
 
-            watching = asyncio.create_task(_when_either(stop, gone, manager.shutdown))
+            watching = asyncio.create_task(_set_on_either(stop, gone, manager.shutdown))
             delivering = asyncio.create_task(
                 manager.run(
                     dequeue_timeout=timedelta(seconds=POLL_SECONDS),
@@ -130,7 +127,7 @@ class PgQueue:
             try:
                 await asyncio.shield(delivering)
             except asyncio.CancelledError:
-                link.terminate()  # else it would wait for all that it has delivered
+                connection.terminate()  # otherwise PgQueuer waits for all jobs it has delivered
                 await asyncio.gather(delivering, return_exceptions=True)
                 raise
         except Exception as error:
@@ -140,37 +137,36 @@ class PgQueue:
                 watching.cancel()
                 with suppress(asyncio.CancelledError):
                     await watching
-            if link is not None:
-                link.terminate()
+            if connection is not None:
+                connection.terminate()
 
     async def depth(self) -> Depth:
-        return await self._linked(lambda link, _: depth(link))
+        return await self._with_connection(lambda connection, _: depth(connection))
 
     async def workers(self) -> Mapping[str, int]:
-        rows = await self._linked(lambda link, _: sql("drivers").on(link, {"now": self._store.now()}))
-        return {row["owner"]: row["debates"] for row in rows}
+        return {row["owner"]: row["debates"] for row in await self._rows("drivers")}
 
     async def _queue_all(self, name: str, **values: Any) -> int:
-        async def work(link: Link, _: bool) -> int:
-            async with link.transaction():
-                rows = await sql(name).on(link, {**values, "now": self._store.now()})
+        async def work(connection: Connection, _: bool) -> int:
+            async with connection.transaction():
+                rows = await sql(name).on(connection, {**values, "now": self._store.now()})
                 if rows:
-                    await self._enqueue(link, rows)
+                    await self._enqueue(connection, rows)
                 return len(rows)
 
-        return await self._linked(work)
+        return await self._with_connection(work)
 
     async def _tidy(self) -> None:
-        """PgQueuer notes each job for ever; nobody here reads it."""
+        """Delete PgQueuer's log and statistics, which it keeps for ever and nothing reads."""
         now = time.monotonic()
         if self._tidied is None or now - self._tidied > TIDY_SECONDS:
             self._tidied = now
             for name in ("tidy_log", "tidy_statistics"):
-                await self._linked(lambda link, _, name=name: sql(name).on(link, {}))
+                await self._rows(name)
 
-    async def _enqueue(self, link: Link, rows: Sequence[Row]) -> None:
-        """The key has the epoch and the number of events, so that a resume is not taken for the job that just ends."""
-        await self._queries(link).enqueue(
+    async def _enqueue(self, connection: Connection, rows: Sequence[Row]) -> None:
+        """The dedupe key has epoch and last event, so that a resume is not mistaken for the job that is just ending."""
+        await self._queries(connection).enqueue(
             [ADVANCE] * len(rows),
             [str(row["id"]).encode() for row in rows],
             [0] * len(rows),
@@ -178,32 +174,35 @@ class PgQueue:
             on_conflict="skip",
         )
 
-    async def _linked(self, work: Callable[[Link, bool], Awaitable[Any]]) -> Any:
+    async def _rows(self, name: str) -> Sequence[Row]:
+        return await self._with_connection(lambda c, _: sql(name).on(c, {"now": self._store.now()}))
+
+    async def _with_connection(self, work: Callable[[Connection, bool], Awaitable[Any]]) -> Any:
         await self.open()
-        return await self._store.linked(work)
+        return await self._store.with_connection(work)
 
     async def open(self) -> None:
-        """Bring PgQueuer's tables up to date; several processes may do it at once."""
+        """Create or upgrade PgQueuer's tables. Safe when several processes do it at once."""
         if self._installed:
             return
 
-        async def work(link: Link, _: bool) -> None:
-            queries = self._queries(link)
+        async def work(connection: Connection, _: bool) -> None:
+            queries = self._queries(connection)
             async with queries.schema_lock():
                 if not await queries.schema_is_installed():
                     await queries.install()
                     return
                 plan = await queries.plan_upgrade()
                 for statement in plan.statements:
-                    await link.execute(statement)
+                    await connection.execute(statement)
 
-        await self._store.linked(work)
+        await self._store.with_connection(work)
         self._installed = True
 
-    def _queries(self, link: Link) -> Queries:
+    def _queries(self, connection: Connection) -> Queries:
         from pgqueuer.adapters.drivers.asyncpg import AsyncpgDriver
 
-        return self._queries_on(AsyncpgDriver(cast(Any, link)))
+        return self._queries_on(AsyncpgDriver(cast(Any, connection)))
 
     def _queries_on(self, driver: Any) -> Queries:
         from pgqueuer.queries import Queries
@@ -223,7 +222,7 @@ class PgQueue:
 
     @cached_property
     def _names(self) -> Any:
-        """All of them given: PgQueuer would read them from variables as common as CHANNEL."""
+        """All names are given: PgQueuer reads missing ones from environment variables as common as CHANNEL."""
         try:
             from pgqueuer.domain.settings import DBSettings, Durability
         except ImportError:
@@ -244,12 +243,12 @@ class PgQueue:
         )
 
 
-def _frail(link: Link, broken: asyncio.Event) -> Any:
-    """PgQueuer's way to a connection. After any error it waits for all that it has delivered before it says so: then
-    nothing would be taken for as long as the longest debate lasts, so the first error is told at once."""
+def _failing_fast(connection: Connection, broken: asyncio.Event) -> Any:
+    """A driver for PgQueuer that sets `broken` on the first error. PgQueuer itself first waits for all jobs it has
+    delivered: until the longest debate ends, no job would be taken."""
     from pgqueuer.adapters.drivers.asyncpg import AsyncpgDriver
 
-    class Frail(AsyncpgDriver):
+    class FailFastDriver(AsyncpgDriver):
         async def fetch(self, query: str, *args: object) -> list[dict[str, object]]:
             try:
                 return await super().fetch(query, *args)
@@ -264,11 +263,11 @@ def _frail(link: Link, broken: asyncio.Event) -> Any:
                 broken.set()
                 raise
 
-    return Frail(cast(Any, link))
+    return FailFastDriver(cast(Any, connection))
 
 
-async def _until_either(work: Awaitable[T], gone: asyncio.Event) -> T | None:
-    """What the work gives, unless the connection is gone first."""
+async def _unless(gone: asyncio.Event, work: Awaitable[T]) -> T | None:
+    """Return the result of `work`, or None when `gone` is set first."""
     task, other = asyncio.ensure_future(work), asyncio.create_task(gone.wait())
     try:
         await asyncio.wait((task, other), return_when=asyncio.FIRST_COMPLETED)
@@ -279,7 +278,8 @@ async def _until_either(work: Awaitable[T], gone: asyncio.Event) -> T | None:
     return task.result() if task.done() and not task.cancelled() else None
 
 
-async def _when_either(one: asyncio.Event, two: asyncio.Event, then: asyncio.Event) -> None:
+async def _set_on_either(one: asyncio.Event, two: asyncio.Event, then: asyncio.Event) -> None:
+    """Set `then` as soon as one of two events is set."""
     waiting = [asyncio.create_task(event.wait()) for event in (one, two)]
     try:
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""The numbered migrations. Many processes may start at once: one migrates, the others wait and find it done."""
+"""Numbered migrations. When many processes start at once, one migrates while the others wait for its lock."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-from moot.errors import StoreError, WrongSchema
-from moot.store.postgres.address import Address
-from moot.store.postgres.link import Link
+from moot.core.errors import StoreError, WrongSchema
+from moot.store import DatabaseStatus
+from moot.store.postgres.address import Address, read_address
+from moot.store.postgres.connections import Connection, connect, sql
+from moot.store.postgres.faults import readable
 
 OLDEST_SERVER = 13
 _LOCK = 0x6D6F6F74  # "moot"
@@ -22,23 +24,24 @@ def migrations() -> Sequence[str]:
     ]
 
 
-async def version_of(link: Link) -> int:
-    """0 when there is nothing of moot's; raises StoreError when there is, but of another program."""
-    # Not `to_regclass`: in a transaction it answers from a cache that is older than the lock we may have waited for.
-    rows = await link.fetch(
+async def version_of(connection: Connection) -> int:
+    """Return 0 when there are no tables. Raises StoreError when there are some, but another program's."""
+    # Not `to_regclass`: in a transaction its answer may be older than the lock that we waited for.
+    rows = await connection.fetch(
         "select relname from pg_class where relname in ('moot_schema', 'debate_sessions') and pg_table_is_visible(oid)"
     )
     tables = {row["relname"] for row in rows}
     if "moot_schema" in tables:
-        rows = await link.fetch("select max(version) as version from moot_schema")
+        rows = await connection.fetch("select max(version) as version from moot_schema")
         return rows[0]["version"] or 0
     if tables:
         raise StoreError("The database has tables of another program under moot's names. Choose another with --db.")
     return 0
 
 
-async def check_server(link: Link) -> None:
-    (server,) = await link.fetch(
+async def check_server(connection: Connection) -> None:
+    """Raises StoreError when the server is too old or the database can't hold every text."""
+    (server,) = await connection.fetch(
         "select current_setting('server_version_num')::integer / 10000 as version,"
         " current_setting('server_encoding') as encoding"
     )
@@ -54,21 +57,21 @@ async def check_server(link: Link) -> None:
         )
 
 
-async def migrate(link: Link, address: Address) -> int:
-    """Bring the schema up to date, all or nothing; gives its version. Raises WrongSchema when it is newer."""
+async def migrate(connection: Connection, address: Address) -> int:
+    """Bring the schema up to date in one transaction; return its version. Raises WrongSchema when it is newer."""
     newest = len(migrations())
-    version = await version_of(link)
+    version = await version_of(connection)
     if version < newest:
-        async with link.transaction():
-            await link.execute("set local lock_timeout = '30s'")
-            await link.execute(f"select pg_advisory_xact_lock({_LOCK})")
-            version = await version_of(link)  # another process may have been first
+        async with connection.transaction():
+            await connection.execute("set local lock_timeout = '30s'")
+            await connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
+            version = await version_of(connection)  # another process may have been first
             if version < newest:
                 if version == 0:
-                    await link.execute("create table moot_schema (version integer primary key)")
+                    await connection.execute("create table moot_schema (version integer primary key)")
                 for number, text in enumerate(migrations()[version:], version + 1):
-                    await link.execute(text)
-                    await link.execute(f"insert into moot_schema values ({number})")
+                    await connection.execute(text)
+                    await connection.execute(f"insert into moot_schema values ({number})")
                 version = newest
     if version > newest:
         raise WrongSchema(
@@ -76,3 +79,29 @@ async def migrate(link: Link, address: Address) -> int:
             "Upgrade moot, or choose another database with --db."
         )
     return version
+
+
+async def database_status(url: str) -> DatabaseStatus:
+    """Read a database's status without changing it."""
+    address = read_address(url)
+    connection: Connection | None = None
+    try:
+        connection = await connect(address)
+        version = await version_of(connection)
+        if not version:
+            return DatabaseStatus(place=str(address), version=0, newest=len(migrations()))
+        (sizes,) = await sql("sizes").on(connection, {})
+        counts = await sql("counts").on(connection, {})
+        return DatabaseStatus(
+            place=str(address),
+            version=version,
+            newest=len(migrations()),
+            debates={row["status"]: row["count"] for row in counts},
+            turns=sizes["turns"],
+            bytes=sizes["bytes"],
+        )
+    except Exception as error:
+        raise readable(error, address, opening=True) from error
+    finally:
+        if connection is not None:
+            await connection.close(timeout=2)

@@ -1,4 +1,4 @@
-"""Commits. Those that wait at the same time share one statement, one round trip and one fsync."""
+"""Grouped commits: those that wait at the same time share one statement, one round trip and one fsync."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from moot.store.postgres.connections import Connection, Pool, sql
 from moot.store.postgres.faults import is_lost
-from moot.store.postgres.link import Link, Links, sql
 from moot.store.rows import Row, dumps
 
 MAX_GROUP = 256
-FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # seconds before the next try to reach a server that is gone
+FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # back-off between tries to reach a server that is gone, in seconds
 
 
 class Job:
-    """One commit on its way."""
+    """A commit that waits to be written."""
 
-    __slots__ = ("again", "done", "events", "gates", "session", "turns")
+    __slots__ = ("done", "events", "gates", "retried", "session", "turns")
 
     def __init__(
         self,
@@ -28,35 +28,35 @@ class Job:
         gates: Sequence[Mapping[str, Any]],
     ) -> None:
         self.session, self.turns, self.events, self.gates = session, turns, events, gates
-        self.again = False  # an earlier try lost its connection: it may have arrived
+        self.retried = False  # an earlier try lost its connection, and may have been written
         self.done: asyncio.Future[Row | None] = asyncio.get_running_loop().create_future()
 
 
 class Writer:
-    def __init__(self, links: Links, *, patience: float, wanted: Callable[[str], bool]) -> None:
-        """`patience`: seconds that a server may be gone before commits fail."""
-        self._links, self._patience, self._wanted = links, patience, wanted
+    def __init__(self, pool: Pool, *, retry_seconds: float, is_followed: Callable[[str], bool]) -> None:
+        """`retry_seconds`: how long to retry when the server is gone before commits fail."""
+        self._pool, self._retry_seconds, self._is_followed = pool, retry_seconds, is_followed
         self._jobs: list[Job] = []
         self._task: asyncio.Task[None] | None = None
-        self._link: Link | None = None
-        self._turn = asyncio.Lock()
+        self._connection: Connection | None = None
+        self._writing = asyncio.Lock()
         self._gone_since: float | None = None
-        self.retries = 0  # after the server was gone
+        self.retries = 0  # tries repeated because the server was gone
 
     async def commit(self, job: Job) -> Row | None:
-        """What became of the debate's session; None when it is no longer this epoch's to change."""
+        """Return the session's new `last_seq` and `status`; None when the job's epoch no longer holds the debate."""
         self._jobs.append(job)
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="moot-writer")
         return await job.done
 
     async def alone(self, name: str, values: Mapping[str, Any]) -> None:
-        """A statement that changes many debates: beside commits it could deadlock."""
-        async with self._turn:
+        """Run a statement that changes many debates while no commit is written: concurrently, they could deadlock."""
+        async with self._writing:
             try:
-                await sql(name).on(await self._linked(), values)
+                await sql(name).on(await self._connected(), values)
             except BaseException as error:
-                self._unlink(error)
+                self._disconnect(error)
                 raise
 
     async def close(self) -> None:
@@ -71,7 +71,7 @@ class Writer:
             self._task = None
 
     def _next_group(self) -> list[Job]:
-        """Of one debate only one: a statement changes a row once."""
+        """Take at most one job of each debate: a statement can change a row only once."""
         group: dict[str, Job] = {}
         later: list[Job] = []
         for job in self._jobs:
@@ -96,7 +96,7 @@ class Writer:
                     return
                 now = time.monotonic()
                 self._gone_since = self._gone_since or now
-                if now - self._gone_since > self._patience:
+                if now - self._gone_since > self._retry_seconds:
                     _fail(group, error)
                     return
                 self.retries += 1
@@ -107,7 +107,7 @@ class Writer:
                 job.done.set_result(rows.get(job.session["id"]))
 
     async def _one_by_one(self, group: list[Job], error: Exception) -> None:
-        """One bad commit must not take the others down with it."""
+        """Write each alone, so that only the one at fault fails."""
         if len(group) == 1:
             _fail(group, error)
             return
@@ -116,48 +116,49 @@ class Writer:
 
     async def _write(self, group: list[Job]) -> dict[str, Row]:
         for job in group:
-            job.session["wanted"] = self._wanted(job.session["id"])
+            job.session["followed"] = self._is_followed(job.session["id"])
         values = {
             "commits": json_rows([job.session for job in group]),
             "turns": json_rows([turn for job in group for turn in job.turns]),
             "events": json_rows([event for job in group for event in job.events]),
             "gates": json_rows([gate for job in group for gate in job.gates]),
         }
-        async with self._turn:
+        async with self._writing:
             try:
-                link = await self._linked()
-                found = {row["id"]: row for row in await sql("commit").on(link, values)}
-                unsure = [job for job in group if job.again and job.session["id"] not in found]
+                connection = await self._connected()
+                found = {row["id"]: row for row in await sql("commit").on(connection, values)}
+                unsure = [job for job in group if job.retried and job.session["id"] not in found]
                 if unsure:
                     ids = [job.session["id"] for job in unsure]
                     writes = [job.session["write_id"] for job in unsure]
-                    arrived = await sql("arrived").on(link, {"ids": ids, "writes": writes})
+                    arrived = await sql("arrived").on(connection, {"ids": ids, "writes": writes})
                     found |= {row["id"]: row for row in arrived}
                 return found
             except BaseException as error:
                 if is_lost(error):
                     for job in group:
-                        job.again = True
-                self._unlink(error)
+                        job.retried = True
+                self._disconnect(error)
                 raise
 
-    async def _linked(self) -> Link:
-        if self._link is None or self._link.is_closed():
-            self._unlink(None)
-            self._link = await self._links.new()
-        return self._link
+    async def _connected(self) -> Connection:
+        if self._connection is None or self._connection.is_closed():
+            self._disconnect(None)
+            self._connection = await self._pool.dedicated()
+        return self._connection
 
-    def _unlink(self, error: BaseException | None) -> None:
-        if self._link is not None and (getattr(error, "sqlstate", None) is None or self._link.is_closed()):
-            self._links.drop(self._link)
-            self._link = None
+    def _disconnect(self, error: BaseException | None) -> None:
+        """Drop the connection, unless the server answered with an error and it is still usable."""
+        if self._connection is not None and (getattr(error, "sqlstate", None) is None or self._connection.is_closed()):
+            self._pool.discard(self._connection)
+            self._connection = None
 
 
 def json_rows(rows: Sequence[Mapping[str, Any]]) -> str:
     if not rows:
         return "[]"
     text = dumps(rows)
-    # PostgreSQL's text has no NUL. Those in JSON columns are escaped once more, and stay.
+    # PostgreSQL's text can't hold NUL. Inside JSON columns it is escaped twice, and is kept.
     return text if "\\u0000" not in text else dumps([_without_nul(row) for row in rows])
 
 

@@ -1,28 +1,45 @@
-"""The statements behind tokens and reservations."""
+"""API tokens, browser sessions and idempotency keys in SQLite."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Sequence
 
-from moot.store import AccessToken, Reservation
-from moot.store.rows import reservation_of, token_values
-
-Sql = Callable[[str], str]
-
-
-def add_token(sql: Sql, connection: sqlite3.Connection, token: AccessToken, now: float) -> bool:
-    values = {**token_values(token), "now": now}
-    connection.execute(sql("expire_tokens"), values)
-    return connection.execute(sql("insert_token"), values).rowcount > 0
+from moot.store import AccessToken, IdempotencyKey
+from moot.store.rows import key_of, token_of, token_values
+from moot.store.sqlite.connection import sql
+from moot.store.sqlite.database import Database
 
 
-def reserve(
-    sql: Sql, connection: sqlite3.Connection, reservation: Reservation, now: float, keep_seconds: float
-) -> Reservation:
-    key = {"key": reservation.key}
-    connection.execute(sql("forget_reservations"), {"before": now - keep_seconds})
-    values = {**key, "hash": reservation.hash, "debate_id": reservation.debate_id, "now": now}
-    connection.execute(sql("reserve"), values)
-    row = connection.execute(sql("reservation"), key).fetchone()
-    return reservation_of(row)
+class SqliteAccess(Database):
+    async def add_token(self, token: AccessToken) -> bool:
+        def work(connection: sqlite3.Connection) -> bool:
+            values = {**token_values(token), "now": self._now()}
+            connection.execute(sql("expire_tokens"), values)
+            return connection.execute(sql("insert_token"), values).rowcount > 0
+
+        return await self._writer.do(work)
+
+    async def tokens(self) -> Sequence[AccessToken]:
+        return await self._rows("tokens", token_of)
+
+    async def token(self, hash: str) -> AccessToken | None:
+        found = await self._rows("token", token_of, hash=hash)
+        return found[0] if found else None
+
+    async def drop_token(self, token_id: str) -> bool:
+        return await self._writer.do(lambda c: c.execute(sql("delete_token"), {"id": token_id}).rowcount > 0)
+
+    async def reserve_key(self, key: IdempotencyKey, keep_seconds: float) -> IdempotencyKey:
+        values = {"key": key.key, "hash": key.hash, "debate_id": key.debate_id}
+
+        def work(connection: sqlite3.Connection) -> sqlite3.Row:
+            now = self._now()
+            connection.execute(sql("forget_keys"), {"before": now - keep_seconds})
+            connection.execute(sql("reserve_key"), {**values, "now": now})
+            return connection.execute(sql("key"), values).fetchone()
+
+        return key_of(await self._writer.do(work))
+
+    async def answer_key(self, key: str, response: str) -> None:
+        await self._change("answer_key", {"key": key, "response": response})

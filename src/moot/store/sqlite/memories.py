@@ -1,94 +1,110 @@
-"""The statements behind what the store remembers of completed debates."""
+"""Memory's index in SQLite: terms in an FTS5 table, vectors as blobs."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from moot.store import Hits, Memorized, Vector, Vectors
-from moot.store.rows import debate_of
-from moot.types import Debate
+from moot.core.types import Debate
+from moot.store import Hits, MemoryEntry, Vector, Vectors
+from moot.store.rows import debate_of, dumps
+from moot.store.sqlite.connection import sql
+from moot.store.sqlite.database import Database
 
-COMMON = 1000  # so many may have a word before it is too common to search by, where there are rarer ones
-
-Sql = Callable[[str], str]
-
-
-def unremembered(sql: Sql, connection: sqlite3.Connection, embedder: str, limit: int) -> list[Debate]:
-    found = connection.execute(sql("unremembered"), {"limit": limit}).fetchall()
-    if embedder and len(found) < limit:
-        values = {"embedder": embedder, "limit": limit - len(found)}
-        found += connection.execute(sql("remembered_otherwise"), values).fetchall()
-    return [debate_of(row) for row in found]
+COMMON = 1000  # a word that more debates have is not searched by, if there are rarer ones
 
 
-def remember(sql: Sql, connection: sqlite3.Connection, memories: Sequence[Memorized], now: float) -> None:
-    for memory in memories:
-        values = {
-            "id": memory.debate_id,
-            "decided": memory.decided,
-            "demonstration": memory.demonstration,
-            "embedder": memory.embedder,
-            "embedding": memory.embedding,
-            "now": now,
-        }
-        made = connection.execute(sql("insert_memory"), values).fetchone()
-        if made is not None:
-            connection.execute(sql("insert_memory_words"), {"memory": made["id"], "words": " ".join(memory.words)})
-        else:
-            connection.execute(sql("reembed_memory"), values)
-        connection.execute(sql("mark_remembered"), values)
+class SqliteMemories(Database):
+    async def unremembered(self, embedder: str, limit: int) -> Sequence[Debate]:
+        found = await self._rows("unremembered", debate_of, limit=limit)
+        if embedder and len(found) < limit:
+            found += await self._rows("remembered_otherwise", debate_of, embedder=embedder, limit=limit - len(found))
+        return found
+
+    async def remember(self, entries: Sequence[MemoryEntry]) -> None:
+        if not entries:
+            return
+        now = self._now()
+
+        def work(connection: sqlite3.Connection) -> None:
+            for entry in entries:
+                _remember(connection, entry, now)
+
+        await self._writer.do(work)
+
+    async def search(
+        self, words: Sequence[str], limit: int, *, decided: bool = False, demonstrations: bool = True
+    ) -> Hits:
+        values = {"limit": limit, "decided": decided, "demonstrations": demonstrations}
+        return await self._read(lambda connection: _search(connection, words, values))
+
+    async def vectors(self, embedder: str, after: int = 0, limit: int = 5000) -> Vectors:
+        (total,) = await self._rows("count_vectors", lambda row: row["total"], embedder=embedder)
+        found = await self._rows("memory_vectors", _vector_of, embedder=embedder, after=after, limit=limit)
+        return Vectors(total=total, vectors=found)
+
+    async def embeddings(self, embedder: str, hashes: Collection[str]) -> Mapping[str, bytes]:
+        asked = dumps(list(hashes))
+        return dict(await self._rows("embeddings", tuple[str, bytes], embedder=embedder, hashes=asked))
+
+    async def keep_embeddings(self, embedder: str, embeddings: Mapping[str, bytes]) -> None:
+        now = self._now()
+        rows = [
+            {"embedder": embedder, "hash": key, "embedding": value, "now": now} for key, value in embeddings.items()
+        ]
+        if rows:
+            await self._writer.do(lambda connection: connection.executemany(sql("keep_embedding"), rows))
 
 
-def search(
-    sql: Sql,
-    connection: sqlite3.Connection,
-    words: Sequence[str],
-    limit: int,
-    *,
-    decided: bool,
-    demonstrations: bool,
-) -> Hits:
+def _remember(connection: sqlite3.Connection, entry: MemoryEntry, now: float) -> None:
+    values = {
+        "id": entry.debate_id,
+        "decided": entry.decided,
+        "demonstration": entry.demonstration,
+        "embedder": entry.embedder,
+        "embedding": entry.embedding,
+        "now": now,
+    }
+    made = connection.execute(sql("insert_memory"), values).fetchone()
+    if made is not None:
+        connection.execute(sql("insert_memory_words"), {"memory": made["id"], "words": " ".join(entry.words)})
+    else:
+        connection.execute(sql("reembed_memory"), values)
+    connection.execute(sql("mark_remembered"), values)
+
+
+def _search(connection: sqlite3.Connection, words: Sequence[str], values: dict[str, Any]) -> Hits:
     total = connection.execute(sql("memory_total")).fetchone()["total"]
-    having: dict[str, int] = {}
+    frequency: dict[str, int] = {}
     for word in dict.fromkeys(words):
         row = connection.execute(sql("memory_word"), {"word": word}).fetchone()
-        having[word] = 0 if row is None else row["doc"]
-    values = {"limit": limit, "decided": decided, "demonstrations": demonstrations}
-    known = [word for word, count in having.items() if count]
-    telling = [word for word in known if having[word] <= max(COMMON, total // 50)]
+        frequency[word] = 0 if row is None else row["doc"]
+    known = [word for word, count in frequency.items() if count]
+    rare = [word for word in known if frequency[word] <= max(COMMON, total // 50)]
     ids: list[str] = []
-    if telling:
-        ids = _matching(sql, connection, "search_memories", " OR ", telling, values)
+    if rare:
+        ids = _matching(connection, "search_memories", " OR ", rare, values)
     elif known:
-        # Counting how well each of very many fits takes too long: the newest that have all the words, then any of them.
-        ids = _matching(sql, connection, "search_newest", " AND ", known, values)
-        if len(ids) < limit:
-            ids += _matching(sql, connection, "search_newest", " OR ", known, values)
-    return Hits(ids=list(dict.fromkeys(ids))[:limit], total=total, having=having)
+        # Ranking very many matches takes too long: the newest with all the words, then the newest with any of them.
+        ids = _matching(connection, "search_newest", " AND ", known, values)
+        if len(ids) < values["limit"]:
+            ids += _matching(connection, "search_newest", " OR ", known, values)
+    return Hits(ids=list(dict.fromkeys(ids))[: values["limit"]], total=total, document_frequency=frequency)
 
 
 def _matching(
-    sql: Sql, connection: sqlite3.Connection, name: str, how: str, words: Sequence[str], values: dict[str, Any]
+    connection: sqlite3.Connection, name: str, how: str, words: Sequence[str], values: dict[str, Any]
 ) -> list[str]:
     query = how.join('"{}"'.format(word.replace('"', '""')) for word in words)
     return [row["session_id"] for row in connection.execute(sql(name), {**values, "query": query})]
 
 
-def vectors(sql: Sql, connection: sqlite3.Connection, embedder: str, after: int, limit: int) -> Vectors:
-    total = connection.execute(sql("count_vectors"), {"embedder": embedder}).fetchone()["total"]
-    rows = connection.execute(sql("memory_vectors"), {"embedder": embedder, "after": after, "limit": limit}).fetchall()
-    return Vectors(
-        total=total,
-        vectors=[
-            Vector(
-                place=row["id"],
-                debate_id=row["session_id"],
-                decided=bool(row["decided"]),
-                demonstration=bool(row["demonstration"]),
-                embedding=row["embedding"],
-            )
-            for row in rows
-        ],
+def _vector_of(row: sqlite3.Row) -> Vector:
+    return Vector(
+        place=row["id"],
+        debate_id=row["session_id"],
+        decided=bool(row["decided"]),
+        demonstration=bool(row["demonstration"]),
+        embedding=row["embedding"],
     )

@@ -1,14 +1,14 @@
-"""What an operator wants to know of an SQLite file."""
+"""Operational figures of an SQLite file."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 
-from moot.store.overview import MOST_FAILURES, Driver, Overview, troubles_of
+from moot.store.overview import MOST_FAILURES, Driver, Overview, group_failures
+from moot.store.sqlite.connection import sql
 
 
-def overview(connection: sqlite3.Connection, sql: Callable[[str], str], now: float, seconds: float) -> Overview:
+def overview(connection: sqlite3.Connection, now: float, seconds: float) -> Overview:
     values = {"now": now, "since": now - seconds, "most": MOST_FAILURES}
     gates = connection.execute(sql("gates_now"), values).fetchone()
     failed = connection.execute(sql("failures"), values).fetchall()
@@ -24,5 +24,5 @@ def overview(connection: sqlite3.Connection, sql: Callable[[str], str], now: flo
         gates_open=gates["open"],
         gates_overdue=gates["overdue"],
         failed=len(failed),
-        troubles=troubles_of(failed),
+        troubles=group_failures(failed),
     )

@@ -1,4 +1,4 @@
-"""One thread writes. Whatever is waiting when it gets to the queue shares one transaction and one fsync."""
+"""Grouped commits: one thread writes, and all work that is waiting shares one transaction and one fsync."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from moot.errors import NotWritable, StoreError
+from moot.core.errors import NotWritable, StoreError
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], Any]
@@ -27,7 +27,8 @@ class Writer:
         self._thread.start()
 
     async def do(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` inside a transaction; returns when it is on disk. Work must not write before it may fail."""
+        """Run `work` in a transaction; return when it is on disk. It may share the transaction with other work, and is
+        run again when some of that fails."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._jobs.put((work, future, loop))
@@ -67,7 +68,7 @@ class Writer:
         except Exception as error:
             if len(group) == 1:
                 return [(None, readable(error))]
-        # One bad item must not take the others down with it: each gets a transaction of its own.
+        # One failure rolled all of them back: each now gets a transaction of its own.
         results: list[tuple[Any, Exception | None]] = []
         for job in group:
             results += self._commit(connection, [job])
@@ -94,7 +95,7 @@ class Writer:
             try:
                 loop.call_soon_threadsafe(_settle, answers)
             except RuntimeError:
-                pass  # the loop is gone; what was committed stays committed
+                pass  # the loop was closed; the commit stands
 
 
 def _settle(answers: list[tuple[asyncio.Future[Any], Any, Exception | None]]) -> None:
@@ -108,7 +109,7 @@ def _settle(answers: list[tuple[asyncio.Future[Any], Any, Exception | None]]) ->
 
 
 def readable(error: Exception) -> Exception:
-    """SQLite's errors in words that say what to do."""
+    """Translate SQLite's errors into errors that say what to do."""
     if not isinstance(error, sqlite3.Error):
         return error
     text = str(error)
@@ -117,7 +118,8 @@ def readable(error: Exception) -> Exception:
             f"The database can't be written ({text}). Check its permissions, or choose another with --db."
         )
     if "full" in text:
-        return NotWritable(f"The disk is full ({text}). Free some space, then `moot resume`: what is stored is whole.")
+        full = f"The disk is full ({text}). What is stored is whole: free some space, then go on."
+        return NotWritable(full, remedy="resume")
     if "locked" in text or "busy" in text:
         return NotWritable(f"Another process holds the database ({text}). Wait for it, or choose another with --db.")
     if "fts5" in text:

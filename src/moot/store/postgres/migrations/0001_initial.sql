@@ -1,191 +1,139 @@
--- The columns are SQLite's. Times are seconds since 1970, UTC; JSON columns hold text, whose bytes replay compares.
--- What is sorted or searched by its beginning sorts by bytes, whatever the database's own collation.
+-- Tables and columns are those of the SQLite store; what only PostgreSQL has says so.
+-- Times are seconds since 1970, UTC. JSON is stored as text: replay compares bytes.
+-- collate "C": what is sorted, or found by its prefix, compares bytes, whatever the database's own collation.
+
 create table debate_sessions (
   id text collate "C" primary key,
-  debate_id text,
   topic text not null,
   format text not null,
   format_version integer not null,
   status text not null check (status in
     ('pending', 'running', 'waiting', 'stopping', 'stopped', 'failed', 'completed', 'canceled')),
-  topology_type text,
-  coordination_protocol text,
-  config text not null default '{}',
-  "cast" text not null default '[]',
-  initiated_by text not null default '',
+  config text not null,                         -- JSON: the format's settings, completed by defaults
+  "cast" text not null,                         -- JSON: the seats
+  metadata text not null,                       -- JSON
+  initiated_by text not null,
+  parent_id text,                               -- the debate this one was forked from
+  forked_at text,                               -- the key asked anew in a fork
   created_at double precision not null,
   updated_at double precision not null,
-  started_at double precision,
+  started_at double precision,                  -- by the first claim
   completed_at double precision,
-  total_rounds integer not null default 0,
-  final_consensus_score double precision,
-  outcome text,
-  error text,
-  metadata text not null default '{}',
-  parent_id text,
-  forked_at text,
-  next_round integer,
-  next_actor text,
-  open_keys text not null default '[]',
+  -- The lease. `epoch` is the fencing number: each claim raises it, and a commit must name the current one.
   epoch integer not null default 0,
   owner text,
   lease_until double precision,
-  last_seq integer not null default 0,
-  shown_count integer not null default 0,
+  -- Only PostgreSQL: id of the last claim or commit, and the `last_seq` it led to. A write whose connection was lost
+  -- before the answer came is found by it.
+  last_write text,
+  last_write_seq integer,
+  -- The cursor, derived from the turns.
+  open_keys text not null default '[]',         -- JSON
+  next_round integer,
+  next_actor text,
+  -- Running totals, kept by the commits.
+  last_seq integer not null default 0,          -- of the events
+  shown_count integer not null default 0,       -- events that came from the script
   turn_count integer not null default 0,
-  guided integer not null default 0,
+  total_rounds integer not null default 0,
+  guided integer not null default 0,            -- how often guidance was given
   tokens_in bigint not null default 0,
   tokens_out bigint not null default 0,
-  cost_usd double precision default 0,
-  lost_tokens_in bigint not null default 0,
+  cost_usd double precision default 0,          -- null: unknown, like any sum with an unknown part
+  lost_tokens_in bigint not null default 0,     -- lost: paid for calls that led to no turn
   lost_tokens_out bigint not null default 0,
   lost_cost_usd double precision default 0,
+  outcome text,                                 -- JSON
+  error text,                                   -- JSON: why it failed; a claim clears it
   user_rating integer check (user_rating between 1 and 5),
-  auto_score double precision,
-  quality_score double precision,
-  remembered text collate "C",  -- by which embedder, '' without one; null: not yet
-  -- which claim or commit came last, and where its events ended: whoever lost the connection can tell if it arrived
-  last_write text,
-  last_write_seq integer
-) with (fillfactor = 70);  -- room for each step's new version of the row beside the old one, where no index is written
+  remembered text collate "C"                   -- embedder of its memory, '' without one; null: no memory yet
+) with (fillfactor = 70);  -- a step's new row version fits on the same page, and no index is written (HOT update)
 create index debate_sessions_newest on debate_sessions (created_at desc, id desc);
 create index debate_sessions_by_status on debate_sessions (status, created_at desc, id desc);
 create index debate_sessions_by_format on debate_sessions (format, created_at desc, id desc);
+create index debate_sessions_by_parent on debate_sessions (parent_id, created_at desc, id desc)
+  where parent_id is not null;
 create index debate_sessions_by_owner on debate_sessions (owner) where owner is not null;
 create index debate_sessions_to_remember on debate_sessions (remembered, completed_at) where status = 'completed';
 
 create table debate_turns (
-  id text collate "C" primary key,
   session_id text collate "C" not null references debate_sessions (id),
   seq integer not null,
   key text collate "C" not null,
   kind text not null,
   round integer not null,
   phase text not null,
-  agent_id text not null,
-  agent_role text not null,
-  provider text not null default '',
-  model text not null default '',
+  seat text not null,
+  role text not null,
   content text not null,
-  raw text,
-  data text,
-  failure text,
-  confidence double precision,
-  tool_calls text,
-  test_results text,
-  reflections text,
-  metadata text not null default '{}',
-  tokens_in bigint not null default 0,
-  tokens_out bigint not null default 0,
-  tokens_cached bigint not null default 0,
-  cost_usd double precision,
-  finish_reason text not null default '',
-  duration_ms bigint not null default 0,
-  response_time_ms bigint,
-  prompt text not null default '',
-  prompt_hash text not null default '',
+  raw text,                                     -- what the model wrote, where that is not `content`
+  data text,                                    -- JSON: the typed answer
+  failure text,                                 -- JSON
+  model text not null,
+  provider text not null,
+  tokens_in bigint not null,
+  tokens_out bigint not null,
+  tokens_cached bigint not null,
+  cost_usd double precision,                    -- null: unknown
+  finish_reason text not null,
+  duration_ms bigint not null,
+  response_time_ms bigint,                      -- until the first token
+  prompt text not null,
+  prompt_hash text not null,
+  metadata text not null,                       -- JSON
   started_at double precision not null,
   created_at double precision not null,
-  unique (session_id, key)
+  primary key (session_id, key)
 );
 
 create table debate_events (
   session_id text collate "C" not null references debate_sessions (id),
   seq integer not null,
   type text not null,
-  key text collate "C" not null default '',
-  data text not null default '{}',
+  key text collate "C" not null,                -- of the turn that the event shows, or ''
+  data text not null,                           -- JSON
   created_at double precision not null,
-  unique (session_id, seq)
+  primary key (session_id, seq)
 );
 
+-- Questions to people, and guidance, which is stored as a gate that is decided already.
 create table debate_gates (
   id text collate "C" primary key,
   session_id text collate "C" not null references debate_sessions (id),
   key text collate "C" not null,
   kind text not null,
-  phase text not null default '',
-  summary text not null default '',
-  artifacts text not null default '{}',
-  options text not null default '[]',
+  question text not null default '',
+  choices text not null default '[]',           -- JSON
+  artifacts text not null default '{}',         -- JSON: what helps to decide
   status text not null default 'open',
   requested_at double precision not null,
   expires_at double precision,
-  decision text,
+  decision text,                                -- JSON
   reviewer text,
-  reason text,
   decided_at double precision,
   unique (session_id, key)
 );
 create index debate_gates_open on debate_gates (expires_at) where status = 'open';
 
-create table code_versions (
-  id text collate "C" primary key,
-  session_id text collate "C" not null references debate_sessions (id),
-  turn_id text collate "C" references debate_turns (id),
-  language text not null,
-  code text not null,
-  version_number integer not null,
-  quality_score double precision,
-  test_pass_rate double precision,
-  metrics text not null default '{}',
-  diff_from_previous text,
-  created_at double precision not null,
-  unique (session_id, version_number)
-);
-
-create table episodes (
-  id text collate "C" primary key,
-  session_id text collate "C" references debate_sessions (id),
-  turn_id text collate "C" references debate_turns (id),
-  agent_id text not null,
-  task_description text not null,
-  attempt_number integer not null default 1,
-  code text,
-  test_results text,
-  failure_analysis text,
-  reflection text,
-  improvement text,
-  confidence double precision,
-  created_at double precision not null
-);
-
-create table lessons (
-  id text collate "C" primary key,
-  episode_id text collate "C" references episodes (id),
-  insight text not null,
-  domain text not null default '',
-  confidence double precision,
-  embedding bytea,
-  created_at double precision not null
-);
-
-create table templates (
-  id text collate "C" primary key,
-  name text not null,
-  content text not null,
-  metadata text not null default '{}',
-  embedding bytea,
-  created_at double precision not null
-);
-
--- What completed debates decided, to be found again. The words come in the form in which they are compared.
+-- Completed debates, as memory finds them again.
 create table memories (
   id bigint generated always as identity primary key,
   session_id text collate "C" not null unique references debate_sessions (id),
   decided boolean not null,
   demonstration boolean not null,
-  embedder text not null default '',
+  embedder text not null,                       -- '' without a vector
   embedding bytea,
-  words tsvector not null,
+  words tsvector not null,                      -- only PostgreSQL: the terms, normalized already
   created_at double precision not null
 );
 create index memories_by_embedder on memories (embedder, id);
 create index memories_by_words on memories using gin (words);
 create table memory_vocabulary (
   word text collate "C" primary key,
-  memories bigint not null
+  memories bigint not null                      -- document frequency: how many have the word
 );
+
+-- A cache of vectors of other texts, by the text's hash.
 create table embeddings (
   embedder text not null,
   hash text not null,
@@ -194,13 +142,13 @@ create table embeddings (
   primary key (embedder, hash)
 );
 
--- Who may use the API: only hashes of secrets are kept. A session of a browser has a parent, the token it was opened with.
+-- API tokens and browser sessions. Only hashes of the secrets are stored.
 create table access_tokens (
   id text primary key,
   name text collate "C" not null,
   hash text not null unique,
-  scopes text not null,
-  parent text references access_tokens (id) on delete cascade,
+  scopes text not null,                         -- JSON
+  parent text references access_tokens (id) on delete cascade,  -- of a browser session: the token that opened it
   created_at double precision not null,
   expires_at double precision
 );
@@ -208,11 +156,33 @@ create unique index access_tokens_by_name on access_tokens (name) where parent i
 create index access_tokens_by_parent on access_tokens (parent) where parent is not null;
 
 -- Requests that create a debate, so that a repetition creates none.
-create table reservations (
+create table idempotency_keys (
   key text primary key,
-  hash text not null,
-  session_id text not null,
-  response text,
+  hash text not null,                           -- of the request
+  session_id text not null,                     -- the debate it creates
+  response text,                                -- null: not answered yet
   created_at double precision not null
 );
-create index reservations_by_age on reservations (created_at);
+create index idempotency_keys_by_age on idempotency_keys (created_at);
+
+-- Only PostgreSQL: token buckets of the rate limits that all processes share. Times are the server's. Unlogged: a call
+-- gets its reservation without waiting for the disk, and after a crash the buckets start anew.
+create unlogged table rate_limits (
+  name text primary key,
+  requests double precision not null,           -- left at `at`
+  tokens double precision not null,             -- left at `at`
+  at double precision not null,                 -- when the last reservation starts, on a clock that stops in pauses
+  paused_seconds double precision not null,     -- of all pauses
+  paused_until double precision not null
+) with (fillfactor = 50);
+
+-- Only PostgreSQL: presence of the workers, refreshed by their heartbeats.
+create table workers (
+  name text primary key,
+  version text not null,
+  started_at double precision not null,
+  seen_at double precision not null,
+  debates integer not null,                     -- driven now
+  room integer not null,                        -- driven at most
+  draining boolean not null
+);

@@ -1,4 +1,4 @@
--- Those that went without a word are forgotten after an hour.
+-- Rows of workers that never checked out are deleted after an hour.
 with gone as (
   delete from workers where seen_at < :now::double precision - 3600 and name <> :name
 )

@@ -1,4 +1,4 @@
--- The session comes first, as in every change: whoever waits for it looks again at what it has become.
+-- The session's row is locked first, as in every change: a statement that waited for it then sees its new state.
 with asking as (
   update debate_sessions set updated_at = :now
   where id = :id and status not in ('completed', 'canceled')

@@ -3,11 +3,11 @@ with moved as (
     status = :to,
     updated_at = :now,
     last_seq = last_seq + :count,
-    -- whoever drives it keeps the lease while it finishes its step; otherwise nobody does
+    -- a driver that is told to stop keeps its lease until its step has ended; any other move ends the lease
     owner = case when :to = 'stopping' then owner end,
     lease_until = case when :to = 'stopping' then lease_until end
   where id = :id and status = any(:expect::text[])
-    and not (status = :to and updated_at = :now)  -- this very move, made before the connection was lost
+    and not (status = :to and updated_at = :now)  -- made already, by a try that lost its connection
     and (:seen_epoch::integer is null
       or (epoch, last_seq, status, updated_at) = (:seen_epoch, :seen_seq, :seen_status, :seen_at))
   returning *

@@ -1,2 +1,2 @@
--- The time says that it was this very move.
+-- Did an earlier try of this move arrive? Its time identifies it.
 select * from debate_sessions where id = :id and status = :to and updated_at = :now

@@ -1,4 +1,4 @@
--- The queue and the table of workers may not be there yet: they are asked for elsewhere.
+-- The queue's tables are created when they are first needed: `queued` says whether they exist.
 select
   (select count(*) from debate_sessions
    where status in ('running', 'stopping') and owner is not null and lease_until <= :now) as leases_expired,

@@ -1,4 +1,4 @@
--- Meant to run, and driven by nobody: whoever gets the job claims it.
+-- Running, with no owner: the worker that gets the job claims it.
 update debate_sessions set status = 'running', updated_at = :now, owner = null, lease_until = null, error = null
 where id = :id and status = any(:expect::text[]) and (owner is null or lease_until <= :now)
   and (:seen_epoch::integer is null

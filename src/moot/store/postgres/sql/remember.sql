@@ -1,4 +1,4 @@
--- A memory that has a vector keeps it when someone without an embedder comes along.
+-- A process without an embedder never overwrites a memory's vector.
 with kept as (
   insert into memories (session_id, decided, demonstration, embedder, embedding, words, created_at)
   select id, :decided, :demonstration, :embedder, :embedding, array_to_tsvector(:words::text[]), :now

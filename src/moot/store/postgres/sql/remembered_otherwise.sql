@@ -1,4 +1,4 @@
--- By another embedder, or by none. Two ranges, so that the index is used.
+-- Embedded by another embedder, or by none. Two ranges instead of `<>`, so that the index is used.
 select * from debate_sessions
 where status = 'completed' and (remembered < :embedder or remembered > :embedder)
 limit :limit

@@ -1,4 +1,4 @@
--- Debates that will not go on by themselves. A job counts while it is queued, or while whoever took it gives signs of life.
+-- Debates that will not go on by themselves. A job counts while it is queued, or while its worker's heartbeat is fresh.
 with jobs as (
   select split_part(dedupe_key, '/', 1) as id from moot_jobs
   where entrypoint = 'advance'

@@ -1,162 +1,157 @@
--- Times are seconds since 1970, UTC. JSON columns hold text.
+-- Times are seconds since 1970, UTC. JSON is stored as text: replay compares bytes.
+
 create table debate_sessions (
   id text primary key,
-  debate_id text,
   topic text not null,
   format text not null,
   format_version integer not null,
   status text not null check (status in
     ('pending', 'running', 'waiting', 'stopping', 'stopped', 'failed', 'completed', 'canceled')),
-  topology_type text,
-  coordination_protocol text,
-  config text not null default '{}',
-  "cast" text not null default '[]',
-  initiated_by text not null default '',
+  config text not null,                         -- JSON: the format's settings, completed by defaults
+  "cast" text not null,                         -- JSON: the seats
+  metadata text not null,                       -- JSON
+  initiated_by text not null,
+  parent_id text,                               -- the debate this one was forked from
+  forked_at text,                               -- the key asked anew in a fork
   created_at real not null,
   updated_at real not null,
-  started_at real,
+  started_at real,                              -- by the first claim
   completed_at real,
-  total_rounds integer not null default 0,
-  final_consensus_score real,
-  outcome text,
-  error text,
-  metadata text not null default '{}',
-  parent_id text,
-  forked_at text,
-  next_round integer,
-  next_actor text,
-  open_keys text not null default '[]',
+  -- The lease. `epoch` is the fencing number: each claim raises it, and a commit must name the current one.
   epoch integer not null default 0,
   owner text,
   lease_until real,
-  last_seq integer not null default 0,
-  shown_count integer not null default 0,
+  -- The cursor, derived from the turns.
+  open_keys text not null default '[]',         -- JSON
+  next_round integer,
+  next_actor text,
+  -- Running totals, kept by the commits.
+  last_seq integer not null default 0,          -- of the events
+  shown_count integer not null default 0,       -- events that came from the script
   turn_count integer not null default 0,
+  total_rounds integer not null default 0,
+  guided integer not null default 0,            -- how often guidance was given
   tokens_in integer not null default 0,
   tokens_out integer not null default 0,
-  cost_usd real default 0,
-  lost_tokens_in integer not null default 0,
+  cost_usd real default 0,                      -- null: unknown, like any sum with an unknown part
+  lost_tokens_in integer not null default 0,    -- lost: paid for calls that led to no turn
   lost_tokens_out integer not null default 0,
   lost_cost_usd real default 0,
+  outcome text,                                 -- JSON
+  error text,                                   -- JSON: why it failed; a claim clears it
   user_rating integer check (user_rating between 1 and 5),
-  auto_score real,
-  quality_score real
+  remembered text                               -- embedder of its memory, '' without one; null: no memory yet
 );
 create index debate_sessions_newest on debate_sessions (created_at desc, id desc);
 create index debate_sessions_by_status on debate_sessions (status, created_at desc, id desc);
 create index debate_sessions_by_format on debate_sessions (format, created_at desc, id desc);
+create index debate_sessions_by_parent on debate_sessions (parent_id, created_at desc, id desc)
+  where parent_id is not null;
 create index debate_sessions_by_owner on debate_sessions (owner) where owner is not null;
+create index debate_sessions_to_remember on debate_sessions (remembered, completed_at) where status = 'completed';
 
 create table debate_turns (
-  id text primary key,
   session_id text not null references debate_sessions (id),
   seq integer not null,
   key text not null,
   kind text not null,
   round integer not null,
   phase text not null,
-  agent_id text not null,
-  agent_role text not null,
-  provider text not null default '',
-  model text not null default '',
+  seat text not null,
+  role text not null,
   content text not null,
-  raw text,
-  data text,
-  failure text,
-  confidence real,
-  tool_calls text,
-  test_results text,
-  reflections text,
-  metadata text not null default '{}',
-  tokens_in integer not null default 0,
-  tokens_out integer not null default 0,
-  tokens_cached integer not null default 0,
-  cost_usd real,
-  finish_reason text not null default '',
-  duration_ms integer not null default 0,
-  response_time_ms integer,
-  prompt text not null default '',
-  prompt_hash text not null default '',
+  raw text,                                     -- what the model wrote, where that is not `content`
+  data text,                                    -- JSON: the typed answer
+  failure text,                                 -- JSON
+  model text not null,
+  provider text not null,
+  tokens_in integer not null,
+  tokens_out integer not null,
+  tokens_cached integer not null,
+  cost_usd real,                                -- null: unknown
+  finish_reason text not null,
+  duration_ms integer not null,
+  response_time_ms integer,                     -- until the first token
+  prompt text not null,
+  prompt_hash text not null,
+  metadata text not null,                       -- JSON
   started_at real not null,
   created_at real not null,
-  unique (session_id, key)
+  primary key (session_id, key)
 );
 
 create table debate_events (
   session_id text not null references debate_sessions (id),
   seq integer not null,
   type text not null,
-  key text not null default '',
-  data text not null default '{}',
+  key text not null,                            -- of the turn that the event shows, or ''
+  data text not null,                           -- JSON
   created_at real not null,
-  unique (session_id, seq)
+  primary key (session_id, seq)
 );
 
+-- Questions to people, and guidance, which is stored as a gate that is decided already.
 create table debate_gates (
   id text primary key,
   session_id text not null references debate_sessions (id),
   key text not null,
   kind text not null,
-  phase text not null default '',
-  summary text not null default '',
-  artifacts text not null default '{}',
-  options text not null default '[]',
+  question text not null default '',
+  choices text not null default '[]',           -- JSON
+  artifacts text not null default '{}',         -- JSON: what helps to decide
   status text not null default 'open',
   requested_at real not null,
   expires_at real,
-  decision text,
+  decision text,                                -- JSON
   reviewer text,
-  reason text,
   decided_at real,
   unique (session_id, key)
 );
+create index debate_gates_open on debate_gates (expires_at) where status = 'open';
 
-create table code_versions (
-  id text primary key,
-  session_id text not null references debate_sessions (id),
-  turn_id text references debate_turns (id),
-  language text not null,
-  code text not null,
-  version_number integer not null,
-  quality_score real,
-  test_pass_rate real,
-  metrics text not null default '{}',
-  diff_from_previous text,
-  created_at real not null,
-  unique (session_id, version_number)
-);
-
-create table episodes (
-  id text primary key,
-  session_id text references debate_sessions (id),
-  turn_id text references debate_turns (id),
-  agent_id text not null,
-  task_description text not null,
-  attempt_number integer not null default 1,
-  code text,
-  test_results text,
-  failure_analysis text,
-  reflection text,
-  improvement text,
-  confidence real,
-  created_at real not null
-);
-
-create table lessons (
-  id text primary key,
-  episode_id text references episodes (id),
-  insight text not null,
-  domain text not null default '',
-  confidence real,
+-- Completed debates, as memory finds them again.
+create table memories (
+  id integer primary key,
+  session_id text not null unique references debate_sessions (id),
+  decided integer not null,
+  demonstration integer not null,
+  embedder text not null,                       -- '' without a vector
   embedding blob,
   created_at real not null
 );
+create index memories_by_embedder on memories (embedder);
+-- The terms are normalized already and separated by spaces: the tokenizer only splits.
+create virtual table memory_words using fts5 (words, content = '', tokenize = 'ascii');
+create virtual table memory_vocabulary using fts5vocab (memory_words, 'row');
 
-create table templates (
+-- A cache of vectors of other texts, by the text's hash.
+create table embeddings (
+  embedder text not null,
+  hash text not null,
+  embedding blob not null,
+  created_at real not null,
+  primary key (embedder, hash)
+);
+
+-- API tokens and browser sessions. Only hashes of the secrets are stored.
+create table access_tokens (
   id text primary key,
   name text not null,
-  content text not null,
-  metadata text not null default '{}',
-  embedding blob,
+  hash text not null unique,
+  scopes text not null,                         -- JSON
+  parent text references access_tokens (id) on delete cascade,  -- of a browser session: the token that opened it
+  created_at real not null,
+  expires_at real
+);
+create unique index access_tokens_by_name on access_tokens (name) where parent is null;
+create index access_tokens_by_parent on access_tokens (parent) where parent is not null;
+
+-- Requests that create a debate, so that a repetition creates none.
+create table idempotency_keys (
+  key text primary key,
+  hash text not null,                           -- of the request
+  session_id text not null,                     -- the debate it creates
+  response text,                                -- null: not answered yet
   created_at real not null
 );
+create index idempotency_keys_by_age on idempotency_keys (created_at);

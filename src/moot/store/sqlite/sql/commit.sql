@@ -1,4 +1,4 @@
--- The guard and the change are one statement: nothing is written for a debate that is someone else's now.
+-- The fencing check and the change are one statement: no row means that another epoch owns the debate.
 update debate_sessions set
   updated_at = :now,
   status = coalesce(:status, status),

@@ -1,7 +1,7 @@
 insert into debate_sessions (
-  id, debate_id, topic, format, format_version, status, config, "cast", initiated_by, created_at, updated_at,
-  total_rounds, metadata, parent_id, forked_at, turn_count, tokens_in, tokens_out, cost_usd, last_seq, guided
+  id, topic, format, format_version, status, config, "cast", metadata, initiated_by, parent_id, forked_at,
+  created_at, updated_at, last_seq, turn_count, total_rounds, guided, tokens_in, tokens_out, cost_usd
 ) values (
-  :id, :id, :topic, :format, :format_version, :status, :config, :cast, :initiated_by, :now, :now,
-  :total_rounds, :metadata, :parent_id, :forked_at, :turn_count, :tokens_in, :tokens_out, :cost_usd, :last_seq, :guided
+  :id, :topic, :format, :format_version, :status, :config, :cast, :metadata, :initiated_by, :parent_id, :forked_at,
+  :now, :now, :last_seq, :turn_count, :total_rounds, :guided, :tokens_in, :tokens_out, :cost_usd
 )

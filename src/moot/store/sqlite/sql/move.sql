@@ -2,7 +2,7 @@ update debate_sessions set
   status = :to,
   updated_at = :now,
   last_seq = last_seq + :events,
-  -- whoever drives it keeps the lease while it finishes its step; otherwise nobody does
+  -- a driver that is told to stop keeps its lease until its step has ended; any other move ends the lease
   owner = case when :to = 'stopping' then owner end,
   lease_until = case when :to = 'stopping' then lease_until end
 where id = :id and status in (select value from json_each(:expect))

@@ -1,2 +1,2 @@
--- A memory that has a vector keeps it when someone without an embedder comes along.
+-- A process without an embedder never overwrites a memory's vector.
 update memories set embedder = :embedder, embedding = :embedding where session_id = :id and :embedder <> ''

@@ -1,4 +1,4 @@
--- By another embedder, or by none. Left alone, SQLite would walk through all completed debates.
+-- Embedded by another embedder, or by none. Without the hints SQLite scans all completed debates.
 select * from (
   select * from debate_sessions indexed by debate_sessions_to_remember
   where status = 'completed' and remembered < :embedder limit :limit

@@ -1,5 +1,5 @@
--- As commit.sql, for steps that leave the debate running. It names no column of an index, so that none is written:
--- this is by far the most frequent change.
+-- commit.sql for steps that leave the debate running, by far the most frequent change. It sets no indexed column, so
+-- that no index is written.
 update debate_sessions set
   updated_at = :now,
   open_keys = :open_keys,

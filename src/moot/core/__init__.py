@@ -1,0 +1,1 @@
+"""The heart: nouns, scripts, limits, settings and errors. Nothing here does I/O."""

@@ -1,0 +1,177 @@
+"""Everything moot raises on purpose.
+
+MootError
+├── InputError              the caller can fix it: exit code 2, nothing was written
+│   ├── UnknownName         no such format, setting, command…: carries a suggestion
+│   ├── UnknownModel
+│   ├── NoSuchDebate
+│   ├── AmbiguousId
+│   └── WrongStatus
+├── ScriptError             a format broke the rules of scripts
+│   └── ScriptChanged       a recorded turn is not what the script asks for now
+├── LimitReached            raised into a format: a limit of the debate is used up
+├── ModelError              a model gave no usable answer
+│   ├── ModelTimeout
+│   ├── ModelUnavailable    wrong name, no key, no server: trying again won't help
+│   ├── ModelOverloaded     rate limit, network, server error: trying again may help
+│   │   ├── ModelUnreachable  nothing answers at its address
+│   │   └── StreamBrokeOff    its answer ended without a finish reason: it may be incomplete
+│   └── BadOutput           it answered, but never in the shape asked for
+├── ToolError               a tool could not do what it was asked
+└── StoreError
+    ├── NotWritable
+    ├── WrongSchema         the database is of another version of moot
+    └── Superseded          another process took this debate over
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from moot.core.types import Reply, Status, Usage
+
+
+class MootError(Exception):
+    """Says what happened and what to do next, in words that fit every way in: no commands, no tools, no buttons.
+
+    `remedy` names what to do: a verb of `moot.core.lifecycle`, "list" or "migrate". A way in that has a command or a
+    tool for it appends that to the text, which then ends with the advice.
+    """
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+class InputError(MootError):
+    pass
+
+
+class UnknownName(InputError):
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
+        choices = sorted(known)
+        close = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
+        advice = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(choices)}."
+        super().__init__(f"There is no {kind} {name!r}. {hint or advice}")
+        self.name = name
+
+
+class UnknownModel(InputError):
+    pass
+
+
+class NoSuchDebate(InputError):
+    def __init__(self, debate_id: str) -> None:
+        super().__init__(f"There is no debate {debate_id!r}. Look it up in the list of debates.", remedy="list")
+
+
+class AmbiguousId(InputError):
+    def __init__(self, prefix: str, matches: Iterable[str]) -> None:
+        shown = ", ".join(m[:13] for m in matches)
+        super().__init__(f"{prefix!r} could be any of: {shown}. Type a few more characters.")
+
+
+class WrongStatus(InputError):
+    """The status of a debate does not allow `verb`. Made by `moot.core.lifecycle.refusal`."""
+
+    def __init__(self, message: str, *, debate: str, status: Status, verb: str, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.debate, self.status, self.verb = debate, status, verb
+
+
+class ScriptError(MootError):
+    pass
+
+
+class ScriptChanged(ScriptError):
+    def __init__(self, key: str, recorded: str, asked: str) -> None:
+        super().__init__(
+            f"The record and the rules part at {key!r}: recorded is {recorded}, the rules now ask for {asked}. "
+            f"Run it with the version of moot and the settings it was made with, or fork it at {key!r}."
+        )
+        self.key = key
+
+
+class LimitReached(MootError):
+    def __init__(self, limit: str, message: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
+class ModelError(MootError):
+    """`usage` is what the failed attempts cost, as far as it is known."""
+
+    def __init__(self, message: str, *, model: str = "", usage: Usage | None = None, raw: str = "") -> None:
+        super().__init__(message)
+        self.model = model
+        self.usage = usage
+        self.raw = raw
+
+
+class ModelTimeout(ModelError):
+    pass
+
+
+class ModelUnavailable(ModelError):
+    pass
+
+
+class ModelOverloaded(ModelError):
+    """`refused`: a rate limit was reached; other calls on the same account would be refused, too."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        refused: bool = False,
+        model: str = "",
+        usage: Usage | None = None,
+    ) -> None:
+        super().__init__(message, model=model, usage=usage)
+        self.retry_after, self.refused = retry_after, refused
+
+
+class ModelUnreachable(ModelOverloaded):
+    """No connection could be made. Whoever starts the server or fixes the network can let the debate go on."""
+
+
+class StreamBrokeOff(ModelOverloaded):
+    """The answer ended without a finish reason. `reply` is what came of it, for when no attempt does better."""
+
+    def __init__(self, message: str, *, reply: Reply) -> None:
+        super().__init__(message, model=reply.model, usage=reply.usage)
+        self.reply = reply
+
+
+class BadOutput(ModelError):
+    """`cut_at` is the token cap that cut the last try off; 0 if none did."""
+
+    def __init__(
+        self, message: str, *, model: str = "", usage: Usage | None = None, raw: str = "", cut_at: int = 0
+    ) -> None:
+        super().__init__(message, model=model, usage=usage, raw=raw)
+        self.cut_at = cut_at
+
+
+class ToolError(MootError):
+    pass
+
+
+class StoreError(MootError):
+    pass
+
+
+class NotWritable(StoreError):
+    pass
+
+
+class WrongSchema(StoreError):
+    pass
+
+
+class Superseded(StoreError):
+    pass

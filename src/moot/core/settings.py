@@ -1,0 +1,238 @@
+"""Every default, once. Formats extend `DebateSettings`; `Settings` is what a process runs with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast, get_args
+
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator
+
+from moot.core.errors import InputError, UnknownName
+from moot.core.explaining import Details, dotted, found_in
+from moot.core.types import Frozen, Sampling
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+DATABASE_WAIT_SECONDS = 30
+MAX_TOPIC_CHARS = 20_000
+
+M = TypeVar("M", bound=BaseModel)
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^\n\"']+$")]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000)]
+Tokens = Annotated[int, Field(ge=1, le=1_000_000)]
+Temperature = Annotated[float, Field(ge=0, le=2)]
+RunningSeconds = Annotated[int, Field(ge=1, le=604_800, description="running time after which nothing new is asked")]
+OutputTokens = Annotated[int, Field(ge=1, le=100_000_000, description="tokens that all models together may write")]
+
+
+class SeatSettings(Sampling):
+    """Overrides for one seat; what is left out comes from the debate."""
+
+    model: str | None = None
+    max_tokens: Tokens | None = None
+
+    @property
+    def sampling(self) -> Sampling:
+        return Sampling(**{name: getattr(self, name) for name in Sampling.model_fields})
+
+
+class DebateSettings(Frozen):
+    """What every format can be told."""
+
+    max_runtime_seconds: RunningSeconds = 600
+    max_total_output_tokens: OutputTokens = 8000
+    max_cost_usd: float | None = Field(None, gt=0, le=1_000_000, description="money that all calls together may cost")
+    debater_max_tokens: Tokens = Field(600, description="tokens in one statement")
+    judge_max_tokens: Tokens = Field(400, description="tokens in one answer of a judge")
+    model_debater: str | None = Field(None, description="model of the debaters")
+    model_judge: str | None = Field(None, description="model of the judge")
+    seats: dict[str, SeatSettings] = Field(
+        default_factory=dict, description="model, max_tokens and sampling settings of one seat"
+    )
+    sampling: Sampling = Field(
+        Sampling(), description="temperature, top_p, min_p, top_k, penalties, seed and stop of all seats"
+    )
+    recall_decisions: bool = Field(False, description="tell the debaters of a similar question that was decided before")
+
+
+class RateLimit(Frozen):
+    """What a provider lets one account do in a minute; what is left out is not limited."""
+
+    requests_per_minute: int | None = Field(None, ge=1, le=1_000_000)
+    tokens_per_minute: int | None = Field(None, ge=1, le=1_000_000_000)
+
+
+class Preset(Frozen):
+    """A format with settings of its own, under a name."""
+
+    format: str = Field(max_length=100)
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
+PresetName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,59}$")]
+
+
+class Settings(Frozen):
+    """What a process runs with, and what it takes for new debates that don't say. `config.py` reads them."""
+
+    format: str | None = Field(None, description="format of a new debate; `moot formats` marks the default")
+    model: str | None = Field(None, description="model of all participants; chosen by what is there when unset")
+    model_debater: str | None = Field(None, description="model of the debaters")
+    model_judge: str | None = Field(None, description="model of the judge")
+    defaults: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="for each format, settings of new debates"
+    )
+    presets: dict[PresetName, Preset] = Field(
+        default_factory=dict,
+        description="formats with settings of their own, by name; chat clients find each as the model `moot/NAME`",
+    )
+    database_url: str | None = Field(
+        None, description="SQLite file, or postgresql://…; a file in the platform's data folder when unset"
+    )
+    data_dir: str | None = Field(None, description="folder for the database and the embedded model's weights")
+    call_timeout_seconds: float = Field(120, gt=0, le=3600, description="time for one call of a model, retried once")
+    backoff_tries: int = Field(5, ge=0, le=20, description="retries after a network error or rate limit")
+    backoff_base_seconds: float = Field(0.5, ge=0, le=60, description="first wait; doubled each time")
+    backoff_max_seconds: float = Field(30, ge=0, le=600, description="longest wait, Retry-After included")
+    concurrency: int = Field(8, ge=1, le=1000, description="calls at once to one provider")
+    rate_limits: dict[str, RateLimit] = Field(
+        default_factory=dict,
+        description="for each model or provider, `requests_per_minute` and `tokens_per_minute` of all workers together",
+    )
+    database_wait_seconds: float = Field(
+        DATABASE_WAIT_SECONDS,
+        ge=0,
+        le=86_400,
+        description="how long a debate waits for a PostgreSQL server that is gone",
+    )
+    lease_seconds: float = Field(15, ge=1, le=3600, description="how long a silent process keeps a debate")
+    pulse_seconds: float = Field(0.2, gt=0, le=60, description="how often a process looks for stop and cancel")
+    worker_debates: int = Field(100, ge=1, le=10_000, description="debates that one `moot worker` drives at once")
+    worker_drain_seconds: float = Field(
+        30, ge=0, le=3600, description="time that steps in flight have to finish when a worker is told to end"
+    )
+    worker_sweep_seconds: float = Field(
+        5, gt=0, le=600, description="how often a worker looks for debates that nobody drives"
+    )
+    log_format: Literal["text", "json"] = Field("text", description="how `moot worker` and `moot serve` write logs")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least that is logged")
+    metrics_host: str = Field("127.0.0.1", description="address on which a worker shows its metrics")
+    metrics_port: int | None = Field(
+        None, ge=0, le=65_535, description="port on which a worker shows its metrics; nowhere when unset"
+    )
+    traces: bool = Field(False, description="send OpenTelemetry spans to where the OTEL_ variables say")
+    trace_content: bool = Field(False, description="put what models read and write into spans, too")
+    embedder: str | None = Field(
+        None, description="compares meanings: `offline`, `none` or provider:model; `offline` where installed when unset"
+    )
+    embedder_timeout_seconds: float = Field(
+        20, gt=0, le=600, description="time for one call of the embedder; then words alone are compared"
+    )
+    templates_dir: str | None = Field(
+        None, description="folder with your own reasoning templates; `templates` beside the user's file when unset"
+    )
+    serve_host: str = Field(
+        "127.0.0.1", description="address that `moot serve` listens on; any but loopback demands tokens"
+    )
+    serve_port: int = Field(8421, ge=0, le=65_535, description="port that `moot serve` listens on; 0: any that is free")
+    serve_hosts: list[str] = Field(
+        default_factory=list, description="names under which a proxy reaches `moot serve`, besides its own address"
+    )
+    serve_tokens: Literal["auto", "always"] = Field(
+        "auto", description="whether `moot serve` demands tokens on loopback, too"
+    )
+    serve_rate: float = Field(200, gt=0, le=1_000_000, description="requests a second that one client may make")
+    chat_on_disconnect: Literal["stop", "continue"] = Field(
+        "stop",
+        description="what becomes of a debate when the chat client that began it goes away: it stops after the step "
+        "in progress and can be resumed, or it goes on",
+    )
+    trust_projects: list[str] = Field(
+        default_factory=list, description="folders below which a project's moot.yaml may set anything"
+    )
+
+    @field_validator("trust_projects", "serve_hosts", mode="before")
+    @classmethod
+    def _one_or_more(cls, value: object) -> object:
+        return [value] if isinstance(value, str) else value
+
+
+def read(model: type[M], given: Mapping[str, Any], what: str = "setting", *, strict: bool | None = None) -> M:
+    """Validate, or say in one line what is wrong and what to write instead."""
+    try:
+        return model.model_validate(dict(given), strict=strict)
+    except ValidationError as invalid:
+        raise explained(model, invalid.errors(), what) from None
+
+
+def explained(model: type[BaseModel], errors: Sequence[ErrorDetails], what: str = "setting") -> InputError:
+    """The error for invalid settings, in plain English: the first problem in full, and how many follow."""
+    # A name that is not known explains the one that is missing.
+    ordered = sorted(errors, key=lambda error: error["type"] != "extra_forbidden")
+    first = ordered[0]
+    if first["type"] == "extra_forbidden":
+        path = dotted(first["loc"][:-1])
+        name, known = dotted(first["loc"][-1:]), _names_beside(model, first["loc"])
+        return UnknownName(f"{what}{f' in {path}' if path else ''}", name, known, hint=_other_name(name, known))
+    mistakes = found_in(model, cast("Sequence[Details]", ordered))
+    more = len(mistakes) - 1
+    follow = f" {more} more {'problem follows' if more == 1 else 'problems follow'}." if more else ""
+    said = mistakes[0].of(what.capitalize() if mistakes[0].path else f"The {what}s")
+    return InputError(f"{said}.{follow}")
+
+
+# Settings as other tools and documents call them, and what they are called here.
+OTHER_NAMES: Mapping[str, str] = {
+    "budget_usd": "max_cost_usd",
+    "checkpoint_timeout": "checkpoint_timeout_seconds",
+    "debate_timeout_seconds": "max_runtime_seconds",
+    "max_output_tokens": "max_total_output_tokens",
+    "max_tokens": "debater_max_tokens",
+    "max_total_tokens": "max_total_output_tokens",
+    "num_perspectives": "perspectives",
+    "personas": "custom_perspectives",
+    "proposer_model": "model_proposer",
+    "proposer_temperature": "temperature_proposer",
+    "round_timeout": "round_timeout_seconds",
+    "rounds": "max_rounds",
+    "skeptic_model": "model_skeptic",
+    "skeptic_temperature": "temperature_skeptic",
+    "synthesizer_model": "model_synthesizer",
+    "synthesizer_temperature": "temperature_synthesizer",
+    "timeout": "max_runtime_seconds",
+    "timeout_seconds": "max_runtime_seconds",
+    "token_budget": "token_budget_per_round",
+    "total_timeout": "max_runtime_seconds",
+    "total_timeout_seconds": "max_runtime_seconds",
+}
+_NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where `maxRounds` becomes `max_rounds`
+
+
+def _other_name(name: str, known: Sequence[str]) -> str:
+    plain = _NEW_WORD.sub("_", name.strip()).replace("-", "_").casefold()
+    ours = plain if plain in known else OTHER_NAMES.get(plain, "")
+    return f"Call it {ours!r} here." if ours in known else ""
+
+
+def _names_beside(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+    """The field names that would have been right where the unknown one stands."""
+    fields: Mapping[str, Any] = model.model_fields
+    for part in loc[:-1]:
+        info = fields.get(str(part))
+        inner = _model_in(info.annotation) if info is not None else None
+        if inner is not None:
+            fields = inner.model_fields
+    return list(fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in get_args(annotation):
+        found = _model_in(inner)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,102 @@
+"""Steps: the requests a script makes. A step is one of `Ask`, `AskPerson`, `Recall` and `Use`; the runtime has an
+executor for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any, ClassVar
+
+from moot.core.types import Answer, Corpus, Failure, GateKind, Json, Message, Prompt, SeatSpec, StepKind, record
+
+
+@record
+class Failed:
+    """What a tolerant step gives the script instead of an answer."""
+
+    failure: Failure
+    raw: str
+
+
+@record
+class Closing:
+    """What the end of a debate will take: a verdict must stay affordable."""
+
+    model: str
+    calls: int
+    tokens: int  # of output, in all calls together
+
+
+@record
+class Step:
+    """What all steps have in common."""
+
+    kind: ClassVar[StepKind]
+
+    key: str  # unique in the debate
+    round: int
+    phase: str
+    seat: SeatSpec
+    prompt: Prompt
+    prompt_hash: str  # of everything that determines the answer: the turn of this step must carry the same
+    returns: type[Answer] | None = None
+    tolerant: bool = False  # the script handles an invalid answer
+    closing: bool = False  # may use what is kept for the closing of the debate
+    shows: str = ""  # the event type it is shown as, if any
+    record: Callable[[Any], Json] | None = None  # metadata for the turn, computed from the answer
+
+    @property
+    def messages(self) -> list[Message]:
+        """What is sent, as far as this kind of step sends messages."""
+        return [Message(role="user", text=self.prompt.text)]
+
+
+@record
+class Ask(Step):
+    """Ask a model."""
+
+    kind: ClassVar[StepKind] = "ask"
+
+    history: list[Message]  # the seat's own, growing list: only the first `seen` belong to this step
+    seen: int
+    max_tokens: int  # of one try
+    most_tokens: int | None = None  # of all tries together; None: no such limit
+    leave: Closing | None = None  # what must be left for the closing when this step has been paid
+    off_record: bool = False  # guidance does not reach it
+
+    @property
+    def messages(self) -> list[Message]:
+        return [*self.history[: self.seen], Message(role="user", text=self.prompt.text)]
+
+
+@record
+class AskPerson(Step):
+    """Ask a person: a gate."""
+
+    kind: ClassVar[StepKind] = "gate"
+
+    gate: GateKind
+    timeout_seconds: float | None = None
+    otherwise: Json | None = None  # the answer when the time is over; None: the debate pauses
+    artifacts: Json = field(default_factory=dict[str, Any])  # what helps to decide
+
+
+@record
+class Recall(Step):
+    """Ask memory: the best `k` of a corpus, or, without a corpus, how alike pairs of texts are."""
+
+    kind: ClassVar[StepKind] = "recall"
+
+    corpus: Corpus | None = None
+    k: int = 0
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
+@record
+class Use(Step):
+    """Use a tool of the toolbox."""
+
+    kind: ClassVar[StepKind] = "use"
+
+    tool: str
+    arguments: Json = field(default_factory=dict[str, Any])

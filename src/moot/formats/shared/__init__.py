@@ -1,0 +1,1 @@
+"""Parts that several formats use: a jury, a ledger of claims, precedents."""

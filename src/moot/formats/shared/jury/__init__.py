@@ -1,0 +1,167 @@
+"""Blind readers who check a verdict: jurors, or a second judge who reads the sides in the other order. For formats with
+two sides; their votes are counted by code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from moot.core.errors import LimitReached
+from moot.core.script import Failed, Seat, Stage, together
+from moot.core.settings import DebateSettings
+from moot.core.types import ABSTAINS, Answer, Json, VoteCast
+from moot.formats.format import EventType, Hears, Mark, Part
+from moot.formats.prompts import Prompts
+from moot.reasoning.fence import fence
+from moot.reasoning.verdict import SIDES, Choice, Decision, ReaderVote, Side, leader, other_side
+
+prompts = Prompts("jury", "moot.formats.shared.jury")
+
+PHASE = "ballot"
+EVENTS = {
+    "BALLOT": EventType(
+        verb="votes",
+        failed="abstains",
+        marks=(
+            Mark(path="choice", text="for {}", names=True, values={"tie": "for neither side"}, tone="strong"),
+            Mark(path="score_a", seat="a"),
+            Mark(path="score_b", seat="b"),
+        ),
+    )
+}
+PHASES = {PHASE: "Ballot"}
+HEARS = (Hears(listener="juror", speaker="debater"),)
+
+
+class JurySettings(DebateSettings):
+    """Settings of formats whose verdict readers can check."""
+
+    swap: bool = Field(False, description="a second, blind judge reads the sides in the other order")
+    jury: int = Field(0, ge=0, le=25, description="blind jurors who vote beside the judge")
+    jury_models: tuple[str, ...] = Field((), description="models of the jurors, in turn; the judge's when empty")
+
+
+class Ballot(Answer):
+    reasoning: str = Field(min_length=1)
+    score_first: int = Field(ge=0, le=10)
+    score_second: int = Field(ge=0, le=10)
+
+    def prose(self) -> str:
+        return self.reasoning
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speech:
+    """A public statement of one side."""
+
+    side: Side
+    round: int
+    text: str
+    flaw: str = ""  # why it can't carry a verdict, to follow its speaker's name
+    cut: bool = False  # it was cut off at its token cap
+
+    def label(self, name: str) -> str:
+        """Whose words a judge reads, with what code has found about them."""
+        noted = self.flaw or ("was cut off at its limit" if self.cut else "")
+        return f"{name} (this statement {noted})" if noted else name
+
+
+def both_heard(said: Sequence[Speech]) -> bool:
+    return {statement.side for statement in said} == set(SIDES)
+
+
+def parts(settings: JurySettings) -> list[Part]:
+    """The readers' seats. A juror who reads both orders has two seats, so that neither reading knows the other."""
+    seats: list[Part] = []
+    if settings.swap and not settings.jury:
+        seats.append(Part(id="second", name="Second judge", role="judge", tier="judge"))
+    for n in range(1, settings.jury + 1):
+        model = settings.jury_models[(n - 1) % len(settings.jury_models)] if settings.jury_models else None
+        seats.append(Part(id=f"juror{n}", name=f"Juror {n}", role="juror", model=model))
+        if settings.swap:
+            seats.append(Part(id=f"juror{n}-swapped", name=f"Juror {n}, other order", role="juror", model=model))
+    return seats
+
+
+async def collect_votes(stage: Stage, settings: JurySettings, said: Sequence[Speech], round: int) -> list[ReaderVote]:
+    """The vote of each seat of `parts`; empty if only one side was heard."""
+    if not both_heard(said):
+        return []
+    seats = [stage.seat(part.id) for part in parts(settings)]
+    reading = (_vote(stage, seat, said, _first_side(seat.id, n, settings), round) for n, seat in enumerate(seats))
+    return list(await together(*reading))
+
+
+def closing_calls(stage: Stage, settings: JurySettings) -> list[tuple[Seat, int]]:
+    """The readers' calls, for `stage.keep`."""
+    return [(stage.seat(part.id), 1) for part in parts(settings)]
+
+
+def _first_side(seat_id: str, n: int, settings: JurySettings) -> Side:
+    if settings.swap:
+        return "a" if seat_id.startswith("juror") and not seat_id.endswith("-swapped") else "b"
+    return SIDES[n % 2]
+
+
+async def _vote(stage: Stage, seat: Seat, said: Sequence[Speech], first: Side, round: int) -> ReaderVote:
+    second = other_side(first)
+    seat.brief(prompts("reader", topic=stage.topic))
+    key = f"{round}/{PHASE}/{seat.id}"
+    try:
+        ballot = await seat.ask(
+            PHASE,
+            prompts(
+                "ballot",
+                first=_statements(said, first, "the first side", key),
+                second=_statements(said, second, "the second side", key),
+            ),
+            returns=Ballot,
+            tolerant=True,
+            round=round,
+            closing=True,
+            shows="BALLOT",
+            record=lambda given: _vote_of(given, seat.id, first).as_json(),
+        )
+    except LimitReached as limit:
+        return ReaderVote(seat=seat.id, first=first, choice="abstains", reason=str(limit))
+    return _vote_of(ballot, seat.id, first)
+
+
+def _vote_of(ballot: Ballot | Failed, seat_id: str, first: Side) -> ReaderVote:
+    if isinstance(ballot, Failed):
+        return ReaderVote(seat=seat_id, first=first, choice="abstains", reason=ballot.failure.message)
+    scores = {first: ballot.score_first, other_side(first): ballot.score_second}
+    choice: Choice = leader(scores["a"], scores["b"])
+    return ReaderVote(seat=seat_id, first=first, choice=choice, score_a=scores["a"], score_b=scores["b"])
+
+
+def _statements(said: Sequence[Speech], side: Side, label: str, at: str) -> str:
+    own = [s for s in said if s.side == side]
+    return "\n\n".join(fence(s.text, of=s.label(label), at=f"{at}/{s.round}") for s in own) or "(nothing)"
+
+
+def verdict_fields(decision: Decision, votes: Sequence[ReaderVote], round: int) -> Json:
+    """The fields of an `Outcome` that judge and readers decide."""
+    tally = decision.tally
+    valid = sum(n for choice, n in tally.items() if choice != ABSTAINS) if tally else 0
+    jurors = sum(vote.seat.startswith("juror") and not vote.seat.endswith("-swapped") for vote in votes)
+    decided_by = {
+        "judge": "the judge",
+        "jury": f"the judge and {jurors} juror{'s' * (jurors > 1)}, counted by code",
+        "fallback": "",
+    }
+    return {
+        "winner": decision.winner,
+        "verdict_source": decision.source,
+        "decided_by": decided_by[decision.source],
+        "reason": decision.reason,
+        "tally": tally,
+        "votes": tuple(
+            VoteCast(seat=vote.seat, choice=vote.choice, key=f"{round}/{PHASE}/{vote.seat}", reason=vote.reason)
+            for vote in votes
+        ),
+        "support": tally[decision.winner] / valid if tally and valid and decision.winner in SIDES else None,
+        "flip_rate": decision.flip_rate,
+    }

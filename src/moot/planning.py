@@ -1,0 +1,76 @@
+"""From a request to a plan: the format that suits it, its settings, its cast, and what was chosen by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from moot import formats
+from moot.casting import Casting
+from moot.config import Config
+from moot.core.settings import DebateSettings, read
+from moot.core.types import Debate, Json, SeatSpec
+from moot.formats import Format
+from moot.models.choice import is_demonstration
+from moot.request import Request, format_for, merged, read_topic
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A request that was checked and completed; nothing is stored yet."""
+
+    topic: str
+    format: Format
+    config: Json
+    cast: tuple[SeatSpec, ...]
+    reasons: Mapping[str, str]  # why each model was chosen, by spec
+    notes: tuple[str, ...] = ()  # what moot has chosen by itself, and why
+    looks_back: bool = True  # False: an earlier decision is not even looked for
+
+    @property
+    def demonstration(self) -> bool:
+        return any(is_demonstration(seat.model) for seat in self.cast)
+
+    @property
+    def debate(self) -> Debate:
+        """The debate that it would become; not stored."""
+        return Debate(
+            id="",
+            topic=self.topic,
+            format=self.format.name,
+            format_version=self.format.version,
+            status="pending",
+            config=self.config,
+            cast=self.cast,
+        )
+
+
+def plan(request: Request, default_format: str, config: Config, casting: Casting) -> Plan:
+    """Check and complete a request. Raises InputError."""
+    topic = read_topic(request.topic)
+    picked = format_for(replace(request, topic=topic), default_format)
+    format_ = formats.get(picked.format)
+    notes = [] if request.format == picked.format else [f"Format {format_.name}, because {picked.reason}."]
+    effort = format_.efforts.get(request.effort, {}) if request.effort else {}
+    given = merged(merged(config.debate(format_.name), effort), request.settings)
+    settings = _settled(format_, given, topic)
+    cast, reasons = casting.cast(format_, settings)
+    if format_.small and any(seat.small and seat.voice for seat in cast):
+        settings = _settled(format_, merged(format_.small, given), topic)
+        cast, reasons = casting.cast(format_, settings)
+        notes += [format_.small_note] if format_.small_note and not format_.small.keys() <= given.keys() else []
+    return Plan(
+        topic=topic,
+        format=format_,
+        config=settings.model_dump(mode="json"),
+        cast=cast,
+        reasons=reasons,
+        notes=tuple(notes),
+        looks_back=settings.recall_decisions or "recall_decisions" not in settings.model_fields_set,
+    )
+
+
+def _settled(format_: Format, given: Mapping[str, Any], topic: str) -> DebateSettings:
+    settings = read(format_.settings, given)
+    return settings if format_.settle is None else format_.settle(settings, topic)

@@ -1,0 +1,67 @@
+"""Whether a statement carries anything of its own: words that are missing, copied, repeated or broken off don't."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from moot.reasoning.fence import clean
+from moot.reasoning.repetition import inner_repetition, shingles
+
+COPIED = 0.6  # share of four-word sequences that occur in earlier statements
+LOOPS = 0.5  # share of a statement's four-word sequences that it repeats itself
+
+# Finish reasons of statements that the provider did not let end. "length" is a cap of ours: what came before it counts.
+BROKEN_OFF = frozenset({"incomplete", "content_filter", "error"})
+
+SAYS_NOTHING = "says nothing"
+LOST = "was broken off by the provider"
+CUT_OFF = "was cut off at its limit"  # which leaves words that count
+REPEATS_OPPONENT = "repeats its opponent's words"
+REPEATS_ITSELF = "repeats its own earlier words"
+GOES_ROUND = "repeats the same words over and over"
+
+
+def has_words(text: str) -> bool:
+    return re.search(r"\w", text) is not None
+
+
+class Known:
+    """Texts that a new one is compared with. The time does not grow with their number."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._texts: set[str] = set()
+        self._shingles: set[tuple[str, ...]] = set()
+        for text in texts:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        text = clean(text)
+        self._texts.add(_plain(text))
+        self._shingles |= shingles(text)
+
+    def copied_by(self, text: str) -> bool:
+        own = shingles(text)
+        return _plain(text) in self._texts or (bool(own) and len(own & self._shingles) / len(own) >= COPIED)
+
+
+NOTHING = Known()
+
+
+def flaw_of(text: str, finish_reason: str, own: Known = NOTHING, others: Known = NOTHING) -> str:
+    """Why a statement can't carry a verdict, to follow its speaker's name; empty if it can. `own` and `others` are the
+    speaker's and the opponents' earlier statements."""
+    text = clean(text)
+    if not has_words(text):
+        return SAYS_NOTHING
+    if finish_reason in BROKEN_OFF:
+        return LOST
+    if others.copied_by(text):
+        return REPEATS_OPPONENT
+    if own.copied_by(text):
+        return REPEATS_ITSELF
+    return GOES_ROUND if inner_repetition(text) >= LOOPS else ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,32 @@
+"""Executors: one for each kind of step. A new kind of step is a new executor here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from moot.core.steps import Step
+from moot.core.types import Memory, Models, StepKind, Toolbox
+from moot.runtime.executors.ask import AskExecutor
+from moot.runtime.executors.executor import Executor
+from moot.runtime.executors.gate import GateExecutor
+from moot.runtime.executors.recall import RecallExecutor
+from moot.runtime.executors.tool import ToolExecutor
+
+__all__ = ["Executor", "Executors"]
+
+
+class Executors:
+    """Finds the executor of a step."""
+
+    def __init__(self, models: Models, memory: Memory | None = None, tools: Toolbox | None = None) -> None:
+        self.ask = AskExecutor(models)
+        self._by_kind: Mapping[StepKind, Executor[Any]] = {
+            "ask": self.ask,
+            "gate": GateExecutor(models),
+            "recall": RecallExecutor(memory),
+            "use": ToolExecutor({} if tools is None else tools, models),
+        }
+
+    def of(self, step: Step) -> Executor[Any]:
+        return self._by_kind[step.kind]

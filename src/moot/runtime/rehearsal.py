@@ -1,0 +1,72 @@
+"""Rehearsals: a format played with made-up answers, for estimates and to find what its description lacks."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+
+from moot.core.limits import LIMITS
+from moot.core.script import Script
+from moot.core.types import Debate, Outcome, Usage
+from moot.formats.format import Format
+from moot.runtime.budget import Allowance
+from moot.runtime.executors import Executors
+from moot.runtime.turns import failure_of, turn_of_reply
+
+MOST_CALLS = 1000
+
+_UNLIMITED = Allowance(max_tokens=sys.maxsize, tries=1, tokens=sys.maxsize, cost_usd=0.0)
+_AT = {"started_at": 0.0, "created_at": 0.0, "duration_ms": 0}
+
+
+@dataclass
+class Rehearsal:
+    """The result of one play with made-up answers of full length."""
+
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    phases: set[str] = field(default_factory=set[str])
+    outcome: Outcome | None = None
+    error: Exception | None = None  # that the rules raised
+
+    @property
+    def cut(self) -> bool:
+        """Whether it did not come to an outcome."""
+        return self.outcome is None
+
+
+async def rehearse(format_: Format, debate: Debate, executors: Executors, seed: int) -> Rehearsal:
+    """Play a debate for at most `MOST_CALLS` calls. Each seed gives other answers."""
+    rehearsal = Rehearsal()
+    script = format_.script(debate)
+    try:
+        script.begin()
+        while script.open and rehearsal.calls < MOST_CALLS:
+            await _take_step(script, executors, seed, rehearsal)
+    except Exception as error:  # a plug-in may raise anything
+        rehearsal.error = error
+    finally:
+        script.close()
+    rehearsal.outcome = script.outcome
+    return rehearsal
+
+
+async def _take_step(script: Script, executors: Executors, seed: int, rehearsal: Rehearsal) -> None:
+    step = next(iter(script.open.values()))
+    executor = executors.of(step)
+    used = executor.estimate(step)
+    rehearsal.calls += used.tokens_out > 0
+    rehearsal.usage += used
+    rehearsal.phases.add(step.phase)
+    reply = await executor.rehearse(step, seed)
+    script.resolve(turn_of_reply(step, reply, _UNLIMITED, seq=script.turn_count + 1, **_AT))
+
+
+def missing_words(format_: Format, rehearsal: Rehearsal) -> list[str]:
+    """What a format's description lacks for this rehearsal, each in a sentence."""
+    found = [] if rehearsal.error is None else [failure_of(rehearsal.error).message]
+    found += [f"`phases` has no name for {phase!r}." for phase in sorted(rehearsal.phases - format_.phases.keys())]
+    outcome = rehearsal.outcome
+    if outcome is not None and outcome.ended_by not in {*format_.endings, *LIMITS}:
+        found.append(f"`endings` has no words for {outcome.ended_by!r}.")
+    return found

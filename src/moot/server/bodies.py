@@ -1,0 +1,68 @@
+"""What the API takes: the bodies of requests."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from moot.core.gates import MAX_WORDS
+from moot.core.settings import MAX_TOPIC_CHARS
+from moot.formats.format import Effort
+
+Words = Annotated[str, StringConstraints(max_length=MAX_WORDS)]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class Given(BaseModel):
+    """A request body. Unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewDebate(Given):
+    topic: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TOPIC_CHARS)] = Field(
+        description="the question", examples=["Should we use Redis or PostgreSQL for caching?"]
+    )
+    format: str | None = Field(
+        None, max_length=100, description="its rules; when left out or `auto`, those that suit the question"
+    )
+    effort: Effort | None = Field(None, description="how much is asked and checked; `settings` win over it")
+    settings: dict[str, Any] = Field(
+        default_factory=dict, description="settings of the format: `GET /v1/formats/{name}` has their schema"
+    )
+    start: bool = Field(True, description="whether it begins at once")
+
+
+class Fork(Given):
+    at: Key | None = Field(None, description="key of the step to ask anew; where it stands when left out")
+    settings: dict[str, Any] = Field(default_factory=dict, description="settings that differ from the parent's")
+    guidance: Words | None = Field(None, description="what the branch should look at, from that step on")
+    start: bool = Field(True, description="whether it begins at once")
+
+
+class Rating(Given):
+    rating: int = Field(ge=1, le=5, description="1 (poor) to 5 (very good)")
+
+
+class Guidance(Given):
+    text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORDS)] = Field(
+        description="the seats that are asked next hear it"
+    )
+
+
+class GateAnswer(Given):
+    """`choice` where the gate has choices, `text` where it asks for words or the choice calls for some."""
+
+    key: Key | None = Field(None, description="which question; needed when several are open")
+    choice: str | None = Field(None, max_length=100)
+    text: Words = ""
+
+
+class Verdict(Given):
+    key: Key | None = Field(None, description="which approval; needed when several are open")
+    reason: Words = Field("", description="why, for the record")
+
+
+class Login(Given):
+    token: str = Field(min_length=1, max_length=200)

@@ -1,0 +1,35 @@
+"""API tokens, browser sessions and idempotency keys in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from moot.store import AccessToken, IdempotencyKey
+from moot.store.postgres.database import Database
+from moot.store.rows import key_of, token_of, token_values
+
+
+class PostgresAccess(Database):
+    async def add_token(self, token: AccessToken) -> bool:
+        await self._rows("expire_tokens")
+        return await self._change("add_token", token_values(token), arrived="added_token") is not None
+
+    async def tokens(self) -> Sequence[AccessToken]:
+        return [token_of(row) for row in await self._rows("tokens")]
+
+    async def token(self, hash: str) -> AccessToken | None:
+        rows = await self._rows("token", hash=hash)
+        return token_of(rows[0]) if rows else None
+
+    async def drop_token(self, token_id: str) -> bool:
+        return await self._change("delete_token", {"id": token_id}) is not None
+
+    async def reserve_key(self, key: IdempotencyKey, keep_seconds: float) -> IdempotencyKey:
+        await self._rows("forget_keys", before=self.now() - keep_seconds)
+        values = {"key": key.key, "hash": key.hash, "debate_id": key.debate_id}
+        await self._change("reserve_key", values)
+        rows = await self._rows("key", key=key.key)
+        return key_of(rows[0]) if rows else key
+
+    async def answer_key(self, key: str, response: str) -> None:
+        await self._rows("answer_key", key=key, response=response)

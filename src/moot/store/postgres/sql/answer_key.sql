@@ -1,0 +1,1 @@
+update idempotency_keys set response = :response where key = :key

@@ -1,0 +1,1 @@
+delete from idempotency_keys where created_at < :before

@@ -1,1 +1,0 @@
-delete from reservations where created_at < :before

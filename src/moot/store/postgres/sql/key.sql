@@ -1,0 +1,1 @@
+select * from idempotency_keys where key = :key

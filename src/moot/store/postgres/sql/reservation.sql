@@ -1,1 +1,0 @@
-select * from reservations where key = :key

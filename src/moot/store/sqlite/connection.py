@@ -1,0 +1,27 @@
+"""Connections to the file, and the statements under `sql/`."""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from moot.store.rows import with_columns
+
+BUSY_SECONDS = 30
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection.row_factory = sqlite3.Row
+    connection.create_function("lowered", 1, str.lower, deterministic=True)  # SQLite's lower() knows ASCII only
+    connection.execute("pragma journal_mode = wal")
+    connection.execute("pragma synchronous = full")
+    connection.execute("pragma foreign_keys = on")
+    return connection
+
+
+@cache
+def sql(name: str) -> str:
+    return with_columns((files("moot.store.sqlite") / "sql" / f"{name}.sql").read_text())

@@ -1,1 +1,0 @@
-alter table debate_sessions add column guided integer not null default 0;

@@ -1,0 +1,102 @@
+"""Numbered migrations. A file's schema version is its `user_version`."""
+
+from __future__ import annotations
+
+import glob
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from moot.core.errors import StoreError, WrongSchema
+from moot.store import DatabaseStatus
+from moot.store.sqlite.connection import BUSY_SECONDS, sql
+from moot.store.sqlite.writer import readable
+
+
+@cache
+def migrations() -> Sequence[str]:
+    folder = files("moot.store.sqlite") / "migrations"
+    return [
+        entry.read_text() for entry in sorted(folder.iterdir(), key=lambda e: e.name) if entry.name.endswith(".sql")
+    ]
+
+
+def migrate(connection: sqlite3.Connection) -> int:
+    """Bring the schema up to date in one transaction; return its version."""
+    newest = len(migrations())
+    if _version(connection) == newest:
+        return newest
+    connection.execute("begin immediate")
+    try:
+        version = _version(connection)  # another process may have been first
+        for text in migrations()[version:]:
+            for statement in _statements(text):
+                connection.execute(statement)
+        connection.execute(f"pragma user_version = {newest}")
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
+    return newest
+
+
+def check_file(path: Path) -> None:
+    """Raises WrongSchema or StoreError when the file is not a database this moot may open. Changes nothing in it, not
+    even the journal mode."""
+    if not path.is_file() or not path.stat().st_size:
+        return
+    with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
+        version, newest = _version(connection), len(migrations())
+        _refuse_foreign(path, connection, version)
+    if version > newest:
+        raise WrongSchema(
+            f"The database {path} has schema {version}, this moot knows {newest}. "
+            "Upgrade moot, or choose another database with --db."
+        )
+
+
+def database_status(path: Path) -> DatabaseStatus:
+    """Read a file's status without creating or changing it."""
+    newest = len(migrations())
+    if not path.is_file() or not path.stat().st_size:
+        return DatabaseStatus(place=str(path), version=0, newest=newest)
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)) as reader:
+            version = _version(reader)
+            _refuse_foreign(path, reader, version)
+            if not version:
+                return DatabaseStatus(place=str(path), version=0, newest=newest)
+            return DatabaseStatus(
+                place=str(path),
+                version=version,
+                newest=newest,
+                debates=dict(reader.execute(sql("counts")).fetchall()),
+                turns=reader.execute("select coalesce(sum(turn_count), 0) from debate_sessions").fetchone()[0],
+                bytes=sum(each.stat().st_size for each in path.parent.glob(f"{glob.escape(path.name)}*")),
+            )
+    except sqlite3.Error as error:
+        raise readable(error) from error
+
+
+def _refuse_foreign(path: Path, connection: sqlite3.Connection, version: int) -> None:
+    if not version and connection.execute("select count(*) from sqlite_master").fetchone()[0]:
+        raise StoreError(f"The database {path} belongs to another program. Choose another with --db.")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return connection.execute("pragma user_version").fetchone()[0]
+
+
+def _statements(text: str) -> Sequence[str]:
+    found: list[str] = []
+    pending = ""
+    for line in text.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            found.append(pending)
+            pending = ""
+    return found

@@ -1,1 +1,0 @@
-update reservations set response = :response where key = :key

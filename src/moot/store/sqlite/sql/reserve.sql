@@ -1,2 +1,0 @@
-insert into reservations (key, hash, session_id, created_at) values (:key, :hash, :debate_id, :now)
-on conflict do nothing

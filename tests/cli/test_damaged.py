@@ -1,0 +1,41 @@
+"""A damaged row of the database spoils its own line of a list, not the list."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from moot.cli.listing import listed
+from moot.mcp.service import _item
+from moot.server import views
+from tests.running import an_app, answers_file, new_debate, run_to_rest
+
+
+@pytest.mark.parametrize("column", ["config", "cast", "outcome", "metadata"])
+def test_a_damaged_row_spoils_one_line(tmp_path: Path, column: str):
+    async def main():
+        async with an_app(tmp_path) as app:
+            made = [
+                await run_to_rest(app, await new_debate(app, answers_file(tmp_path), "classic", max_rounds=1))
+                for _ in range(3)
+            ]
+            with closing(sqlite3.connect(app.settings.database_url or "")) as database:
+                database.execute(f"update debate_sessions set {column} = '{{damaged' where id = ?", (made[1].id,))
+                database.commit()
+            page = await app.runtime.store.page(limit=10)
+            by_id = {debate.id: debate for debate in page.debates}
+            assert set(by_id) == {debate.id for debate in made}
+            assert by_id[made[0].id] == made[0]
+            assert f"can't be read: {column} in the database is damaged" in by_id[made[1].id].topic
+            rows = [str(listed(debate, "", frozenset(), 0.0)) for debate in page.debates]
+            assert sum("can't be read" in row for row in rows) == 1
+            summaries = [views.summary(app, debate).model_dump_json() for debate in page.debates]
+            assert sum("can't be read" in summary for summary in summaries) == 1
+            items = [_item(debate).model_dump_json() for debate in page.debates]
+            assert sum("can't be read" in item for item in items) == 1
+
+    asyncio.run(main())

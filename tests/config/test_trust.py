@@ -1,0 +1,125 @@
+"""What a project's file may set, and what only a trusted one may."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from moot.config import load
+from moot.core.errors import InputError
+from moot.core.settings import Settings
+from tests.config.place import Place, value_of
+
+OUTREACH: dict[str, Any] = {
+    "database_url": {"database_url": "x.db"},
+    "data_dir": {"data_dir": "."},
+    "model": {"model": "openai:m@https://evil.example/v1"},
+    "model_debater": {"model_debater": "OpenAI : m@http://evil.example/v1"},
+    "model_judge": {"model_judge": "local | openai-compatible:m@https://evil.example"},
+    "defaults.classic.model_judge": {"defaults": {"classic": {"model_judge": "ollama:m@http://evil.example"}}},
+    "defaults.classic.seats.a.model": {"defaults": {"classic": {"seats": {"a": {"model": "scripted:x.yaml"}}}}},
+    "defaults.classic.jury_models": {"defaults": {"classic": {"jury_models": ["local", "replay:3f2a"]}}},
+    "defaults.panel.model_judge": {"defaults": {"panel": {"model_judge": "sim: | local:~/mine.gguf"}}},
+    "presets.x.settings.model_judge": {
+        "presets": {"x": {"format": "duel", "settings": {"model_judge": "openai:m@https://evil.example/v1"}}}
+    },
+    "defaults.duel.debaters.model": {
+        "defaults": {"duel": {"debaters": [{"name": "A", "model": "sim: | scripted:x"}, {"name": "B"}]}}
+    },
+}
+
+
+class TestTrust:
+    @pytest.mark.parametrize("name", OUTREACH)
+    def test_a_project_cannot_reach_out(self, place: Place, name: str) -> None:
+        message = place.refused(project=OUTREACH[name])
+        assert message.startswith(f"In {place.project}: {name} would ")
+        assert "trust_projects" in message
+        assert str(place.user) in message or os.devnull in message
+
+    @pytest.mark.parametrize("name", OUTREACH)
+    def test_the_user_can(self, place: Place, name: str) -> None:
+        assert place.load(user=OUTREACH[name]).origins
+
+    @pytest.mark.parametrize("name", OUTREACH)
+    def test_a_trusted_project_can(self, place: Place, name: str) -> None:
+        assert place.load({"trust_projects": [str(place.folder)]}, OUTREACH[name]).origins
+        assert place.load({"trust_projects": str(place.folder.parent)}, OUTREACH[name]).origins
+        assert place.load({"trust_projects": "../project"}, OUTREACH[name]).origins
+
+    def test_trust_from_the_environment_replaces_that_of_the_file(self, place: Place) -> None:
+        said = OUTREACH["database_url"]
+        assert place.load({}, said, {"MOOT_TRUST_PROJECTS": str(place.folder)}).settings.database_url
+        assert place.load({}, said, {"MOOT_TRUST_PROJECTS": f"[/elsewhere, {place.folder}]"}).settings.database_url
+        place.refused({"trust_projects": [str(place.folder)]}, said, {"MOOT_TRUST_PROJECTS": "/elsewhere"})
+
+    def test_a_folder_with_a_longer_name_is_not_trusted(self, place: Place) -> None:
+        place.refused({"trust_projects": [str(place.folder)[:-1]]}, OUTREACH["database_url"])
+
+    def test_a_project_cannot_trust_itself(self, place: Place) -> None:
+        said = {"trust_projects": [str(place.folder)]}
+        assert "can't trust itself" in place.refused(project=said)
+        assert "can't trust itself" in place.refused(user=said, project=said)
+
+    def test_the_file_that_the_user_names_is_the_users(self, place: Place) -> None:
+        place.project.write_text("database_url: x.db")
+        config = load({"MOOT_CONFIG": str(place.project)}, folder=place.folder)
+        assert value_of(config, "database_url")[1].layer == "user"
+
+    def test_every_setting_that_a_project_may_set_without_trust(self, place: Place) -> None:
+        values = {
+            "format": "duel",
+            "model": "openai:gpt-6-luna | local | local:small",
+            "model_debater": "ollama:llama3.2",
+            "model_judge": "sim:?seed=1",
+            "defaults": {"duel": {"debaters": [{"name": "A", "position": "Mail me @https"}, {"name": "B"}]}},
+            "presets": {"quick": {"format": "duel", "settings": {"turns": 2}}},
+            "rate_limits": {"openai:gpt-6-luna": {"requests_per_minute": 60}},
+        }
+        numbers = {
+            name: info.default
+            for name, info in Settings.model_fields.items()
+            if isinstance(info.default, int | float) and not isinstance(info.default, bool)
+        }
+        config = place.load(project=values | numbers)
+        assert {entry.name.split(".")[0] for entry in config.entries() if entry.origin.layer == "project"} == {
+            *values,
+            *numbers,
+        }
+        # A new setting that is no number has to be thought about: refused, until it is listed.
+        assert set(Settings.model_fields) - {*values, *numbers} == {
+            "chat_on_disconnect",
+            "database_url",
+            "data_dir",
+            "embedder",
+            "log_format",
+            "log_level",
+            "metrics_host",
+            "metrics_port",
+            "serve_host",
+            "serve_hosts",
+            "serve_tokens",
+            "templates_dir",
+            "trace_content",
+            "traces",
+            "trust_projects",
+        }
+
+    @pytest.mark.parametrize(("name", "value"), [("traces", True), ("trace_content", True), ("metrics_host", "::")])
+    def test_nobody_reads_along_without_trust(self, place: Place, name, value) -> None:
+        with pytest.raises(InputError, match=f"{name} would (send traces elsewhere|change how)"):
+            place.load(project={name: value})
+
+    def test_limits_of_one_model_come_together_from_all_layers(self, place: Place) -> None:
+        user = {"rate_limits": {"openai": {"requests_per_minute": 60, "tokens_per_minute": 9000}}}
+        config = place.load(user, {"rate_limits": {"openai": {"requests_per_minute": 30}}})
+        found = {entry.name: (entry.value, entry.origin.layer) for entry in config.entries()}
+        assert found["rate_limits.openai.requests_per_minute"] == (30, "project")
+        assert found["rate_limits.openai.tokens_per_minute"] == (9000, "user")
+
+    @pytest.mark.parametrize(("name", "value"), [("embedder", "openai:text-embedding-3-small"), ("templates_dir", "t")])
+    def test_nobody_reads_past_decisions_or_writes_templates_without_trust(self, place: Place, name, value) -> None:
+        with pytest.raises(InputError, match=f"{name} would (send your past decisions|choose where)"):
+            place.load(project={name: value})

@@ -1,0 +1,157 @@
+"""What is wrong with settings and typed answers is said in plain English."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, ValidationError, field_validator
+
+from moot import formats
+from moot.core.errors import InputError
+from moot.core.explaining import found_in, in_words
+from moot.core.settings import OTHER_NAMES, Settings, read
+from moot.core.types import Answer
+from moot.models.shape import NotInShape, read_answer
+from tests.core.test_reading import SCORES
+
+LEAKS = (
+    "Input should",
+    "Value error",
+    "alidation error",
+    "{'",
+    "pydantic",
+    "Field required",
+    "Extra inputs",
+    "dictionary",
+)
+MODELS = [Settings, *(formats.get(name).settings for name in formats.installed())]
+FIELDS = [(model, name) for model in MODELS for name in model.model_fields]
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+)
+
+
+def plain(message: str) -> None:
+    for leak in LEAKS:
+        assert leak not in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(("model", "name"), FIELDS, ids=lambda each: each if isinstance(each, str) else each.__name__)
+@settings(max_examples=25)
+@given(value=values)
+def test_whatever_a_setting_is_set_to_the_refusal_is_plain(model: type[BaseModel], name: str, value: Any) -> None:
+    for strict in (None, True):
+        try:
+            read(model, {name: value}, strict=strict)
+        except InputError as refused:
+            plain(str(refused).replace(repr(value), ""))
+
+
+@pytest.mark.parametrize("shape", [shape for shape, _, _ in SCORES], ids=lambda shape: shape.__name__)
+@settings(max_examples=25)
+@given(value=st.dictionaries(st.sampled_from(["score", "score_a", "summary", "reasoning", "x"]), values))
+def test_whatever_a_model_answers_the_correction_is_plain(shape: type[Answer], value: Any) -> None:
+    try:
+        read_answer(json.dumps(value, allow_nan=False, default=str), shape)
+    except (NotInShape, ValueError) as wrong:
+        plain(str(wrong).replace("Out of range float values are not JSON compliant", ""))
+
+
+class Small(BaseModel, extra="forbid"):
+    count: int = Field(3, ge=1, le=1000)
+    share: float = Field(0.5, gt=0, le=1)
+    least: int = Field(1, ge=1)
+    name: str = Field("x", min_length=1, max_length=5, pattern=r"^[a-z]+$")
+    depth: Literal["full", "quick"] = "full"
+    either: Literal["auto"] | int = "auto"
+    many: list[str] = Field(default_factory=list, max_length=2)
+    on: bool = False
+    in_it: dict[str, Inner] = Field(default_factory=dict)
+    own: int = 0
+
+    @field_validator("own")
+    @classmethod
+    def _own(cls, value: int) -> int:
+        if value:
+            raise ValueError("both debaters are called Ada")
+        return value
+
+
+class Inner(BaseModel, extra="forbid"):
+    tokens: int = Field(ge=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"count": "abc"}, "Setting count must be a whole number from 1 to 1000; it is 'abc'."),
+        ({"count": 7.5}, "Setting count must be a whole number from 1 to 1000; it is 7.5."),
+        ({"share": 0}, "Setting share must be a number above 0 and up to 1; it is 0."),
+        ({"least": 0}, "Setting least must be a whole number, 1 or more; it is 0."),
+        ({"name": ""}, "Setting name must not be empty; it is ''."),
+        ({"name": "abcdef"}, "Setting name must have at most 5 characters; it is 'abcdef'."),
+        ({"name": {"a": 1}}, "Setting name must be text; it is a mapping."),
+        ({"depth": "deep"}, "Setting depth must be full or quick; it is 'deep'."),
+        ({"either": "many"}, "Setting either must be auto or a whole number; it is 'many'."),
+        ({"many": "x"}, "Setting many must be a list of texts; it is 'x'."),
+        ({"many": ["a", "b", "c"]}, "Setting many must have at most 2 items; it is a list."),
+        ({"on": "perhaps"}, "Setting on must be true or false; it is 'perhaps'."),
+        ({"in_it": {"a": {}}}, "Setting in_it.a.tokens is missing."),
+        (
+            {"in_it": {"a": {"tokens": None}}},
+            "Setting in_it.a.tokens must be a whole number, 1 or more; it is empty.",
+        ),
+        ({"own": 1}, "Setting own: both debaters are called Ada; it is 1."),
+        (
+            {"count": 0, "least": 0},
+            "Setting count must be a whole number from 1 to 1000; it is 0. 1 more problem follows.",
+        ),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_and_what_is_right_are_said_in_one_line(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        read(Small, given)
+    assert str(refused.value) == said
+
+
+def test_every_kind_of_error_of_the_library_has_words() -> None:
+    with pytest.raises(ValidationError) as invalid:
+        Small.model_validate({"count": "x"})
+    error = invalid.value.errors()[0]
+    plain(in_words({**error, "type": "date_from_datetime_inexact", "msg": "Input should be a date"}))
+    assert found_in(Small, [dict(error)], values=False)[0].text == "count must be a whole number from 1 to 1000"
+
+
+@pytest.mark.parametrize(
+    ("format_", "theirs", "ours"),
+    [
+        ("panel", "total_timeout_seconds", "max_runtime_seconds"),
+        ("panel", "maxRounds", "max_rounds"),
+        ("crucible", "proposerTemperature", "temperature_proposer"),
+        ("crucible", "earlyStopScore", "early_stop_score"),
+        ("crucible", "skepticModel", "model_skeptic"),
+        ("classic", "rounds", "max_rounds"),
+        ("classic", "max_tokens", "debater_max_tokens"),
+    ],
+)
+def test_the_name_that_another_document_uses_leads_to_ours(format_: str, theirs: str, ours: str) -> None:
+    with pytest.raises(InputError, match=f"There is no setting '{theirs}'. Call it '{ours}' here."):
+        read(formats.get(format_).settings, {theirs: 3})
+
+
+def test_every_other_name_leads_to_a_setting() -> None:
+    known = {name for model in MODELS for name in model.model_fields}
+    assert set(OTHER_NAMES.values()) <= known
+    assert not set(OTHER_NAMES) & {"max_rounds", "max_runtime_seconds"}
+
+
+def test_names_of_the_panels_document_are_settings_of_the_panel() -> None:
+    given = {"round_timeout_seconds": 120, "checkpoint_timeout_seconds": 1800, "token_budget_per_round": 2000}
+    read(formats.get("panel").settings, given)

@@ -1,0 +1,122 @@
+"""Ways to play each format that together produce every phase, event and ending that it declares."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from pydantic import ValidationError
+
+from moot.core.script import Step
+from moot.core.types import Failure
+from moot.models.sim import example, prose
+from tests.formats.council.answers import ballot, council
+from tests.formats.crucible.answers import CONTENT, FOUND, STUCK, critique, issue, rounds
+from tests.formats.examples import EXAMPLES, RULING
+from tests.formats.panel.answers import THREE, analysis, assessment, rebuttal
+from tests.formats.panel.answers import answers as panel
+from tests.playing import Played, good, play, script_of
+
+INVALID = Failure(kind="invalid", message="three bad tries")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    answer: Callable[[Step], Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0  # that each step takes
+
+
+STALE = {**RULING, "no_new_substantive_arguments": True}
+AGREED = council()
+CLAIMS = {"claims": [{"text": "So.", "stance": "none", "target": "", "quote": "", "evidence": "", "concedes": []}]}
+
+
+def listing_claims(answer: Callable[[Step], Any]) -> Callable[[Step], Any]:
+    return lambda step: CLAIMS if step.phase.startswith("claims-") else answer(step)
+
+
+WAYS: Mapping[str, tuple[Way, ...]] = {
+    "classic": (
+        Way(answer=good, settings={"max_rounds": 1, "jury": 1}),
+        Way(
+            answer=lambda step: STALE if step.phase == "rule" else good(step),
+            settings={"judge_every_round": True, "stop_when_stale": True},
+        ),
+    ),
+    "duel": (Way(answer=listing_claims(good), settings={"turns": 2, "swap": True, "claims": True}),),
+    "panel": (
+        Way(answer=panel(rebut=rebuttal("agree"))),
+        Way(answer=panel(rebut=lambda s: rebuttal("hold" if s.seat.id == "p1" else "concede", "Performance Advocate"))),
+        Way(answer=panel(evaluate=assessment("stagnating"))),
+        Way(answer=panel(checkpoint={"choice": "end", "text": ""})),
+        Way(answer=panel(analyze=analysis(clarifying_question="Which data?"))),
+        Way(answer=panel(rebut=rebuttal("agree", recommendation="Start with the database that we run already."))),
+        Way(answer=panel(), settings={"token_budget_per_round": 5}),
+        Way(
+            answer=panel(analyze=THREE, evaluate=assessment(mute=["Operational Simplicity"])),
+            settings={"max_rounds": 2},
+        ),
+        Way(answer=panel(), settings={"max_rounds": 1, "round_timeout_seconds": 1}, seconds=1.0),
+    ),
+    "council": (
+        Way(answer=AGREED),
+        Way(answer=AGREED, settings={"depth": "vote"}),
+        Way(answer=council(rank=INVALID)),
+        Way(answer=council(answer=INVALID)),
+        Way(answer=council(rank=lambda step: ballot(step)), settings={"max_rounds": 1}),
+    ),
+    "crucible": (
+        Way(answer=rounds(CONTENT), settings={"min_rounds": 1}),
+        Way(answer=rounds(critique(issue("minor"))), settings={"rag_top_k": 0, "min_rounds": 1}),
+        Way(answer=rounds(STUCK, found=FOUND), settings={"max_rounds": 1}),
+    ),
+    "interview": (
+        Way(
+            answer=lambda step: (
+                {"choice": "reject", "text": ""} if step.phase == "confirm" else EXAMPLES["interview"].answer(step)
+            ),
+            settings=EXAMPLES["interview"].settings,
+        ),
+    ),
+}
+
+
+def ways_of(name: str) -> list[Way]:
+    """Those listed here, the example of the format, and simulated answers with several seeds."""
+    given = Way(answer=EXAMPLES[name].answer, settings=EXAMPLES[name].settings)
+    simulated = [Way(answer=simulation(seed), settings=given.settings) for seed in range(5)]
+    small = Way(answer=simulation(11), settings={**given.settings, "small": True})  # every seat has a small model
+    return [*WAYS.get(name, ()), given, *simulated, small]
+
+
+def simulation(seed: int) -> Callable[[Step], Any]:
+    def answer(step: Step) -> Any:
+        rng = Random(f"{seed}/{step.key}")
+        if step.returns is None:
+            return prose(rng, 200)
+        schema = step.returns.model_json_schema()
+        for _ in range(50):
+            made = json.loads(json.dumps(example(schema, rng, schema.get("$defs", {}))))
+            try:
+                step.returns.model_validate(made)
+                return made
+            except ValidationError:
+                continue
+        assert step.tolerant, step.key
+        return INVALID
+
+    return answer
+
+
+def played(name: str, way: Way) -> Played:
+    clock = iter(range(1_000_000))
+
+    def times(step: Step) -> Mapping[str, Any]:
+        at = next(clock) * way.seconds
+        return {"started_at": at, "created_at": at + way.seconds}
+
+    return play(script_of(name, **way.settings), way.answer, times=times)

@@ -1,0 +1,139 @@
+"""Which endpoint takes which sampling setting: the table, the check when a debate is planned, and the docs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.core.errors import InputError
+from moot.core.settings import Settings
+from moot.core.types import Sampling
+from moot.models.registry import ModelRegistry
+from moot.models.sampling import TAKEN_BY
+from moot.models.spec import PROVIDERS
+
+VALUES: dict[str, Any] = {
+    "temperature": 0.3,
+    "top_p": 0.9,
+    "min_p": 0.05,
+    "top_k": 40,
+    "presence_penalty": 0.5,
+    "frequency_penalty": 0.5,
+    "seed": 7,
+    "stop": ("END",),
+}
+SPECS = {
+    "openai": "openai:gpt-4.1-mini",
+    "openai (reasoning)": "openai:gpt-5-mini",
+    "anthropic": "anthropic:claude-haiku-4-5",
+    "anthropic (reasoning)": "anthropic:claude-haiku-5-5",
+    "deepseek": "deepseek:deepseek-flash",
+    "deepseek (reasoning)": "deepseek:deepseek-reasoner",
+    "openrouter": "openrouter:mistralai/mistral-large",
+    "openrouter (reasoning)": "openrouter:openai/gpt-5-mini",
+    "ollama": "ollama:llama3.2",
+    "openai-compatible": "openai-compatible:m@http://127.0.0.1:1/v1",
+    "openai-compatible (reasoning)": "openai-compatible:gpt-5-mini@http://127.0.0.1:1/v1",
+    "local": "local",
+    "scripted": "scripted:none.yaml",
+    "sim": "sim:",
+    "replay": "replay:3f2a91c0",
+    "human": "human",
+}
+
+
+def check(spec: str, **settings: Any) -> None:
+    ModelRegistry(Settings(), environ={}).check_sampling(spec, Sampling(**settings))
+
+
+def test_the_table_has_every_setting_and_every_provider() -> None:
+    assert set(TAKEN_BY) == set(Sampling.model_fields) == set(VALUES)
+    rows = set().union(*TAKEN_BY.values())
+    assert rows == set(SPECS)
+    assert {row.removesuffix(" (reasoning)") for row in rows} == set(PROVIDERS)
+
+
+@pytest.mark.parametrize("kind", SPECS)
+@pytest.mark.parametrize("setting", TAKEN_BY)
+def test_a_setting_that_a_model_does_not_take_is_refused_except_for_temperature(kind: str, setting: str) -> None:
+    spec = SPECS[kind]
+    if setting == "temperature" or kind in TAKEN_BY[setting]:
+        check(spec, **{setting: VALUES[setting]})
+        return
+    with pytest.raises(InputError) as raised:
+        check(spec, **{setting: VALUES[setting]})
+    assert str(raised.value) == (
+        f"{spec} takes no {setting}. Leave it out, or choose another model for that seat."
+    )  # fmt: skip
+
+
+def test_several_refused_settings_are_named_together() -> None:
+    with pytest.raises(InputError) as raised:
+        check("anthropic:claude-haiku-4-5", temperature=0.5, min_p=0.1, top_k=5, seed=1)
+    assert str(raised.value) == (
+        "anthropic:claude-haiku-4-5 takes no min_p and no seed. "
+        "Leave them out, or choose another model for that seat."
+    )  # fmt: skip
+
+
+def test_every_member_of_a_cascade_is_checked() -> None:
+    check("local | sim: | openai-compatible:m@http://127.0.0.1:1/v1", min_p=0.1)
+    with pytest.raises(InputError, match=r"^ollama:llama3\.2 takes no min_p\."):
+        check("local | ollama:llama3.2", min_p=0.1)
+
+
+def test_an_address_of_its_own_makes_an_openai_model_a_compatible_one() -> None:
+    check("openai:my-model@http://127.0.0.1:1/v1", min_p=0.1, top_p=0.5)
+    with pytest.raises(InputError, match="takes no top_p"):
+        check("openai:gpt-5-mini@http://127.0.0.1:1/v1", top_p=0.5)
+    with pytest.raises(InputError, match="takes no top_p"):
+        check("anthropic:claude-haiku-5-5@http://127.0.0.1:1", top_p=0.5)
+
+
+@pytest.mark.parametrize("model", ["gpt-6-luna", "gpt-5.4-mini"])
+def test_models_that_can_switch_reasoning_off_take_what_others_take(model: str) -> None:
+    check(f"openai:{model}", top_p=0.5, presence_penalty=0.1)
+
+
+def test_most_checks_need_no_provider_library() -> None:
+    code = (
+        "import sys; from moot.models.registry import ModelRegistry; from moot.core.settings import Settings\n"
+        "from moot.core.types import Sampling\n"
+        "registry = ModelRegistry(Settings(), environ={})\n"
+        "registry.check_sampling('openai:gpt-5', Sampling(temperature=0.5, seed=1))\n"
+        "registry.check_sampling('anthropic:claude-haiku-4-5', Sampling(stop=('END',)))\n"
+        "registry.check_sampling('local | ollama:x', Sampling(top_p=0.5))\n"
+        "print('pydantic_ai' in sys.modules)"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
+
+
+def docs_table() -> str:
+    """One row for all models that take the same settings."""
+    rows: dict[tuple[bool, ...], list[str]] = {}
+    for kind in SPECS:
+        provider, _, reasoning = kind.partition(" ")
+        label = f"`{provider}` reasoning models" if reasoning else f"`{provider}`"
+        rows.setdefault(tuple(kind in taken_by for taken_by in TAKEN_BY.values()), []).append(label)
+    lines = [f"| model | {' | '.join(f'`{name}`' for name in TAKEN_BY)} |", f"|---|{'---|' * len(TAKEN_BY)}"]
+    for cells, labels in rows.items():
+        lines.append(f"| {', '.join(labels)} |" + "".join(" ✓ |" if cell else " |" for cell in cells))
+    return "\n".join(lines)
+
+
+def test_the_docs_have_the_table() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "config.md").read_text()
+    found = re.search(r"<!-- sampling -->\n(.*?)\n<!-- /sampling -->", text, re.DOTALL)
+    assert found is not None
+    assert found[1] == docs_table()
+
+
+def test_the_docs_name_every_setting() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "config.md").read_text()
+    for name in Sampling.model_fields:
+        assert re.search(rf"^\| `{name}` \| \S", text, re.MULTILINE), name

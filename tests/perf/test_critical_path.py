@@ -1,0 +1,85 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from moot.core.script import Script, Stage, together
+from moot.core.types import Outcome, Prompt, SeatSpec, Turn
+from moot.formats import installed
+from perf import critical_path
+from perf.rig import drive
+from tests.playing import play
+
+
+async def rules(stage: Stage) -> Outcome:
+    """Two chains side by side, of three calls and of two calls with a lookup between, then a verdict."""
+
+    async def chain_of_three() -> None:
+        for number in (1, 2, 3):
+            await say("a", number)
+
+    async def chain_of_two() -> None:
+        await say("b", 1)
+        await stage.recall("lookup", "words", corpus="templates", k=1)
+        await say("b", 2)
+
+    async def say(seat: str, number: int) -> None:
+        await stage.seat(seat).ask("say", Prompt(name="test/say", text="Speak."), round=number)
+
+    await together(chain_of_three(), chain_of_two())
+    await say("judge", 1)
+    return Outcome(winner="tie", headline="Done.", ended_by="rules", verdict_source="judge")
+
+
+def script() -> Script:
+    seats = [SeatSpec(id=each, name=each, role="debater", model="sim:", max_tokens=100) for each in ("a", "b", "judge")]
+    return Script(rules, cast=seats)
+
+
+def turns() -> list[Turn]:
+    """In an order that is far from the shortest: one step at a time, the newest first."""
+    return play(script(), order=lambda steps: reversed(steps), one_by_one=True).turns
+
+
+def test_the_longest_chain_counts_calls_that_wait_for_one_another() -> None:
+    waves = drive(script(), turns())
+    assert [[call.seat for call in wave] for wave in waves] == [["a", "b"], ["a", "b"], ["a"], ["judge"]]
+
+
+def test_a_repeated_call_is_an_error() -> None:
+    recorded = turns()
+    recorded[0] = replace(recorded[0], metadata={"attempts": ["no JSON"]})
+    with pytest.raises(RuntimeError, match="first try"):
+        drive(script(), recorded)
+
+
+def test_a_turn_that_the_rules_do_not_ask_for_is_an_error() -> None:
+    recorded = turns()
+    with pytest.raises(RuntimeError, match="9/other/a"):
+        drive(script(), [*recorded, replace(recorded[0], key="9/other/a")])
+
+
+def test_every_installed_format_has_a_row(tmp_path: Path) -> None:
+    rows = critical_path.measure(tmp_path, repeats=1, latency_ms=1)
+    assert [row.name.rpartition(" ")[2] for row in rows] == list(installed())
+    for row in rows:
+        assert not row.error
+        assert row.value > 0
+        assert row.reference > 0
+        assert str(row.goal) == "<= 1.05"
+
+
+def test_a_duel_has_30_calls_and_a_chain_of_19(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(critical_path, "installed", lambda: {"duel": installed()["duel"]})
+    (row,) = critical_path.measure(tmp_path, repeats=1, latency_ms=1)
+    assert "19 times" in row.against
+    assert "30 calls" in row.note
+
+
+def test_a_format_that_fails_does_not_stop_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    classic = installed()["classic"]
+    formats = {"missing": replace(classic, name="missing"), "classic": classic}
+    monkeypatch.setattr(critical_path, "installed", lambda: formats)
+    missing, measured = critical_path.measure(tmp_path, repeats=1, latency_ms=1)
+    assert "missing" in missing.error
+    assert not measured.error

@@ -1,0 +1,130 @@
+"""Texts that come from anywhere take time in proportion to their length.
+
+Each function gets `n` and then four times as many characters of an adversarial repetition; a quadratic one takes
+sixteen times as long. Time is that of this thread on the processor, without garbage collection, and the least of
+several rounds: load beside it can slow down some of them, not all.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from moot.config import masked
+from moot.core.errors import MootError
+from moot.formats.shared.checks import answer_in, refuses
+from moot.formats.shared.sides import checks
+from moot.formats.shared.small import in_sentences, opening_words
+from moot.models.spec import parse
+from moot.reasoning.bm25 import bigrams, words
+from moot.reasoning.fence import clean, fence, one_line, quote
+from moot.reasoning.question import read_question
+from moot.reasoning.repetition import inner_repetition
+from moot.reasoning.sentences import first_sentence
+from moot.reasoning.statements import Known, flaw_of
+from moot.reasoning.verdict import Decision
+from moot.records import quoting
+from moot.server.markdown import html
+
+SIZE, MEASURABLE, ROUNDS = 10_000, 0.1, 5
+GROWTH = 9.0  # for four times the text: linear is 4, quadratic 16
+
+PIECES = [
+    *("[", "(", "`", "*", "_", "<", "&", "#", ">", "|", "\\", "~", "!", "$", "{", ".", "?", ":", "@", "=", "'", '"'),
+    *(
+        "a",
+        "a ",
+        "a\n",
+        " ",
+        "\n",
+        "- ",
+        "1. ",
+        "# ",
+        "> ",
+        "](",
+        "[a](",
+        "![",
+        "```\n",
+        "a. ",
+        "A. ",
+        "a or ",
+        "or a? ",
+    ),
+    *("://", "://a:", "://a:@", "http://a:b@", "pwd=", "password='", "sk-a", "Bearer ", "{{a", "é", "e\u0301"),
+    *("\u200ba", "[words of x begin 1]", "Debater A a ", "as an ", "i am ", "answer A ", "**a _b", "- a\n  ", "。"),
+]
+
+LABELS: Any = {"a": ["Debater A"], "b": ["Debater B"]}
+NAMES: Any = {"a": "Debater A", "b": "Debater B"}
+DECIDED = Decision(winner="a", source="judge")
+
+FUNCTIONS: dict[str, Callable[[str], object]] = {
+    "masked": masked,
+    "clean": clean,
+    "fence": lambda text: fence(text, of="x", at="1/a"),
+    "quote": lambda text: quote(text, len(text)),
+    "one_line": one_line,
+    "first_sentence": first_sentence,
+    "answer_in": answer_in,
+    "refuses": refuses,
+    "read_question": read_question,
+    "flaw_of": lambda text: flaw_of(text, "stop", Known(), Known([text[1:]])),
+    "inner_repetition": inner_repetition,
+    "opening_words": lambda text: opening_words(text, 2),
+    "in_sentences": in_sentences,
+    "words": words,
+    "bigrams": bigrams,
+    "parse": parse,
+    "html": html,
+    "checks": lambda text: checks(DECIDED, judge="a", said=(), called=NAMES, statement=text, labels=LABELS),
+    **{f"quoting.{name}": getattr(quoting, name) for name in ("code", "item", "literal", "quote")},
+}
+
+
+def seconds(function: Callable[[str], object], text: str) -> float:
+    gc.disable()
+    began = time.thread_time()
+    try:
+        with suppress(MootError):
+            function(text)
+        return time.thread_time() - began
+    finally:
+        gc.enable()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_time_grows_with_the_length(name: str):
+    for piece in PIECES:
+        shorter, longer = times(FUNCTIONS[name], piece)
+        assert longer < max(MEASURABLE, GROWTH * shorter), (
+            f"{name} of {piece!r}: {shorter:.3f} s for {SIZE:,} characters, then {longer:.3f} s for {4 * SIZE:,}"
+        )
+
+
+def test_a_quadratic_function_is_found():
+    shorter, longer = times(lambda text: [sorted(text) for _ in text[::40]], "a")
+    assert longer > max(MEASURABLE, GROWTH * shorter)
+
+
+def times(function: Callable[[str], object], piece: str) -> tuple[float, float]:
+    """Return the seconds for SIZE characters and for four times as many."""
+    shorter, longer = float("inf"), seconds(function, _repeated(piece, 4 * SIZE))
+    if longer < MEASURABLE:
+        return 0.0, longer
+    for again in range(ROUNDS):
+        other = " " * (again + 1)  # not what a cache has
+        shorter = min(shorter, seconds(function, _repeated(piece, SIZE) + other))
+        longer = min(longer, seconds(function, _repeated(piece, 4 * SIZE) + other))
+        if longer < GROWTH * shorter:
+            break
+    return shorter, longer
+
+
+def _repeated(piece: str, size: int) -> str:
+    return (piece * (size // len(piece) + 1))[:size]

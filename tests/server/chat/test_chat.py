@@ -1,0 +1,459 @@
+"""Debates as models: OpenAI's own client asks them."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+
+from moot.formats import installed
+from moot.server.chat.request import PREFIX, ChatRequest
+from moot.server.chat.routes import router
+from tests.server.serving import Served, served, wait_for
+from tests.server.test_serve import run, serving
+
+pytestmark = pytest.mark.slow
+
+DOCS = (Path(__file__).parents[3] / "docs" / "openai.md").read_text()
+QUESTION = "Redis or PostgreSQL?"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The model is configured, so that a chat client need not name it."""
+    folder = tmp_path_factory.mktemp("chat")
+    model = f"scripted:{folder / 'answers.yaml'}"
+    presets = {"quick": {"format": "duel", "settings": {"turns": 2}}}
+    with served(folder, model=model, presets=presets) as running:
+        yield running
+
+
+def client(server: Any, key: str = "unused", **more: Any) -> openai.OpenAI:
+    return openai.OpenAI(base_url=f"{server.url}/v1", api_key=key, **{"max_retries": 0, **more})
+
+
+def user(text: str = QUESTION) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": text}]
+
+
+def count(server: Served) -> int:
+    return len(server.get("/v1/debates?limit=200").json()["items"])
+
+
+def sums(server: Served, debate_id: str) -> tuple[int, int, int]:
+    debate, turns = server.debate(debate_id), server.get(f"/v1/debates/{debate_id}/turns").json()["items"]
+    return debate["tokens_in"], debate["tokens_out"], sum(turn["tokens_cached"] for turn in turns)
+
+
+def told(chunks: Any) -> tuple[str, str, list[Any]]:
+    """The reasoning, the content and all chunks of a stream."""
+    reasoning, content, seen = "", "", []
+    for chunk in chunks:
+        seen.append(chunk)
+        for choice in chunk.choices:
+            reasoning += getattr(choice.delta, "reasoning_content", None) or ""
+            content += choice.delta.content or ""
+    return reasoning, content, seen
+
+
+def test_models_are_the_formats_and_the_presets(server: Served):
+    with client(server) as asking:
+        found = {model.id: model for model in asking.models.list()}
+        assert set(found) == {f"{PREFIX}{name}" for name in ("auto", *installed(), "quick")}
+        assert all(model.object == "model" and model.owned_by == "moot" for model in found.values())
+        assert asking.models.retrieve("moot/quick").id == "moot/quick"
+        with pytest.raises(openai.NotFoundError, match="Did you mean 'moot/quick'"):
+            asking.models.retrieve("moot/quik")
+
+
+@pytest.mark.parametrize("format", ["classic", "duel", "panel", "council", "crucible"])
+def test_a_streamed_debate_tells_every_public_turn_once_and_its_outcome(tmp_path, format):
+    with served(tmp_path, model="sim:?tps=4000&seed=3") as server, client(server) as asking:
+        stream = asking.chat.completions.create(
+            model=f"moot/{format}", messages=user(), stream=True, stream_options={"include_usage": True}
+        )
+        reasoning, content, chunks = told(stream)
+        debate_id = chunks[0].moot["debate"]
+        debate = server.debate(debate_id)
+        assert debate["status"] == "completed"
+        assert {chunk.id for chunk in chunks} == {f"chatcmpl-{debate_id}"}
+        assert {chunk.model for chunk in chunks} == {f"moot/{format}"}
+        events = server.get(f"/v1/debates/{debate_id}/events?limit=1000", headers={"Accept": "application/json"})
+        public = [each["turn"]["content"].strip() for each in events.json()["items"] if each["turn"] and each["public"]]
+        assert public
+        for text in set(public):
+            whole = re.findall(rf"(?m)^{re.escape(text)}$", reasoning)
+            assert len(whole) == public.count(text), text
+        assert all(re.match(r"### \S", part) for part in re.findall(r"(?m)^#.*$", reasoning))
+        assert debate["headline"] in content
+        assert debate["outcome"]["statement"].strip() in content
+        assert "demonstration" in content
+        if not debate["how"]:  # else it is a sentence of the debate itself
+            assert debate["headline"] not in reasoning
+        assert content.lstrip("*# ").startswith(debate["headline"])
+        assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
+        usage = chunks[-1].usage
+        assert (usage.prompt_tokens, usage.completion_tokens, usage.prompt_tokens_details.cached_tokens) == sums(
+            server, debate_id
+        )
+        assert 0 < usage.completion_tokens_details.reasoning_tokens <= usage.completion_tokens
+
+
+def test_without_a_stream_the_whole_answer_comes_at_once(server: Served):
+    with client(server) as asking:
+        raw = asking.chat.completions.with_raw_response.create(model="moot/classic", messages=user())
+        answer = raw.parse()
+    debate = server.debate(raw.headers["x-moot-debate"])
+    assert answer.id == f"chatcmpl-{debate['id']}"
+    assert answer.object == "chat.completion"
+    said = answer.choices[0]
+    assert said.finish_reason == "stop"
+    assert said.message.content.startswith(f"**{debate['headline']}**")
+    assert "### " in said.message.reasoning_content
+    assert "Words of a at 1/speak/a." in said.message.reasoning_content
+    assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == sums(server, debate["id"])[:2]
+    assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
+
+
+def test_usage_comes_only_when_it_is_asked_for(server: Served):
+    with client(server) as asking:
+        _, _, chunks = told(asking.chat.completions.create(model="moot/quick", messages=user(), stream=True))
+    assert all(chunk.usage is None for chunk in chunks)
+    assert server.debate(chunks[0].moot["debate"])["settings"]["turns"] == 2
+
+
+def test_earlier_messages_and_the_system_prompt_are_context(server: Served):
+    messages = [
+        {"role": "system", "content": "You are terse."},
+        {"role": "user", "content": "We run PostgreSQL 15."},
+        {"role": "assistant", "content": [{"type": "text", "text": "Noted."}]},
+        *user(),
+    ]
+    with client(server) as asking:
+        answer = asking.chat.completions.create(model="moot/classic", messages=messages)
+    debate = server.debate(answer.moot["debate"])
+    assert debate["topic"] == QUESTION
+    audit = server.get(f"/v1/debates/{debate['id']}/audit").json()
+    first = next(turn for turn in audit["turns"] if turn["kind"] == "ask" and turn["phase"] == "speak")
+    read = first["messages"][-1]["text"]
+    for words in ("system: You are terse.", "user: We run PostgreSQL 15.", "assistant: Noted."):
+        assert words in read
+    assert "[words of the conversation begin" in read
+    assert "You are terse" not in answer.choices[0].message.reasoning_content
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"n": 2}, "`n` must be 1"),
+        ({"tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]}, "calls no tools"),
+        ({"response_format": {"type": "json_object"}}, "response_format"),
+        ({"logprobs": True}, "logprobs"),
+        ({"messages": [{"role": "system", "content": "x"}]}, "role 'user'"),
+        ({"messages": [{"role": "user", "content": " "}]}, "question is empty"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "image_url"),
+        ({"messages": []}, "messages"),
+        ({"metadata": {"moot_settings": "{"}}, "JSON object"),
+        ({"metadata": {"moot_settings": '{"max_rouns": 1}'}}, "Did you mean 'max_rounds'"),
+        ({"max_tokens": 0}, "max_tokens"),
+    ],
+)
+def test_what_debates_lack_is_refused_and_starts_nothing(server: Served, more, said):
+    before = count(server)
+    with client(server) as asking, pytest.raises(openai.UnprocessableEntityError) as refused:
+        asking.chat.completions.create(**{"model": "moot/classic", "messages": user(), **more})
+    assert said in refused.value.message
+    assert refused.value.body["type"] == "invalid_request_error"
+    assert count(server) == before
+
+
+def test_errors_have_the_shape_that_clients_know(server: Served):
+    for response, status, code in (
+        (server.post("/v1/chat/completions", {"model": "gpt-5", "messages": user()}), 404, "model_not_found"),
+        (
+            server.client.post("/v1/chat/completions", content="{", headers={"Content-Type": "application/json"}),
+            400,
+            "",
+        ),
+        (server.client.post("/v1/chat/completions", content="x", headers={"Content-Type": "text/plain"}), 415, ""),
+        (server.get("/v1/chat/completions"), 405, "method_not_allowed"),
+        (server.get("/v1/models/nope"), 404, "model_not_found"),
+        (server.get("/v1/models", headers={"Host": "evil.example"}), 421, "misdirected"),
+    ):
+        assert response.status_code == status
+        assert response.headers["content-type"] == "application/json"
+        error = response.json()["error"]
+        assert set(error) == {"message", "type", "param", "code"}
+        assert error["message"]
+        assert code in error["code"]
+    assert "error" not in server.get("/v1/debates/nope").json()
+
+
+def test_settings_and_limits_of_the_debate(server: Served):
+    with client(server) as asking:
+        one = asking.chat.completions.create(
+            model="moot/classic",
+            messages=user(),
+            metadata={"moot_settings": '{"max_rounds": 1}'},
+            temperature=1.7,
+            max_completion_tokens=5000,
+            seed=4,
+        )
+        settings = server.debate(one.moot["debate"])["settings"]
+        assert (settings["max_rounds"], settings["max_total_output_tokens"]) == (1, 5000)
+        two = asking.chat.completions.create(
+            model="moot/classic",
+            messages=user(),
+            max_tokens=10_000_000,
+            extra_headers={"X-Moot-Settings": '{"max_rounds": 2}'},
+        )
+        settings = server.debate(two.moot["debate"])["settings"]
+        assert (settings["max_rounds"], settings["max_total_output_tokens"]) == (2, 8000)  # a client can't raise it
+
+
+def test_a_debate_that_was_cut_off_says_so(tmp_path):
+    with served(tmp_path, model="sim:") as server, client(server) as asking:
+        answer = asking.chat.completions.create(model="moot/classic", messages=user(), max_tokens=100)
+        assert answer.choices[0].finish_reason == "length"
+        assert "The limit max_total_output_tokens ended the debate early." in answer.choices[0].message.content
+
+
+def test_nobody_is_asked_in_between_unless_the_settings_say_so(tmp_path):
+    with served(tmp_path, model="sim:") as server, client(server) as asking:
+        answer = asking.chat.completions.create(model="moot/panel", messages=user())
+        assert server.debate(answer.moot["debate"])["status"] == "completed"
+        asked = asking.chat.completions.create(
+            model="moot/panel", messages=user(), metadata={"moot_settings": '{"checkpoints": true}'}
+        )
+        debate = server.debate(asked.moot["debate"])
+        assert debate["status"] == "waiting"
+        assert "waits for a person" in asked.choices[0].message.content
+        assert f"/v1/debates/{debate['id']}/answer" in asked.choices[0].message.content
+
+
+def test_a_model_that_fails_is_an_error_with_the_debate_s_id(tmp_path):
+    with served(tmp_path, model="sim:?fail=1", backoff_tries=0) as server, client(server, max_retries=2) as asking:
+        with pytest.raises(openai.InternalServerError, match="is failed"):
+            asking.chat.completions.create(model="moot/classic", messages=user())
+        assert count(server) == 1  # the client is told not to try again
+        stream = asking.chat.completions.create(model="moot/classic", messages=user(), stream=True)
+        with pytest.raises(openai.APIError, match="/retry"):
+            told(stream)
+
+
+CHORES = [
+    "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.",
+    "### Task:\nGenerate 1-3 broad tags categorizing the main themes of the chat history",
+    "### Task:\nSuggest 3-5 relevant follow-up questions or prompts",
+    "Please generate a concise, 5-word-or-less title for the conversation, using its same language.",
+    "Provide a concise, 5-word-or-less title for the conversation",
+    "Based on the chat history, give this conversation a name.",
+]
+
+
+@pytest.mark.parametrize("text", CHORES)
+@pytest.mark.parametrize("stream", [False, True])
+def test_chores_of_chat_clients_start_no_debate(server: Served, text, stream):
+    before = count(server)
+    with client(server) as asking:
+        answer = asking.chat.completions.create(
+            model="moot/duel",
+            messages=user(text),
+            stream=stream,
+            **({"stream_options": {"include_usage": True}} if stream else {}),
+        )
+        if stream:
+            _, content, chunks = told(answer)
+            usage = chunks[-1].usage
+        else:
+            content, usage = answer.choices[0].message.content, answer.usage
+    assert content == "Words of chat at chat/chore."
+    assert usage.completion_tokens > 0
+    assert count(server) == before
+
+
+def test_a_repetition_with_the_same_key_gets_the_same_debate(server: Served):
+    key = {"Idempotency-Key": "chat-1"}
+    before = count(server)
+    with client(server) as asking:
+        answers = [
+            asking.chat.completions.create(model="moot/classic", messages=user(), extra_headers=key) for _ in range(2)
+        ]
+        assert answers[0].model_dump() == answers[1].model_dump()
+        with pytest.raises(openai.UnprocessableEntityError, match="another request"):
+            asking.chat.completions.create(model="moot/classic", messages=user("Something else?"), extra_headers=key)
+    assert count(server) == before + 1
+
+
+def test_a_client_that_tries_again_gets_the_same_debate(server: Served):
+    messages = [{"role": "user", "content": "Before."}, *user("Tried again?")]
+    retry = {"x-stainless-retry-count": "1"}
+    before = count(server)
+    with client(server) as asking:
+        one = asking.chat.completions.create(model="moot/classic", messages=messages)
+        again = asking.chat.completions.create(model="moot/classic", messages=messages, extra_headers=retry)
+        assert again.id == one.id
+        assert again.choices[0].message.content == one.choices[0].message.content
+        other = asking.chat.completions.create(model="moot/classic", messages=user("Tried again?"), extra_headers=retry)
+        assert other.id != one.id  # it was another conversation
+        new = asking.chat.completions.create(model="moot/classic", messages=messages)
+        assert new.id != one.id  # and this is no repetition
+    assert count(server) == before + 3
+
+
+def test_listening_to_a_debate_that_is_there(server: Served):
+    made = server.made(settings={"max_rounds": 1}, start=False)
+    before = count(server)
+    with client(server) as asking:
+        one = asking.chat.completions.create(
+            model="moot/classic", messages=user("?"), metadata={"moot_debate": made["id"]}
+        )
+        two = asking.chat.completions.create(
+            model="moot/classic", messages=user("?"), extra_headers={"X-Moot-Debate": made["id"][:8]}
+        )
+        assert one.id == two.id == f"chatcmpl-{made['id']}"
+        assert one.choices == two.choices
+        with pytest.raises(openai.NotFoundError):
+            asking.chat.completions.create(model="moot/classic", messages=user(), metadata={"moot_debate": "nope"})
+    assert count(server) == before
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("configured", ["stop", "continue"])
+def test_a_client_that_goes_away_in_the_middle(tmp_path, configured, stream):
+    with served(
+        tmp_path, delay_ms=30, chat_on_disconnect=configured, model=f"scripted:{tmp_path}/answers.yaml"
+    ) as server:
+        body = {"model": "moot/duel", "messages": user(), "stream": stream}
+        if stream:
+            with server.client.stream("POST", "/v1/chat/completions", json=body) as response:
+                debate_id = response.headers["x-moot-debate"]
+                next(line for line in response.iter_lines() if "reasoning_content" in line)
+        else:
+            leaving = threading.Thread(target=_asked_and_gone, args=(server, body))
+            leaving.start()
+            leaving.join()
+            debate_id = wait_for(lambda: server.get("/v1/debates").json()["items"], "the debate")[0]["id"]
+        left = server.rested(debate_id)
+        assert left["status"] == {"stop": "stopped", "continue": "completed"}[configured]
+        with client(server) as asking:  # the client comes back, and nothing is lost or paid for twice
+            answer = asking.chat.completions.create(
+                model="moot/duel", messages=user(), extra_headers={"x-stainless-retry-count": "1"}
+            )
+        assert answer.moot["debate"] == debate_id
+        assert server.debate(debate_id)["status"] == "completed"
+        assert count(server) == 1
+        turns = server.get(f"/v1/debates/{debate_id}/turns").json()["items"]
+        assert len({turn["key"] for turn in turns}) == len(turns) == 30
+        for turn in turns:
+            if turn["phase"] == "speak":
+                assert answer.choices[0].message.reasoning_content.count(turn["content"]) == 1
+
+
+def _asked_and_gone(server: Served, body: Any) -> None:
+    timeout = httpx2.Timeout(30, read=0.4)
+    with httpx2.Client(base_url=server.url, timeout=timeout) as going, pytest.raises(httpx2.ReadTimeout):
+        going.post("/v1/chat/completions", json=body)
+
+
+def test_another_listener_keeps_a_debate_alive(tmp_path):
+    with served(tmp_path, delay_ms=20, model=f"scripted:{tmp_path}/answers.yaml") as server, client(server) as asking:
+        first = asking.chat.completions.create(model="moot/duel", messages=user(), stream=True)
+        debate_id = next(iter(first)).moot["debate"]
+        second = asking.chat.completions.create(
+            model="moot/duel", messages=user(), stream=True, metadata={"moot_debate": debate_id}
+        )
+        next(iter(second))
+        first.close()
+        told(second)
+        assert server.debate(debate_id)["status"] == "completed"
+
+
+def test_a_comment_keeps_the_stream_open_while_they_think(tmp_path, monkeypatch):
+    monkeypatch.setattr("moot.server.chat.routes.HEARTBEAT_SECONDS", 0.02)
+    with served(tmp_path, model="sim:?latency_ms=300") as server:
+        body = {"model": "moot/classic", "messages": user(), "stream": True}
+        short = {"X-Moot-Settings": '{"max_rounds": 1}'}
+        with server.client.stream("POST", "/v1/chat/completions", json=body, headers=short) as response:
+            lines = list(response.iter_lines())
+    first = next(at for at, line in enumerate(lines) if "reasoning_content" in line)
+    assert sum(line.startswith(":") for line in lines[:first]) > 1
+    assert [line for line in lines if line][-1] == "data: [DONE]"
+
+
+def test_a_server_that_ends_says_how_to_come_back_and_the_debate_goes_on(tmp_path):
+    with served(tmp_path, model="sim:?latency_ms=100") as server, client(server) as asking:
+        stream = asking.chat.completions.create(model="moot/duel", messages=user(), stream=True)
+        debate_id = next(iter(stream)).moot["debate"]
+        server.server.should_exit = True
+        with pytest.raises(openai.APIError, match=f"X-Moot-Debate: {debate_id}"):
+            told(stream)
+    with served(tmp_path, model="sim:") as server, client(server) as asking:
+        back = {"X-Moot-Debate": debate_id}
+        answer = asking.chat.completions.create(model="moot/duel", messages=user(), extra_headers=back)
+        assert answer.choices[0].finish_reason == "stop"
+        assert len(server.get(f"/v1/debates/{debate_id}/turns").json()["items"]) == 30
+
+
+def test_tokens_and_scopes(tmp_path):
+    with served(tmp_path, model=f"scripted:{tmp_path}/answers.yaml", serve_tokens="always") as server:
+        from moot.server.tokens import new_token
+
+        secrets = {}
+        for name, scopes in {"reader": ["read"], "runner": ["read", "run"]}.items():
+            secrets[name], token = new_token(name, scopes)
+            assert server.in_loop(server.app.runtime.store.add_token(token))
+        with client(server, "wrong") as asking, pytest.raises(openai.AuthenticationError, match="not valid"):
+            asking.models.list()
+        with client(server, secrets["reader"]) as asking:
+            assert asking.models.list().data
+            with pytest.raises(openai.PermissionDeniedError, match="lacks the scope 'run'"):
+                asking.chat.completions.create(model="moot/classic", messages=user())
+        with client(server, secrets["runner"]) as asking:
+            answer = asking.chat.completions.create(model="moot/classic", messages=user())
+            own = server.get(
+                f"/v1/debates/{answer.moot['debate']}", headers={"Authorization": f"Bearer {secrets['runner']}"}
+            ).json()
+            assert own["initiated_by"] == "runner"
+            for spec in ("openai:x@http://127.0.0.1:1", "local:/etc/mine.gguf"):
+                with pytest.raises(openai.PermissionDeniedError, match="scope 'admin'"):
+                    asking.chat.completions.create(
+                        model="moot/classic",
+                        messages=user(),
+                        metadata={"moot_settings": f'{{"model_judge": "{spec}"}}'},
+                    )
+
+
+@pytest.mark.parametrize("route", router.routes, ids=lambda route: f"{route.path}")
+def test_every_route_is_documented(route):
+    [method] = route.methods
+    assert f"`{method} {route.path.replace(':path', '')}`" in DOCS
+
+
+def test_every_parameter_that_is_read_is_documented():
+    for name in ChatRequest.model_fields:
+        assert f"`{name}`" in DOCS, name
+
+
+def test_a_server_of_its_own_process(tmp_path):
+    assert run(tmp_path, "config").returncode == 0
+    with serving(tmp_path) as process, client(process) as asking:
+        stream = asking.chat.completions.create(
+            model="moot/duel",
+            messages=user(),
+            stream=True,
+            stream_options={"include_usage": True},
+            metadata={"moot_settings": '{"model_debater": "sim:?tps=2000"}'},
+        )
+        reasoning, content, chunks = told(stream)
+        debate = process.client.get(f"/v1/debates/{chunks[0].moot['debate']}").json()
+        assert debate["headline"] in content
+        assert reasoning.count("### ") >= 6
+        usage = chunks[-1].usage
+        assert (usage.prompt_tokens, usage.completion_tokens) == (debate["tokens_in"], debate["tokens_out"])

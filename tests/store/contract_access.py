@@ -1,0 +1,53 @@
+"""API tokens, browser sessions and idempotency keys."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from moot.store import AccessToken, IdempotencyKey, Store
+
+
+class AccessContract:
+    def test_tokens_are_found_by_their_hash(self, run, clock):
+        async def check(store: Store):
+            made = AccessToken(id="1", name="ci 你好", hash="h1", scopes=("read", "run"))
+            assert await store.add_token(made)
+            assert await store.add_token(replace(made, id="2", name="Bob", hash="h2"))
+            assert not await store.add_token(replace(made, id="3", hash="h3"))
+            assert await store.token("h1") == replace(made, created_at=clock.now)
+            assert await store.token("h3") is None
+            assert [each.name for each in await store.tokens()] == ["Bob", "ci 你好"]
+            assert await store.drop_token("1")
+            assert not await store.drop_token("1")
+            assert await store.token("h1") is None
+
+        run(check)
+
+    def test_a_session_ends_with_its_token_or_at_its_expiry(self, run, clock):
+        async def check(store: Store):
+            token = AccessToken(id="1", name="ann", hash="h", scopes=("read",))
+            await store.add_token(token)
+            for n in (1, 2):
+                session = replace(token, id=f"s{n}", hash=f"hs{n}", parent="1", expires_at=clock.now + 10 * n)
+                assert await store.add_token(session)
+            assert [each.id for each in await store.tokens()] == ["1"]
+            clock.now += 10
+            assert await store.token("hs1") is None
+            assert (await store.token("hs2")).parent == "1"
+            await store.drop_token("1")
+            assert await store.token("hs2") is None
+
+        run(check)
+
+    def test_the_first_request_holds_an_idempotency_key(self, run, clock):
+        async def check(store: Store):
+            one, two = (IdempotencyKey(key="k", hash=f"h{n}", debate_id=f"d{n}") for n in (1, 2))
+            held = await asyncio.gather(store.reserve_key(one, 60), store.reserve_key(two, 60))
+            assert held == [one, one]
+            await store.answer_key("k", '{"status": 201}')
+            assert await store.reserve_key(two, 60) == replace(one, response='{"status": 201}')
+            clock.now += 61
+            assert await store.reserve_key(two, 60) == two
+
+        run(check)

@@ -1,0 +1,151 @@
+"""Migrations on PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from moot.core.errors import StoreError, WrongSchema
+from moot.store.postgres import PostgresStore, database_status, schema
+from moot.store.sqlite import SqliteStore
+from tests.postgres import Databases, execute, other
+from tests.store.samples import debate
+from tests.store.using import opened, using
+
+
+def columns_of(rows: list[Any]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for table, column in rows:
+        found.setdefault(table, set()).add(column)
+    return found
+
+
+class TestSchema:
+    def test_tables_and_columns_are_those_of_sqlite(self, database_url, tmp_path):
+        async def make() -> None:
+            await SqliteStore(tmp_path / "m.db").close()
+
+        asyncio.run(make())
+        with closing(sqlite3.connect(tmp_path / "m.db")) as connection:
+            tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
+            theirs = columns_of(
+                [(table, row[1]) for (table,) in tables for row in connection.execute(f"pragma table_info({table})")]
+            )
+        ours = columns_of(
+            execute(
+                database_url,
+                "select table_name, column_name from information_schema.columns where table_schema = 'public'",
+            )
+        )
+        # each backend indexes words in its own way, and only PostgreSQL needs marks for lost connections
+        shared = {table for table in theirs if not table.startswith(("memory_", "sqlite_"))}
+        assert shared <= set(ours)
+        own = {"debate_sessions": {"last_write", "last_write_seq"}, "memories": {"words"}}
+        for table in shared:
+            assert ours[table] - own.get(table, set()) == theirs[table], table
+
+    def test_every_index_of_sqlite_is_there(self, database_url, tmp_path):
+        async def make() -> None:
+            await SqliteStore(tmp_path / "m.db").close()
+
+        asyncio.run(make())
+        with closing(sqlite3.connect(tmp_path / "m.db")) as connection:
+            query = "select name from sqlite_master where type = 'index' and name not like 'sqlite_%'"
+            theirs = {name for (name,) in connection.execute(query)}
+        ours = {row[0] for row in execute(database_url, "select indexname from pg_indexes where schemaname = 'public'")}
+        assert theirs <= ours
+
+    def test_concurrent_opens_migrate_an_empty_database_once(self, databases: Databases):
+        url = databases.make(empty=True)
+
+        async def main() -> None:
+            stores = [PostgresStore(url) for _ in range(10)]
+            await asyncio.gather(*(store.open() for store in stores))
+            for store in stores:
+                await store.close()
+
+        asyncio.run(main())
+        versions = [row[0] for row in execute(url, "select version from moot_schema order by version")]
+        assert versions == list(range(1, len(schema.migrations()) + 1))
+
+    @pytest.mark.slow
+    def test_concurrent_processes_migrate_it_once(self, databases: Databases):
+        url = databases.make(empty=True)
+        program = """
+import asyncio, sys
+from moot.store.postgres import PostgresStore
+from tests.store.samples import debate
+async def main():
+    store = PostgresStore(sys.argv[1])
+    await store.create(debate(int(sys.argv[2])))
+    await store.close()
+asyncio.run(main())
+"""
+        processes = [subprocess.Popen([sys.executable, "-c", program, url, str(n)]) for n in range(6)]
+        assert [process.wait(60) for process in processes] == [0] * 6
+        (row,) = execute(url, "select count(*) from debate_sessions")
+        assert row[0] == 6
+
+    def test_a_newer_schema_is_refused_and_left_alone(self, database_url):
+        execute(database_url, "insert into moot_schema values (99)")
+        with pytest.raises(WrongSchema, match=r"schema 99, this moot knows \d+\. Upgrade moot"):
+            opened(database_url)
+        (row,) = execute(database_url, "select max(version) from moot_schema")
+        assert row[0] == 99
+
+    def test_an_older_schema_is_migrated_and_keeps_its_rows(self, database_url, monkeypatch):
+        using(database_url, lambda store: store.create(debate(1)))
+        newer = [*schema.migrations(), "alter table debate_sessions add column brand_new text default 'x'"]
+        monkeypatch.setattr(schema, "migrations", lambda: newer)
+        before = asyncio.run(database_status(database_url)).version
+        made = using(database_url, lambda store: store.get(debate(1).id))
+        assert made.topic == debate(1).topic
+        (row,) = execute(database_url, "select brand_new, (select max(version) from moot_schema) from debate_sessions")
+        assert tuple(row) == ("x", before + 1)
+
+    def test_a_migration_that_fails_leaves_nothing_behind(self, databases: Databases, monkeypatch):
+        url = databases.make(empty=True)
+        broken = [*schema.migrations(), "create table half (x integer); insert into nowhere values (1)"]
+        monkeypatch.setattr(schema, "migrations", lambda: broken)
+        with pytest.raises(StoreError, match="nowhere"):
+            opened(url)
+        (row,) = execute(url, "select count(*) from information_schema.tables where table_schema = 'public'")
+        assert row[0] == 0
+
+    def test_another_program_s_tables_are_left_alone(self, databases: Databases):
+        url = databases.make(empty=True)
+        execute(url, "create table debate_sessions (x integer)")
+        with pytest.raises(StoreError, match="another program"):
+            opened(url)
+        with pytest.raises(StoreError, match="another program"):
+            asyncio.run(database_status(url))
+        (row,) = execute(url, "select count(*) from information_schema.tables where table_schema = 'public'")
+        assert row[0] == 1
+
+    def test_tables_can_live_in_another_schema(self, databases: Databases):
+        url = databases.make(empty=True)
+        execute(url, "create schema elsewhere")
+        there = f"{url}{'&' if '?' in url else '?'}search_path=elsewhere"
+        made = using(there, lambda store: store.create(debate(1)))
+        (row,) = execute(url, "select id from elsewhere.debate_sessions")
+        assert row["id"] == made.id
+
+    def test_a_database_that_is_not_utf8_is_refused(self, databases: Databases):
+        url = databases.make(empty=True)
+        execute(databases.url, "drop database if exists moot_test_latin")
+        how = "encoding 'LATIN1' locale 'C' template template0"
+        try:
+            execute(databases.url, f"create database moot_test_latin {how}")
+        except Exception:  # the cluster's default locale provider is not libc
+            execute(databases.url, f"create database moot_test_latin locale_provider libc {how}")
+        try:
+            with pytest.raises(StoreError, match="LATIN1.*--encoding UTF8"):
+                opened(other(url, "moot_test_latin"))
+        finally:
+            execute(databases.url, "drop database moot_test_latin with (force)")
