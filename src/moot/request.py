@@ -46,7 +46,9 @@ def format_for(request: Request, default: str) -> Pick:
     among = [name for name, fields in known.items() if request.settings.keys() <= fields]
     if request.format is None and default in among:
         return Pick(format=default, reason="the configuration names it")
-    return pick(request.topic, among)
+    if not among and all(any(name in fields for fields in known.values()) for name in request.settings):
+        raise InputError(f"No format takes {' and '.join(request.settings)} together. Leave one of them out.")
+    return pick(request.topic, formats.installed(), among)
 
 
 def read_effort(text: str | None) -> Effort | None:

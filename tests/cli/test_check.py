@@ -121,7 +121,11 @@ MUTE = replace(FORMAT, name="mute", events={}, chart=None)
 async def crash(stage, settings):
     return {}["nothing"]
 
+async def leave(stage, settings):
+    raise SystemExit(3)
+
 CRASHING = replace(FORMAT, name="crashing", play=crash)
+LEAVING = replace(FORMAT, name="leaving", play=leave)
 SOUND = replace(FORMAT, name="sound", purpose="A quarrel that works")
 """
 
@@ -133,8 +137,13 @@ def quarrels(moot):
     about = moot.folder / "quarrels-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: quarrels\nVersion: 1.0\n")
-    names = ("wrong", "uncharted", "wordless", "mute", "crashing", "sound")
-    entries = ["absent = quarrel_of_old:FORMAT", *(f"{name} = quarrels:{name.upper()}" for name in names)]
+    (moot.folder / "quarrel_that_exits.py").write_text("raise SystemExit('no\\nlicence')")
+    names = ("wrong", "uncharted", "wordless", "mute", "crashing", "leaving", "sound")
+    entries = [
+        "absent = quarrel_of_old:FORMAT",
+        "exiting = quarrel_that_exits:FORMAT",
+        *(f"{name} = quarrels:{name.upper()}" for name in names),
+    ]
     (about / "entry_points.txt").write_text("\n".join(["[moot.formats]", *entries]))
     moot.env["PYTHONPATH"] = os.pathsep.join([str(moot.folder), moot.env["PYTHONPATH"]])
     return moot
@@ -151,6 +160,8 @@ def test_formats_names_plug_ins_that_cannot_be_used(quarrels):
         in listed.out
     )
     assert "crashing is incomplete. " in listed.out
+    assert "exiting can't be used. It can't be imported: SystemExit: no licence" in listed.out
+    assert "leaving is incomplete. The rules tried to end the process (SystemExit)." in listed.out
     for name in ("classic", "sound"):
         assert f"\n{name} " in listed.out
         assert f"\n{name} is incomplete" not in listed.out
@@ -164,14 +175,14 @@ def test_doctor_finds_what_plug_ins_do_wrong_and_which_words_they_miss(quarrels)
     result = quarrels("doctor", "--model", "sim:")
     assert result.code == 1
     found = dict(re.findall(r"^wrong   the format (\w+)\n        (.*)$", result.out, re.MULTILINE))
-    assert found.keys() == {"absent", "wrong", "uncharted", "wordless", "mute", "crashing"}
+    assert found.keys() == {*("absent", "wrong", "uncharted", "wordless", "mute", "crashing", "exiting", "leaving")}
     assert "No module named" in found["absent"]
     assert "'NOPE'" in found["uncharted"]
     assert found["wordless"] == "`phases` has no name for 'verdict'. `endings` has no words for 'max_rounds'."
     assert "'TURN'" in found["mute"]
     assert "KeyError: 'nothing'" in found["crashing"]
     assert re.search(r"^ok +the formats classic, .*sound have all their words$", result.out, re.MULTILINE)
-    assert "6 of 10 checks found a problem." in result.err
+    assert "8 of 12 checks found a problem." in result.err
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["debate", "--help"], ["lst"]])

@@ -55,7 +55,7 @@ def test_enter_alone_takes_a_panel_to_its_end(moot):
         terminal.press("\n")
     assert terminal.end() == 0
     assert "Performance Advocate, round 1" in terminal.text
-    answer, how = "Start with PostgreSQL.", "No agreement; a recommendation with low confidence."
+    answer, how = "Not settled; recommended: Start with PostgreSQL.", "The recommendation has low confidence."
     assert terminal.text.index(answer) < terminal.text.rindex(how)
     assert not (moot.folder / "docs").exists()
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 from moot import formats
 from moot.core.errors import InputError
 from moot.core.explaining import found_in, in_words
-from moot.core.settings import OTHER_NAMES, Settings, read
+from moot.core.settings import DebateSettings, Settings, read
 from moot.core.types import Answer
 from moot.models.shape import NotInShape, read_answer
 from tests.core.test_reading import SCORES
@@ -107,7 +107,7 @@ class Inner(BaseModel, extra="forbid"):
             {"in_it": {"a": {"tokens": None}}},
             "Setting in_it.a.tokens must be a whole number, 1 or more; it is empty.",
         ),
-        ({"own": 1}, "Setting own: both debaters are called Ada; it is 1."),
+        ({"own": 1}, "Setting own: both debaters are called Ada."),
         (
             {"count": 0, "least": 0},
             "Setting count must be a whole number from 1 to 1000; it is 0. 1 more problem follows.",
@@ -147,9 +147,13 @@ def test_the_name_that_another_document_uses_leads_to_ours(format_: str, theirs:
 
 
 def test_every_other_name_leads_to_a_setting() -> None:
-    known = {name for model in MODELS for name in model.model_fields}
-    assert set(OTHER_NAMES.values()) <= known
-    assert not set(OTHER_NAMES) & {"max_rounds", "max_runtime_seconds"}
+    models = [model for model in MODELS if issubclass(model, DebateSettings)]
+    known = {name for model in models for name in model.model_fields}
+    assert set(DebateSettings.other_names.values()) <= known
+    for model in models:
+        own = {theirs: ours for theirs, ours in model.other_names.items() if theirs not in DebateSettings.other_names}
+        assert set(own.values()) <= set(model.model_fields)
+        assert not set(model.other_names) & set(model.model_fields)
 
 
 def test_names_of_the_panels_document_are_settings_of_the_panel() -> None:

@@ -110,7 +110,7 @@ def test_a_judge_without_a_valid_answer_leaves_it_undecided():
 
     outcome = play(script_of("classic", max_rounds=1), answer).outcome
     assert (outcome.winner, outcome.verdict_source) == ("undecided", "fallback")
-    assert outcome.reason == "The judge gave no valid verdict: three times no JSON"
+    assert outcome.reason == "The judge gave no valid verdict: three times no JSON."
     assert outcome.headline == f"Undecided. {outcome.reason}"
     assert outcome.scores == {"a": None, "b": None}
 

@@ -6,6 +6,7 @@ refuse, or write what can't be read.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from moot.core.script import Step
 from moot.core.types import ABSTAINS, TIE, UNDECIDED, Failure, Outcome
-from moot.formats.shared.checks import refuses
+from moot.formats.shared.checks import UNSETTLED, refuses
 from moot.reasoning.sentences import first_sentence
 from moot.reasoning.statements import has_words
 from tests.formats.council import answers as council
@@ -58,13 +59,16 @@ def run(name: str, answer: Any, statements: Statements, **settings: Any) -> Outc
 def assert_honest(outcome: Outcome, spoke: set[str]) -> None:
     """What holds in every format."""
     if outcome.answer is not None:
-        assert outcome.headline.startswith(outcome.answer.value)
+        unsettled = "" if outcome.decided else f"{UNSETTLED} "
+        assert outcome.headline.startswith(f"{unsettled}{outcome.answer.value}")
         assert has_words(outcome.answer.value)
         assert not refuses(outcome.answer.value)
     else:
         assert outcome.winner in (TIE, UNDECIDED)
         assert outcome.headline.startswith(("Undecided", "A tie between"))
         assert outcome.reason
+        if outcome.winner == TIE and len(set(outcome.scores.values())) > 1:
+            assert not re.match(r"A tie[^.]* \d+ to \d+", outcome.headline)
     if outcome.winner not in (TIE, UNDECIDED, "consensus"):
         assert outcome.winner in spoke
     if outcome.headline.startswith("Undecided"):
@@ -157,7 +161,7 @@ def test_a_panel(texts: list[str], positions: list[Any], states: list[Any], clos
         assert outcome.answer is None
     if outcome.answer is not None:
         assert outcome.answer.value == first_sentence(closing)
-        stated = {"The panel agrees.": "consensus", "No agreement; a recommendation with low confidence.": UNDECIDED}
+        stated = {"The panel agrees.": "consensus", "The recommendation has low confidence.": UNDECIDED}
         assert outcome.winner == stated.get(outcome.how, outcome.winner)
         if outcome.how not in stated:
             assert outcome.how == f"{names[outcome.winner]} prevails."

@@ -127,7 +127,7 @@ def test_a_wrong_answer_is_explained_and_asked_for_again() -> None:
 
 def test_after_the_last_try_it_is_bad_output_with_all_usage() -> None:
     model, calls = fake("One.", "Two.", "Three.")
-    with pytest.raises(BadOutput, match="no valid Score in 3 tries") as raised:
+    with pytest.raises(BadOutput, match="no valid answer in 3 tries") as raised:
         asyncio.run(with_shape(model)(call(returns=Score, tries=3), Listener()))
     assert raised.value.raw == "Three."
     assert raised.value.usage == Usage(tokens_in=30, tokens_out=15)

@@ -46,6 +46,37 @@ def test_two_slow_calls_time_out_and_count_their_usage() -> None:
     assert len(calls) == 2
 
 
+@pytest.mark.parametrize("silence", [True, False])
+def test_text_starts_the_time_of_a_slow_model_anew(silence: bool) -> None:
+    async def main() -> Reply:
+        loop, ahead = asyncio.get_running_loop(), 0.0
+        real = loop.time
+        loop.time = lambda: real() + ahead
+
+        async def slow(asked: Call, hear: Hear) -> Reply:
+            nonlocal ahead
+            for word in ("One ", "two ", "three."):
+                ahead += 50
+                await asyncio.sleep(0)
+                hear(word)
+            return Reply(text="One two three.", model="", provider="")
+
+        return await with_timeout(slow, 60, silence=silence)(call(), Listener())
+
+    if silence:
+        assert asyncio.run(main()).text == "One two three."
+    else:
+        with pytest.raises(ModelTimeout, match="No complete answer"):
+            asyncio.run(main())
+
+
+def test_a_model_that_falls_silent_times_out() -> None:
+    model, calls = fake(never)
+    with pytest.raises(ModelTimeout, match="No further word within 0.02 s"):
+        asyncio.run(with_timeout(model, 0.02, silence=True)(call(), Listener()))
+    assert len(calls) == 2
+
+
 def test_a_models_own_time_out_is_tried_again_too() -> None:
     model, calls = fake(ModelTimeout("slow", usage=SPENT), "Yes.")
     reply = asyncio.run(with_timeout(model, 5)(call(), Listener()))

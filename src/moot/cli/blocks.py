@@ -125,15 +125,15 @@ def _verdict(event: Event, context: RenderContext) -> Block:
 def _grounds(outcome: Outcome, context: RenderContext) -> list[str]:
     lines: list[str] = [outcome.how] if outcome.how else []
     name = context.wording.side
-    points = points_words(outcome.scores, outcome.scale, name)
+    points = points_words(outcome.scores, outcome.scale, name, outcome.scored_by)
     if points:
         lines.append(points)
     if outcome.tally:
         lines.append(f"Votes: {tally_words(outcome.tally, name)}")
     if outcome.flip_rate is not None:
         lines.append(f"Read in both orders: {outcome.flip_rate:.0%} of the readings came out differently.")
-    if outcome.reason:
-        lines.append(f"Reason: {outcome.reason}")
+    if outcome.further_reason:
+        lines.append(f"Reason: {outcome.further_reason}")
     checked = checks_words(outcome.checks)
     if checked:
         lines.append(checked)

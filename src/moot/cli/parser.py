@@ -63,6 +63,13 @@ def _settings(parser: Parser) -> None:
     )  # fmt: skip
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"it takes a whole number, not {text[:50]!r}") from None
+
+
 def _json_or_plain(parser: Parser) -> None:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="one JSON document")
@@ -83,14 +90,14 @@ def _debate(parser: Parser) -> None:
     parser.add_argument("--effort", metavar="HOW", help="quick, standard or thorough: how much is asked and checked")
     parser.add_argument("--model", metavar="SPEC", help="model of all participants (default: see `moot models`)")
     parser.add_argument("--judge-model", metavar="SPEC", help="model of the judge")
-    parser.add_argument("--rounds", "--max-rounds", metavar="N", type=int, help="rounds, in formats that have them")
+    parser.add_argument("--rounds", "--max-rounds", metavar="N", type=_whole, help="rounds, in formats that have them")
     parser.add_argument(
-        "--perspectives", metavar="N", type=int, help="how many perspectives are heard, in formats that have them"
+        "--perspectives", metavar="N", type=_whole, help="how many perspectives are heard, in formats that have them"
     )
     parser.add_argument(
         "--no-checkpoints", action="store_true", help="run to the end without asking you between rounds"
     )
-    parser.add_argument("--turns", metavar="N", type=int, help="statements in all, in formats that count those")
+    parser.add_argument("--turns", metavar="N", type=_whole, help="statements in all, in formats that count those")
     parser.add_argument(
         "--stance", choices=("pro", "con"), help="what the first debater argues, in formats with two stances"
     )
@@ -114,7 +121,7 @@ def _list(parser: Parser) -> None:
     parser.add_argument("--format", metavar="NAME", help="only debates of this format")
     parser.add_argument("--contains", metavar="TEXT", help="only questions with this text, in upper or lower case")
     parser.add_argument("--parent", metavar="ID", help="only forks of this debate")
-    parser.add_argument("--limit", metavar="N", type=int, default=20, help="how many (default: 20)")
+    parser.add_argument("--limit", metavar="N", type=_whole, default=20, help="how many (default: 20)")
     parser.add_argument("--after", metavar="MARK", help="continue after the page before")
     parser.add_argument("--json", action="store_true", help="one JSON document")
 
@@ -170,7 +177,7 @@ def _audit(parser: Parser) -> None:
 
 def _rate(parser: Parser) -> None:
     _id(parser)
-    parser.add_argument("rating", metavar="RATING", type=int, help="1 (poor) to 5 (very good); can be changed later")
+    parser.add_argument("rating", metavar="RATING", type=_whole, help="1 (poor) to 5 (very good); can be changed later")
 
 
 def _claims(parser: Parser) -> None:
@@ -194,7 +201,7 @@ def _record(parser: Parser) -> None:
 
 def _search(parser: Parser) -> None:
     parser.add_argument("words", nargs="+", metavar="WORDS", help="words, or a whole question")
-    parser.add_argument("--limit", metavar="N", type=int, default=10, help="how many (default: 10)")
+    parser.add_argument("--limit", metavar="N", type=_whole, default=10, help="how many (default: 10)")
     _json_or_plain(parser)
 
 
@@ -203,9 +210,9 @@ def _templates(parser: Parser) -> None:
 
 
 def _worker(parser: Parser) -> None:
-    parser.add_argument("--debates", metavar="N", type=int, help="how many at once (default: see `moot config`)")
+    parser.add_argument("--debates", metavar="N", type=_whole, help="how many at once (default: see `moot config`)")
     parser.add_argument(
-        "--metrics-port", metavar="N", type=int, help="show metrics for Prometheus on this port; 0: any that is free"
+        "--metrics-port", metavar="N", type=_whole, help="show metrics for Prometheus on this port; 0: any that is free"
     )
 
 
@@ -236,7 +243,9 @@ def _db(parser: Parser) -> None:
 
 def _serve(parser: Parser) -> None:
     parser.add_argument("--host", metavar="HOST", help="the address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--port", metavar="PORT", type=int, help="the port; 0 takes any that is free (default: 8421)")
+    parser.add_argument(
+        "--port", metavar="PORT", type=_whole, help="the port; 0 takes any that is free (default: 8421)"
+    )
     parser.add_argument("--open", action="store_true", help="open it in the browser")
 
 

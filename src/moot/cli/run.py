@@ -126,20 +126,21 @@ def requested(args: Namespace) -> Request:
 def _flags(args: Namespace, format_: str | None) -> Json:
     """Settings from flags. Without a format, they are among what decides which it is."""
     settings: Json = {}
-    open_ = format_ in (None, formats.AUTO)
-    known = set(FLAGS.values()) | {"checkpoints"} if open_ else formats.get(format_ or "").settings.model_fields.keys()
-    for flag, name in FLAGS.items():
+    chosen = None if format_ in (None, formats.AUTO) else formats.get(format_ or "")
+    names = FLAGS if chosen is None else {**FLAGS, f"{chosen.unit}s": chosen.length}
+    for flag, name in names.items():
         value = getattr(args, flag)
         if value is None:
             continue
-        if name not in known:
-            has = [f"--{other}" for other, its_name in FLAGS.items() if its_name in known]
+        if chosen is not None and name not in chosen.settings.model_fields:
+            has = [f"--{other}" for other, its_name in names.items() if its_name in chosen.settings.model_fields]
             raise InputError(f"The format {format_!r} has no --{flag}; it has {listed(has) if has else 'only --set'}.")
         settings[name] = value
     if args.no_checkpoints:
-        if "checkpoints" not in known:
+        able = [chosen] if chosen is not None else [each for each in formats.installed().values() if each.unattended]
+        if not able or not able[0].unattended:
             raise InputError(f"The format {format_!r} has no checkpoints to leave out.")
-        settings["checkpoints"] = False
+        settings |= able[0].unattended
     if args.model is not None:
         settings |= {"model_debater": args.model, "model_judge": args.model}
     if args.judge_model is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast, get_args
@@ -127,9 +128,21 @@ def in_words(error: Details) -> str:
         case "too_long":
             return f"must have at most {_counted(context['max_length'], 'item')}"
         case "string_pattern_mismatch":
-            return f"must match the pattern {context['pattern']}"
+            return _forbidden(str(context["pattern"]))
         case _:
             return _WORDS.get(kind, "is not valid")
+
+
+_NO_SUCH = re.compile(r"\^\[\^(.+)\]\+\$")  # a pattern that forbids single characters
+_CHARACTERS = {"\\n": "line breaks", '"': "quotation marks", "“": "quotation marks", "”": "quotation marks"}
+
+
+def _forbidden(pattern: str) -> str:
+    """What text must not contain, where its pattern says just that."""
+    found = _NO_SUCH.fullmatch(pattern)
+    parts: list[str] = re.findall(r"\\?.", found[1]) if found else []
+    names = [_CHARACTERS.get(part) or _CHARACTERS.get(part[-1]) or part[-1] for part in parts]
+    return f"must not contain {_either(list(dict.fromkeys(names)))}" if names else "has characters that it can't have"
 
 
 def found_in(model: type[BaseModel], errors: Iterable[Details], *, values: bool = True) -> list[Mistake]:
@@ -144,7 +157,7 @@ def found_in(model: type[BaseModel], errors: Iterable[Details], *, values: bool 
         words = f"must be {takes}" if takes else in_words(error)
         if takes and error["type"] == "not_a_number":
             words += f", not {error['ctx']['given']}"
-        shown = values and error["type"] not in ("missing", "extra_forbidden") and loc != ()
+        shown = values and error["type"] not in ("missing", "extra_forbidden", "value_error") and loc != ()
         made[path] = Mistake(path=path, words=words, value=_shown(error.get("input")) if shown else "")
     return list(made.values())
 

@@ -101,7 +101,7 @@ STANDING: Mapping[Status, str] = {
     "stopping": "It finishes the step in progress, then rests.",
     "stopped": "It rests; nothing that was said is lost.",
     "failed": "A step failed; nothing that was said is lost.",
-    "completed": "It is decided.",
+    "completed": "It is complete.",
     "canceled": "It was ended without a verdict.",
 }
 # Failures that stay until someone changes something: a key, a name, a server that is not running, the rules.

@@ -93,6 +93,7 @@ class Outcome(Frozen):
     names: dict[str, str] = Field(default_factory=dict)  # of seats that were named while the debate ran
     scores: dict[str, float | None] = Field(default_factory=dict)  # by seat
     scale: float = 10  # the best possible score
+    scored_by: str = ""  # whose scores they are, where more than these decide
     tally: dict[str, float] | None = None  # votes by seat, "tie" and "abstains"
     votes: tuple[VoteCast, ...] = ()
     support: float | None = None  # the share of voters behind the winner; None: there was no vote
@@ -108,6 +109,11 @@ class Outcome(Frozen):
     @property
     def decided(self) -> bool:
         return self.winner not in (TIE, UNDECIDED)
+
+    @property
+    def further_reason(self) -> str:
+        """The reason, unless the headline says it."""
+        return "" if self.reason.strip(" .") in self.headline else self.reason
 
     @property
     def failed_checks(self) -> list[Check]:

@@ -17,10 +17,10 @@ from typing import Any, Generic, TypeVar, cast, overload
 from moot.core.errors import LimitReached, ScriptChanged, ScriptError
 from moot.core.limits import Limits
 from moot.core.stage import PERSON, VERDICT, Running, Seat, Stage
-from moot.core.steps import Ask, Failed, Step
+from moot.core.steps import Ask, Cap, Failed, Step
 from moot.core.types import Cursor, Outcome, SeatSpec, Shown, Turn
 
-__all__ = ["Failed", "Limits", "Play", "Running", "Script", "Seat", "Stage", "Step", "together"]
+__all__ = ["Cap", "Failed", "Limits", "Play", "Running", "Script", "Seat", "Stage", "Step", "together"]
 
 T = TypeVar("T")
 T2 = TypeVar("T2")
@@ -234,6 +234,8 @@ class Script:
             except LimitReached as error:
                 self._finish(task, None, error)
                 return
+            except SystemExit as error:  # it would end the process, and with it every other debate
+                raise ScriptError("The rules tried to end the process (SystemExit). They may only return.") from error
             if isinstance(request, Step):
                 self._ask(request, task)
                 return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator
 
@@ -41,6 +41,20 @@ class SeatSettings(Sampling):
 
 class DebateSettings(Frozen):
     """What every format can be told."""
+
+    # Settings as other tools and documents call them, and what they are called here.
+    other_names: ClassVar[Mapping[str, str]] = {
+        "budget_usd": "max_cost_usd",
+        "debate_timeout_seconds": "max_runtime_seconds",
+        "max_output_tokens": "max_total_output_tokens",
+        "max_tokens": "debater_max_tokens",
+        "max_total_tokens": "max_total_output_tokens",
+        "rounds": "max_rounds",
+        "timeout": "max_runtime_seconds",
+        "timeout_seconds": "max_runtime_seconds",
+        "total_timeout": "max_runtime_seconds",
+        "total_timeout_seconds": "max_runtime_seconds",
+    }
 
     max_runtime_seconds: RunningSeconds = 600
     max_total_output_tokens: OutputTokens = 8000
@@ -93,7 +107,12 @@ class Settings(Frozen):
         None, description="SQLite file, or postgresql://…; a file in the platform's data folder when unset"
     )
     data_dir: str | None = Field(None, description="folder for the database and the embedded model's weights")
-    call_timeout_seconds: float = Field(120, gt=0, le=3600, description="time for one call of a model, retried once")
+    call_timeout_seconds: float = Field(
+        120,
+        gt=0,
+        le=3600,
+        description="time for one call of a model, retried once; of an embedded one, the time without a word",
+    )
     backoff_tries: int = Field(5, ge=0, le=20, description="retries after a network error or rate limit")
     backoff_base_seconds: float = Field(0.5, ge=0, le=60, description="first wait; doubled each time")
     backoff_max_seconds: float = Field(30, ge=0, le=600, description="longest wait, Retry-After included")
@@ -176,7 +195,7 @@ def explained(model: type[BaseModel], errors: Sequence[ErrorDetails], what: str 
     if first["type"] == "extra_forbidden":
         path = dotted(first["loc"][:-1])
         name, known = dotted(first["loc"][-1:]), _names_beside(model, first["loc"])
-        return UnknownName(f"{what}{f' in {path}' if path else ''}", name, known, hint=_other_name(name, known))
+        return UnknownName(f"{what}{f' in {path}' if path else ''}", name, known, hint=_other_name(model, name, known))
     mistakes = found_in(model, cast("Sequence[Details]", ordered))
     more = len(mistakes) - 1
     follow = f" {more} more {'problem follows' if more == 1 else 'problems follow'}." if more else ""
@@ -184,36 +203,13 @@ def explained(model: type[BaseModel], errors: Sequence[ErrorDetails], what: str 
     return InputError(f"{said}.{follow}")
 
 
-# Settings as other tools and documents call them, and what they are called here.
-OTHER_NAMES: Mapping[str, str] = {
-    "budget_usd": "max_cost_usd",
-    "checkpoint_timeout": "checkpoint_timeout_seconds",
-    "debate_timeout_seconds": "max_runtime_seconds",
-    "max_output_tokens": "max_total_output_tokens",
-    "max_tokens": "debater_max_tokens",
-    "max_total_tokens": "max_total_output_tokens",
-    "num_perspectives": "perspectives",
-    "personas": "custom_perspectives",
-    "proposer_model": "model_proposer",
-    "proposer_temperature": "temperature_proposer",
-    "round_timeout": "round_timeout_seconds",
-    "rounds": "max_rounds",
-    "skeptic_model": "model_skeptic",
-    "skeptic_temperature": "temperature_skeptic",
-    "synthesizer_model": "model_synthesizer",
-    "synthesizer_temperature": "temperature_synthesizer",
-    "timeout": "max_runtime_seconds",
-    "timeout_seconds": "max_runtime_seconds",
-    "token_budget": "token_budget_per_round",
-    "total_timeout": "max_runtime_seconds",
-    "total_timeout_seconds": "max_runtime_seconds",
-}
 _NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where `maxRounds` becomes `max_rounds`
 
 
-def _other_name(name: str, known: Sequence[str]) -> str:
+def _other_name(model: type[BaseModel], name: str, known: Sequence[str]) -> str:
     plain = _NEW_WORD.sub("_", name.strip()).replace("-", "_").casefold()
-    ours = plain if plain in known else OTHER_NAMES.get(plain, "")
+    names = (model if issubclass(model, DebateSettings) else DebateSettings).other_names
+    ours = plain if plain in known else names.get(plain, "")
     return f"Call it {ours!r} here." if ours in known else ""
 
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from moot.core.errors import LimitReached, ScriptChanged, ScriptError
 from moot.core.explaining import Details, found_in
 from moot.core.limits import Limits, Spent
-from moot.core.steps import Ask, AskPerson, Closing, Failed, Recall, Step, Use
+from moot.core.steps import Ask, AskPerson, Cap, Closing, Failed, Recall, Step, Use
 from moot.core.types import (
     HUMAN,
     Answer,
@@ -62,6 +62,7 @@ class Seat:
         self._chain = ""  # a hash of all that this seat has read and written
         self._heard = 0  # how much of the stage's guidance it has received
         self._off_record = False
+        self._capped_by = ""  # the setting behind the cap of its spec, where it is not the seat's own
         self.finish_reason = ""  # of its latest turn
         self.spec = spec
         self.id, self.name = spec.id, spec.name
@@ -75,11 +76,12 @@ class Seat:
         self._history.append(Message(role="system", text=text))
         self._chain = _digest(text)
 
-    def branch(self, max_tokens: int) -> Seat:
+    def branch(self, cap: Cap) -> Seat:
         """A copy of this participant for a question off the record. It knows what the seat has read and written until
         now; the seat won't remember the question, and can be asked something else at the same time."""
-        branch = Seat(self._stage, replace(self.spec, max_tokens=max_tokens))
+        branch = Seat(self._stage, replace(self.spec, max_tokens=cap.tokens))
         branch._history, branch._chain, branch._off_record = [*self._history], self._chain, True
+        branch._capped_by = cap.setting
         return branch
 
     def fresh(self, stop: tuple[str, ...] = ()) -> Seat:
@@ -101,7 +103,7 @@ class Seat:
         round: int = ...,
         shows: str = ...,
         closing: bool = ...,
-        share: int = ...,
+        share: Cap | None = ...,
         most_tokens: int | None = ...,
     ) -> Pending[str]: ...
     @overload
@@ -114,7 +116,7 @@ class Seat:
         round: int = ...,
         shows: str = ...,
         closing: bool = ...,
-        share: int = ...,
+        share: Cap | None = ...,
         most_tokens: int | None = ...,
         record: Callable[[A], Json] | None = ...,
         tolerant: Literal[False] = ...,
@@ -130,7 +132,7 @@ class Seat:
         round: int = ...,
         shows: str = ...,
         closing: bool = ...,
-        share: int = ...,
+        share: Cap | None = ...,
         most_tokens: int | None = ...,
         record: Callable[[A | Failed], Json] | None = ...,
     ) -> Pending[A | Failed]: ...
@@ -144,12 +146,14 @@ class Seat:
         round: int = 0,
         shows: str = "",
         closing: bool = False,
-        share: int = 0,
+        share: Cap | None = None,
         most_tokens: int | None = None,
         record: Callable[[Any], Json] | None = None,
     ) -> Pending[Any]:
         """Ask this seat's model, or the person who speaks for it. `share` caps the tokens below the seat's own cap,
         `most_tokens` those of all tries together."""
+
+        capped = share is not None and share.tokens < self.spec.max_tokens
 
         def make(common: Json) -> Step:
             if self.spec.model == HUMAN:
@@ -159,7 +163,8 @@ class Seat:
                     **common,
                     history=self._history,
                     seen=len(self._history),
-                    max_tokens=min(share or self.spec.max_tokens, self.spec.max_tokens),
+                    max_tokens=share.tokens if share and capped else self.spec.max_tokens,
+                    capped_by=share.setting if share and capped else self._capped_by,
                     most_tokens=most_tokens,
                     leave=None if closing else self._stage.kept,
                     off_record=self._off_record,

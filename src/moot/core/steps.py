@@ -28,6 +28,14 @@ class Closing:
 
 
 @record
+class Cap:
+    """A cap on the tokens of an answer, and the setting that sets it."""
+
+    tokens: int
+    setting: str
+
+
+@record
 class Step:
     """What all steps have in common."""
 
@@ -50,6 +58,11 @@ class Step:
         """What is sent, as far as this kind of step sends messages."""
         return [Message(role="user", text=self.prompt.text)]
 
+    @property
+    def about(self) -> Json:
+        """Metadata of the step's turn that does not depend on the result."""
+        return {}
+
 
 @record
 class Ask(Step):
@@ -60,6 +73,7 @@ class Ask(Step):
     history: list[Message]  # the seat's own, growing list: only the first `seen` belong to this step
     seen: int
     max_tokens: int  # of one try
+    capped_by: str = ""  # the setting that sets `max_tokens`; empty: the seat's own cap
     most_tokens: int | None = None  # of all tries together; None: no such limit
     leave: Closing | None = None  # what must be left for the closing when this step has been paid
     off_record: bool = False  # guidance does not reach it
@@ -67,6 +81,10 @@ class Ask(Step):
     @property
     def messages(self) -> list[Message]:
         return [*self.history[: self.seen], Message(role="user", text=self.prompt.text)]
+
+    @property
+    def about(self) -> Json:
+        return {"off_record": True} if self.off_record else {}
 
 
 @record
@@ -100,3 +118,7 @@ class Use(Step):
 
     tool: str
     arguments: Json = field(default_factory=dict[str, Any])
+
+    @property
+    def about(self) -> Json:
+        return {"tool": self.tool, "arguments": self.arguments}

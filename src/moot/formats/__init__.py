@@ -13,11 +13,13 @@ from moot.core.types import Debate
 from moot.formats.auto import AUTO
 from moot.formats.format import Format, Part, problems
 from moot.formats.wording import Wording
+from moot.reasoning.fence import one_line
 
 __all__ = ["AUTO", "DEFAULT", "Format", "Part", "broken", "get", "installed", "overridden", "wording_of"]
 
 DEFAULT = AUTO  # the format of a debate when neither its request nor the configuration names one
 GROUP = "moot.formats"
+MAX_PROBLEM_CHARS = 500
 
 
 def overridden(parts: list[Part], seats: Mapping[str, SeatSettings]) -> list[Part]:
@@ -50,8 +52,8 @@ def _loaded() -> tuple[Mapping[str, Format], Mapping[str, str]]:
                 wrong[entry.name] = f"`{entry.value}` is not a `moot.formats.format.Format`."
                 continue
             faults = problems(format_)
-        except Exception as error:  # one plug-in that can't be imported must not affect the others
-            wrong[entry.name] = f"It can't be imported: {type(error).__name__}: {error}"
+        except (Exception, SystemExit) as error:  # one plug-in that can't be imported must not affect the others
+            wrong[entry.name] = one_line(f"It can't be imported: {type(error).__name__}: {error}", MAX_PROBLEM_CHARS)
             continue
         if format_.name != entry.name:
             faults.append(f"It calls itself {format_.name!r}; its entry point must have the same name.")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from moot.core.types import record
+from moot.formats.format import Format
 from moot.reasoning.question import Kind, read_question
 
 AUTO = "auto"
 
-_BY_KIND: dict[Kind, tuple[str, str]] = {
-    "choice": ("classic", "the question offers a choice"),
-    "yes_no": ("classic", "the question can be answered with yes or no"),
-    "claim": ("classic", "it is a claim to be argued for and against"),
-    "open": ("council", "the question is open: there are no two sides to argue"),
+_REASONS: dict[Kind, str] = {
+    "choice": "the question offers a choice",
+    "yes_no": "the question can be answered with yes or no",
+    "claim": "it is a claim to be argued for and against",
+    "open": "the question is open: there are no two sides to argue",
 }
 
 
@@ -23,11 +24,13 @@ class Pick:
     reason: str  # completes "… because {reason}"
 
 
-def pick(topic: str, among: Collection[str]) -> Pick:
-    """The format for a question. `among`: those that can take what the request asks for; the only one is taken."""
-    name, reason = _BY_KIND[read_question(topic).kind]
-    if name in among or not among:
-        return Pick(format=name, reason=reason)
-    first = sorted(among)[0]
-    only = "the only one that takes" if len(among) == 1 else "the first that takes"
-    return Pick(format=first, reason=f"it is {only} the given settings")
+def pick(topic: str, formats: Mapping[str, Format], among: Collection[str]) -> Pick:
+    """The format for a question: the first that suits its kind. `among`: those that can take what the request asks for;
+    when none of them suits the question, the first is taken."""
+    kind = read_question(topic).kind
+    suiting = [name for name, format_ in formats.items() if kind in format_.suits]
+    for name in suiting:
+        if name in among or not among:
+            return Pick(format=name, reason=_REASONS[kind])
+    takes = "it is the only one that takes" if len(among) == 1 else "it takes"
+    return Pick(format=sorted(among or formats)[0], reason=f"{takes} the given settings")

@@ -21,6 +21,7 @@ from moot.core.settings import DebateSettings
 from moot.core.stage import CAST, HEADER, PERSON, VERDICT
 from moot.core.types import Debate, Event, Json, Outcome, Sampling, SeatSpec, Tier, Turn
 from moot.formats.shared.precedent import precedent
+from moot.reasoning.question import Kind
 
 Effort = Literal["quick", "standard", "thorough"]
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
@@ -179,9 +180,12 @@ class Format:
     examples: tuple[Example, ...] = ()
     dialects: Mapping[str, Dialect] = field(default_factory=dict[str, Dialect])
     settle: Callable[[Any, str], Any] | None = None  # settings with what the question decides, where they leave it open
+    suits: tuple[Kind, ...] = ()  # the kinds of question for which it is taken when nothing else is said
     efforts: Mapping[Effort, Json] = field(
         default_factory=dict[Effort, Json]
     )  # settings for little and for much effort
+    unattended: Json = field(default_factory=dict[str, Any])  # settings that leave out what a person is asked
+    keeps_ledger: bool = False  # with its setting `claims`, it keeps a ledger of claims
     small: Json = field(default_factory=dict[str, Any])  # settings for small models, where nothing else is said
     small_note: str = ""  # what `small` changes, in words
     catalog: Callable[[], Sequence[CatalogEntry]] | None = None  # what the rules choose from, beside the settings
@@ -190,10 +194,6 @@ class Format:
     @property
     def vocabulary(self) -> Mapping[str, EventType]:
         return {**COMMON, **self.events}
-
-    @property
-    def keeps_ledger(self) -> bool:
-        return "claims" in self.settings.model_fields
 
     def script(self, debate: Debate) -> Script:
         if debate.format_version != self.version:
@@ -259,17 +259,21 @@ def problems(format_: Format) -> list[str]:
         for name in format_.statements
         if name not in format_.phases
     ]
-    for name, given in (("small", format_.small), *format_.efforts.items()):
+    for name, given in (("small", format_.small), ("unattended", format_.unattended), *format_.efforts.items()):
         try:
             format_.settings.model_validate(given)
         except ValidationError as invalid:
             where = ".".join(str(part) for part in invalid.errors()[0]["loc"])
             found.append(f"The settings of {name!r} are not valid: {where}: {invalid.errors()[0]['msg']}.")
-    if format_.length not in format_.settings.model_fields:
-        found.append(f"`length` names the setting {format_.length!r}, which the settings don't have.")
+    needed = {"`length` names": format_.length, **({"`keeps_ledger` needs": "claims"} if format_.keeps_ledger else {})}
+    found += [
+        f"{what} the setting {name!r}, which the settings don't have."
+        for what, name in needed.items()
+        if name not in format_.settings.model_fields
+    ]
     try:
         parts = format_.parts(format_.settings.model_validate({}))
-    except Exception as error:  # a plug-in can raise anything
+    except (Exception, SystemExit) as error:  # a plug-in can raise anything
         return [*found, f"Its seats can't be made from its default settings: {error.__class__.__name__}: {error}."]
     ids, roles = [part.id for part in parts], {part.role for part in parts}
     for example in format_.examples:

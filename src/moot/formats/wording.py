@@ -222,10 +222,10 @@ def tally_words(tally: Mapping[str, float], name: Callable[[str], str]) -> str:
     return ", ".join(f"{votes:g} {words.get(choice) or f'for {name(choice)}'}" for choice, votes in counted.items())
 
 
-def points_words(scores: Mapping[str, float | None], scale: float, name: Callable[[str], str]) -> str:
-    """Scores: "Points of 10: 7 for Ada, 5 for Basil"; empty if there are none."""
+def points_words(scores: Mapping[str, float | None], scale: float, name: Callable[[str], str], by: str = "") -> str:
+    """Scores: "Points of 10: 7 for Ada, 5 for Basil", or "Points of 10 by the judge: …"; empty if there are none."""
     points = [f"{given:g} for {name(seat)}" for seat, given in scores.items() if given is not None]
-    return f"Points of {scale:g}: {', '.join(points)}" if points else ""
+    return f"Points of {scale:g}{f' by {by}' if by else ''}: {', '.join(points)}" if points else ""
 
 
 def checks_words(checks: Sequence[Check]) -> str:

@@ -110,7 +110,8 @@ def local_model(
 ) -> Model:
     """Return an embedded model. `name` is what follows `local:` in its spec.
 
-    The first call downloads the weights into `folder` and starts the server; `timeout` limits only what follows.
+    The first call downloads the weights into `folder` and starts the server. `timeout` limits how long it may be silent
+    after that: how fast it writes depends on what else the machine does.
     """
     source = EMBEDDED.get(name)
     weights = _path(name, folder)
@@ -137,7 +138,7 @@ def local_model(
             max_tokens=min(call.max_tokens, fit_.answer_tokens),
             sampling=call.sampling.over(TYPED_DEFAULTS if typed else TEXT_DEFAULTS),
         )
-        reply = await with_timeout(remote_of(address, typed=typed), timeout)(fitted, hear)
+        reply = await with_timeout(remote_of(address, typed=typed), timeout, silence=True)(fitted, hear)
         return replace(reply, model=weights.stem if source is None else source.title)
 
     return local

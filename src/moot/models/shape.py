@@ -52,7 +52,7 @@ def with_shape(model: Model) -> Model:
             attempts = (*attempts, f"invalid: {reason}" + (f"; asked again with {room.max_tokens}" if room else ""))
             if call.returns is not None:
                 failed = BadOutput(
-                    f"{reply.model} gave no valid {call.returns.__name__} in {_tries(len(attempts))}: {reason}",
+                    f"{reply.model} gave no valid answer in {_tries(len(attempts))}: {reason}",
                     model=reply.model,
                     usage=used,
                     raw=reply.text,
@@ -78,7 +78,8 @@ def read_answer(text: str, returns: type[Answer], heard: Sequence[Message] = ())
     """
     found = list(_objects(text))
     if not found:
-        cut = "it is not closed" if "{" in text else "there is none"
+        open_, closed = text.count("{"), text.count("}")
+        cut = "there is none" if not open_ else "it is not closed" if open_ > closed else "it is not valid JSON"
         raise NotInShape(f"a JSON object was expected, but {cut}")
     if _bare(text) != found[0][0]:
         quoted = [value for message in heard if message.role != "assistant" for _, value in _objects(message.text)]

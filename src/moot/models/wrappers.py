@@ -16,23 +16,28 @@ from moot.models.usage import NO_USAGE, charge_error, charge_reply, next_attempt
 BROKEN_TRIES = 2  # for a stream without a finish reason: some servers never send one, and each attempt is paid for
 
 
-def with_timeout(model: Model, seconds: float, admit: Callable[[Model], Model] | None = None) -> Model:
+def with_timeout(
+    model: Model, seconds: float, admit: Callable[[Model], Model] | None = None, *, silence: bool = False
+) -> Model:
     """Limit a call to `seconds` and retry it once; then raise ModelTimeout. A model's own ModelTimeout counts, too.
 
-    `admit` wraps each of the two attempts. Time that it spends waiting does not count.
+    `admit` wraps each of the two attempts. Time that it spends waiting does not count. With `silence`, each piece of
+    text starts the time anew: a slow model may take as long as it needs, one that has stopped may not.
     """
-    timed = _timed(model, seconds)
+    timed = _timed(model, seconds, silence=silence)
     return _retry_timeout(timed if admit is None else admit(timed))
 
 
-def _timed(model: Model, seconds: float) -> Model:
+def _timed(model: Model, seconds: float, *, silence: bool) -> Model:
     async def timed(call: Call, hear: Hear) -> Reply:
-        chars = 0
+        chars, clock = 0, asyncio.get_running_loop().time
 
         def listen(text: str | None) -> None:
             nonlocal chars
             # Text that an inner retry discarded was paid for, too.
             chars += len(text or "")
+            if silence and not limit.expired():
+                limit.reschedule(clock() + seconds)
             hear(text)
 
         limit = asyncio.timeout(seconds)
@@ -42,8 +47,9 @@ def _timed(model: Model, seconds: float) -> Model:
         except TimeoutError:
             if not limit.expired():
                 raise
+            what = "No further word" if silence else "No complete answer"
             raise ModelTimeout(
-                f"No complete answer within {seconds:g} s. Allow more time with MOOT_CALL_TIMEOUT_SECONDS, "
+                f"{what} within {seconds:g} s. Allow more time with MOOT_CALL_TIMEOUT_SECONDS, "
                 "ask for fewer tokens, or choose a faster model.",
                 usage=partial_usage(call.messages, chars),
             ) from None

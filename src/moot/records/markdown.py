@@ -191,7 +191,7 @@ def _counted(record: Record, decided: Decided) -> Iterator[str]:
     def name(seat: str) -> str:
         return literal(record.side(seat))
 
-    yield points_words(decided.scores, decided.scale, name) or "Points: none"
+    yield points_words(decided.scores, decided.scale, name, literal(decided.scored_by)) or "Points: none"
     if decided.tally:
         yield f"Votes: {tally_words(decided.tally, name)}"
     elif decided.votes:

@@ -92,6 +92,7 @@ class Decided:
     reason: str
     scores: Mapping[str, float | None]  # by seat
     scale: float  # the best possible score
+    scored_by: str  # whose scores they are, where more than these decide
     tally: Mapping[str, float] | None
     votes: tuple[QuotedVote, ...]
     flip_rate: float | None
@@ -314,6 +315,7 @@ def _decided(outcome: Outcome, seats: Sequence[SeatSpec], turns: Sequence[Turn],
         reason=one_line(outcome.reason),
         scores=outcome.scores,
         scale=outcome.scale,
+        scored_by=one_line(outcome.scored_by),
         tally=outcome.tally,
         votes=_votes(outcome, seats, turns),
         flip_rate=outcome.flip_rate,

@@ -38,7 +38,7 @@ def outcome_text(outcome: Outcome, *, demonstration: bool) -> str:
     statement = outcome.statement.strip()
     more = "" if statement == outcome.headline else statement
     checked = checks_words(outcome.checks)
-    parts = [f"**{outcome.headline}**", outcome.how, outcome.reason, checked, early_end(outcome), more]
+    parts = [f"**{outcome.headline}**", outcome.how, outcome.further_reason, checked, early_end(outcome), more]
     if demonstration:
         parts.append("*A demonstration model took part: the verdict means nothing beyond showing how moot works.*")
     return "\n\n".join(filter(None, parts))

@@ -23,6 +23,7 @@ class Allowance:
     tries: int
     tokens: int
     cost_usd: float
+    shrunk: bool = False  # the limits leave less than the step asks for
 
 
 def allow(
@@ -58,7 +59,7 @@ def allow(
                 )
         cost = tries * price.of(tokens_in, tokens)
     in_all = tokens * tries if step.most_tokens is None else max(tokens, min(tokens * tries, step.most_tokens))
-    return Allowance(max_tokens=tokens, tries=tries, tokens=in_all, cost_usd=cost)
+    return Allowance(max_tokens=tokens, tries=tries, tokens=in_all, cost_usd=cost, shrunk=tokens < step.max_tokens)
 
 
 def most_tokens(messages: list[Message]) -> int:

@@ -409,8 +409,8 @@ class Drive:
         steps = {} if self._script is None else self._script.open
         for flight in self.hub.flights(self.debate.id).values():
             step = steps.get(flight.key)
-            if isinstance(step, Ask):
-                lost += self.executors.ask.cut_off(step, len(flight.text))
+            if step is not None:
+                lost += self.executors.of(step).cut_off(step, len(flight.text))
         return None if lost == Usage() else lost
 
     async def _clear(self) -> None:

@@ -17,8 +17,8 @@ from moot.core.errors import (
     ToolError,
 )
 from moot.core.gates import MAX_WORDS
-from moot.core.steps import Ask, Failed, Step, Use
-from moot.core.types import HUMAN, Failure, FailureKind, Gate, Json, Reply, Turn, Usage
+from moot.core.steps import Failed, Step
+from moot.core.types import HUMAN, Failure, FailureKind, Gate, Reply, Turn, Usage
 from moot.reasoning.fence import clean
 from moot.runtime.budget import Allowance
 
@@ -34,10 +34,10 @@ def turn_of_reply(step: Step, reply: Reply, allowance: Allowance, **at: Any) -> 
     """The turn of a step that succeeded; `at` has its number and times."""
     answer, usage, text = reply.answer, reply.usage, storable(reply.text)
     content = clean(text if answer is None else answer.prose())
-    metadata = {**_about(step), **({} if step.record is None else step.record(answer))}
+    metadata = {**step.about, **({} if step.record is None else step.record(answer))}
     if reply.attempts:
         metadata["attempts"] = list(reply.attempts)
-    if isinstance(step, Ask) and allowance.max_tokens < step.max_tokens:
+    if allowance.shrunk:
         metadata["shrunk_to"] = allowance.max_tokens
     return Turn(
         content=content,
@@ -96,7 +96,7 @@ def turn_of_failure(step: Step, error: Exception, **at: Any) -> Turn | None:
         return Turn(
             content=str(error),
             failure=Failure(kind="limit", message=str(error)),
-            metadata={**_about(step), "limit": error.limit},
+            metadata={**step.about, "limit": error.limit},
             **identity(step),
             **at,
         )
@@ -116,7 +116,7 @@ def turn_of_failure(step: Step, error: Exception, **at: Any) -> Turn | None:
             cost_usd=usage.cost_usd,
             finish_reason="invalid",
             metadata={
-                **_about(step),
+                **step.about,
                 **({} if step.record is None else step.record(Failed(failure=failure, raw=raw))),
             },
             **identity(step),
@@ -155,10 +155,3 @@ def identity(step: Step) -> dict[str, Any]:
         "prompt": step.prompt.name,
         "prompt_hash": step.prompt_hash,
     }
-
-
-def _about(step: Step) -> Json:
-    """Metadata of a turn that does not depend on the result."""
-    if isinstance(step, Use):
-        return {"tool": step.tool, "arguments": step.arguments}
-    return {"off_record": True} if isinstance(step, Ask) and step.off_record else {}

@@ -82,7 +82,7 @@ def test_nothing_ends_it_before_min_rounds():
 def test_the_last_round_ends_it_unsettled():
     outcome = run(STUCK).outcome
     assert (outcome.ended_by, outcome.winner, outcome.verdict_source) == ("max_rounds", "undecided", "rules")
-    assert outcome.how == "Not settled; the skeptic's last score is 5 of 10."
+    assert outcome.how == "The skeptic's last score is 5 of 10."
     assert outcome.reason == "After 5 rounds, 5 critical issues are open."
     assert outcome.details["early_stopped"] is False
     assert outcome.statement == "The final answer."

@@ -131,7 +131,20 @@ def test_a_stance_turns_the_sides_around():
             Sides.of(None),
             Decision(winner="a", source="judge"),
             (7, 5),
-            "Debater A, who argued for it, won 7 to 5 (not checked in the other order).",
+            "No answer to the question, which names no sides. Debater A, who argued for what it proposes, won 7 to 5 "
+            "(not checked in the other order).",
+        ),
+        (
+            REDIS,
+            Decision(winner="tie", source="judge", reason="The other order disagrees."),
+            (8, 2),
+            "A tie between Redis and PostgreSQL. The other order disagrees.",
+        ),
+        (
+            REDIS,
+            Decision(winner="b", source="jury", tally={"a": 0, "b": 1, "tie": 0, "abstains": 3}),
+            (5, 7),
+            "PostgreSQL. Debater B, who argued for it, won by 1 vote to 0 (not checked in the other order).",
         ),
         (
             REDIS,

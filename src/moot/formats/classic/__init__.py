@@ -12,6 +12,8 @@ FORMAT = Format(
     parts=parts,
     play=play,
     settle=sides.settle,
+    keeps_ledger=True,
+    suits=("choice", "yes_no", "claim"),
     efforts={
         "quick": {"max_rounds": 1},
         "thorough": {

@@ -223,7 +223,7 @@ class Classic:
         if isinstance(b, Failed):
             return b
         cases: dict[Side, Case] = {"a": a, "b": b}
-        summary = "\n".join(f"{self.sides.short(side)}: {case.prose()}" for side, case in cases.items())
+        summary = "\n".join(f"{sides.capital(self.sides.short(side))}: {case.prose()}" for side, case in cases.items())
         return ScoredApart(summary=summary, score_a=a.score, score_b=b.score)
 
     async def _score_case(self, side: Side, closing: bool) -> Case | Failed:
@@ -231,7 +231,7 @@ class Classic:
         said = "\n".join(quote(each.text, most=1200) + (f" ({each.flaw})" if each.flaw else "") for each in own)
         return await self.judge.fresh().ask(
             f"case-{side}",
-            prompts("case_small", side=self.sides.short(side), said=said),
+            prompts("case_small", case=self.sides.case(side), said=said),
             returns=Case,
             tolerant=True,
             round=self.round,
@@ -276,7 +276,7 @@ def judge_decision(ruling: Verdict | None) -> tuple[Winner, str]:
     if isinstance(ruling, Ruling | ScoredApart):
         return ruling.winner, ""
     if isinstance(ruling, Failed):
-        return "undecided", f"The judge gave no valid verdict: {ruling.failure.message}"
+        return "undecided", f"The judge gave no valid verdict: {ruling.failure.message.rstrip('.')}."
     return "undecided", f"The judge was not asked: {ruling}"
 
 

@@ -20,6 +20,8 @@ FORMAT = Format(
     settings=CouncilSettings,
     parts=parts,
     play=play,
+    keeps_ledger=True,
+    suits=("open",),
     efforts={
         "quick": {"depth": "vote"},
         "thorough": {

@@ -11,7 +11,7 @@ from moot.formats.council.families import shared_error_risk
 from moot.formats.council.settings import CouncilSettings
 from moot.formats.council.shapes import Synthesis
 from moot.formats.council.vote import Candidate, Labels, Tally, latest
-from moot.formats.shared.checks import answer_in
+from moot.formats.shared.checks import UNSETTLED, answer_in
 from moot.reasoning.fence import clean
 
 _LABEL = re.compile(r"\b([Aa]nswer) ([A-Z])\b")
@@ -130,7 +130,7 @@ def report(result: CouncilResult, written: Synthesis | str, ledger: Json | None 
         winner = "undecided"
     return Outcome(
         winner=winner,
-        headline=sentence or (result.how if winner == "tie" else _undecided(result)),
+        headline=_headline(result, winner, sentence),
         how=result.how if sentence else "",
         ended_by=result.ended_by,
         verdict_source="jury" if tally else "fallback",
@@ -162,6 +162,12 @@ def report(result: CouncilResult, written: Synthesis | str, ledger: Json | None 
             "shared_errors": shared,
         },
     )
+
+
+def _headline(result: CouncilResult, winner: str, sentence: str) -> str:
+    if not sentence:
+        return result.how if winner == "tie" else _undecided(result)
+    return sentence if winner in result.names else f"{UNSETTLED} {sentence}"
 
 
 def _undecided(result: CouncilResult) -> str:

@@ -8,7 +8,7 @@ from moot.core.types import Check, Confidence, FinalAnswer, Outcome, Recalled, R
 from moot.formats.crucible.issues import Issues
 from moot.formats.crucible.settings import CrucibleSettings
 from moot.formats.crucible.shapes import Critique, Round
-from moot.formats.shared.checks import answer_in, complete, own_words
+from moot.formats.shared.checks import UNSETTLED, answer_in, complete, own_words
 from moot.reasoning.fence import clean, one_line
 from moot.reasoning.statements import CUT_OFF, LOST
 
@@ -73,7 +73,7 @@ class CrucibleResult:
             return f"The skeptic is satisfied: {points}."
         if self.ended_by == "no_critical":
             return f"No critical issue is open; the skeptic gives it {points}."
-        return f"Not settled; the skeptic's last score is {points}."
+        return f"The skeptic's last score is {points}."
 
     @property
     def reason(self) -> str:
@@ -101,6 +101,7 @@ def report(result: CrucibleResult, answer: str | None, missing: str = "") -> Out
     decided = answer is not None and bool(sentence) and bool(result.valid)
     missing_part = "valid critique" if answer is not None and sentence else "final answer"
     headline = sentence if decided else f"Undecided: there is no {missing_part}."
+    headline = f"{UNSETTLED} {sentence}" if decided and not result.held else headline
     return Outcome(
         winner="consensus" if result.held and decided else "undecided",
         headline=headline,
@@ -108,7 +109,7 @@ def report(result: CrucibleResult, answer: str | None, missing: str = "") -> Out
         ended_by=result.ended_by,
         verdict_source="rules" if decided else "fallback",
         decided_by="the skeptic's critiques, counted by code" if decided else "",
-        answer=FinalAnswer(value=headline) if decided else None,
+        answer=FinalAnswer(value=sentence) if decided else None,
         reason=missing or result.reason,
         statement=statement,
         scores={"proposer": result.score},

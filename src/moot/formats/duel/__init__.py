@@ -13,6 +13,7 @@ FORMAT = Format(
     parts=parts,
     play=play,
     settle=settle,
+    keeps_ledger=True,
     efforts={
         "quick": {"turns": 2},
         "thorough": {

@@ -37,6 +37,8 @@ FORMAT = Format(
     settings=PanelSettings,
     parts=parts,
     play=play,
+    keeps_ledger=True,
+    unattended={"checkpoints": False},
     efforts={
         "quick": {"perspectives": 2, "max_rounds": 1},
         "thorough": {

@@ -9,7 +9,7 @@ from moot.core.types import ArguedPosition, Confidence, FinalAnswer, Json, Outco
 from moot.formats.panel.measures import RoundMeasures
 from moot.formats.panel.panelist import Panelist
 from moot.formats.panel.shapes import Synthesis
-from moot.formats.shared.checks import answer_in, complete, own_words
+from moot.formats.shared.checks import UNSETTLED, answer_in, complete, own_words
 
 # In the words of the moderator's prompt; people read the format's `endings`.
 ENDINGS = {
@@ -65,7 +65,7 @@ class PanelResult:
             return f"{self.prevailing.name} prevails."
         if self.ended_by == "agreement":
             return "The panel agrees."
-        return "No agreement; a recommendation with low confidence."
+        return "The recommendation has low confidence."
 
     @property
     def unsettled(self) -> str:
@@ -100,7 +100,7 @@ def report(result: PanelResult, written: Synthesis | str, ledger: Json | None) -
     confidence = _confidence(result, valid)
     return Outcome(
         winner=result.winner if valid else "undecided",
-        headline=sentence if valid else "Undecided: there is no valid synthesis.",
+        headline=_headline(result, sentence) if valid else "Undecided: there is no valid synthesis.",
         how=result.how if valid else "",
         ended_by=result.ended_by,
         verdict_source="rules" if valid else "fallback",
@@ -121,6 +121,10 @@ def report(result: PanelResult, written: Synthesis | str, ledger: Json | None) -
             "cut_short": list(result.cut_short),
         },
     )
+
+
+def _headline(result: PanelResult, sentence: str) -> str:
+    return sentence if result.settled else f"{UNSETTLED} {sentence}"
 
 
 def _confidence(result: PanelResult, synthesis: Synthesis | None) -> Confidence:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from moot.core.errors import LimitReached
 from moot.core.gates import Checkpoint, Clarification
-from moot.core.script import Failed, Stage, together
+from moot.core.script import Cap, Failed, Stage, together
 from moot.core.types import Likeness, Outcome, Prompt
 from moot.formats.format import Part
 from moot.formats.panel.catalog import balanced, catalog, choose
@@ -108,9 +108,10 @@ class Panel:
         seat, budget = panelist.seat.id, self.settings.token_budget_per_round
         return budget - self.stage.spent.written.get(seat, 0) + self.written.get(seat, 0) if budget else None
 
-    def share(self, left: int | None) -> int:
-        """Token cap of an argument or a rebuttal: half the budget, or what is left; 0: only the seat's own cap."""
-        return 0 if left is None else min(left, max(1, self.settings.token_budget_per_round // 2))
+    def share(self, left: int | None) -> Cap | None:
+        """Token cap of an argument or a rebuttal: half the budget, or what is left; None: only the seat's own cap."""
+        half = max(1, self.settings.token_budget_per_round // 2)
+        return Cap(tokens=min(left, half), setting="token_budget_per_round") if left else None
 
     async def convene(self) -> None:
         """Analyze the question, ask the person back if it is too vague, choose the perspectives."""

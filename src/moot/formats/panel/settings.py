@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
@@ -26,6 +27,15 @@ class Perspective(Frozen):
 
 
 class PanelSettings(LedgerSettings):
+    other_names: ClassVar[Mapping[str, str]] = {
+        **LedgerSettings.other_names,
+        "checkpoint_timeout": "checkpoint_timeout_seconds",
+        "num_perspectives": "perspectives",
+        "personas": "custom_perspectives",
+        "round_timeout": "round_timeout_seconds",
+        "token_budget": "token_budget_per_round",
+    }
+
     max_total_output_tokens: OutputTokens = 60_000
     max_runtime_seconds: RunningSeconds = Field(
         1800, description="running time after which nothing new is asked; your own time is free"

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from moot.core.types import Check
 from moot.reasoning.sentences import first_sentence
 
+UNSETTLED = "Not settled; recommended:"  # before an answer that the debate has not settled
+
 _REFUSAL = re.compile(
     r"\bas an? (?:ai|artificial|language model)\b|\bi(?:'m| am) (?:sorry|unable|not able)\b"
     r"|\bi can(?:not|'t) (?:judge|decide|choose|pick|take sides|give|provide|make|recommend)\b",

@@ -20,9 +20,8 @@ class Executors:
     """Finds the executor of a step."""
 
     def __init__(self, models: Models, memory: Memory | None = None, tools: Toolbox | None = None) -> None:
-        self.ask = AskExecutor(models)
         self._by_kind: Mapping[StepKind, Executor[Any]] = {
-            "ask": self.ask,
+            "ask": AskExecutor(models),
             "gate": GateExecutor(models),
             "recall": RecallExecutor(memory),
             "use": ToolExecutor({} if tools is None else tools, models),

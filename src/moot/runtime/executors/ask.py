@@ -56,7 +56,6 @@ class AskExecutor:
         return await simulated(self._models, step, seed)
 
     def cut_off(self, step: Ask, chars: int) -> Usage:
-        """An estimate of what a call has used that was cut off after `chars` characters."""
         return self._usage(step, chars // CHARS_PER_TOKEN + 1) if chars else Usage()
 
     def _usage(self, step: Ask, tokens_out: int) -> Usage:
@@ -68,14 +67,11 @@ class AskExecutor:
 
 def _more_room(step: Ask, allowance: Allowance, cut_at: int) -> str:
     """Which setting would have let an answer end that its token cap cut off."""
-    if allowance.max_tokens < step.max_tokens:
+    if allowance.shrunk:
         return "The budget left no more: raise max_total_output_tokens or max_cost_usd."
-    if step.off_record:
-        return f"Set claims_max_tokens to more than {cut_at}."
-    seat, own = step.seat, f"seats.{step.seat.id}.max_tokens"
-    if step.max_tokens < seat.max_tokens:
-        return f"Its share of the round is {step.max_tokens} tokens: raise token_budget_per_round above {cut_at}."
-    return f"Set {seat.tier}_max_tokens (or {own}) to more than {cut_at}."
+    if step.capped_by:
+        return f"Its share is {step.max_tokens} tokens: set {step.capped_by} to more, so that it is above {cut_at}."
+    return f"Set {step.seat.tier}_max_tokens (or seats.{step.seat.id}.max_tokens) to more than {cut_at}."
 
 
 async def simulated(models: Models, step: Step, seed: int) -> Reply:

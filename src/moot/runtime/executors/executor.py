@@ -35,6 +35,10 @@ class Executor(Protocol[S]):
         """What the step uses at most, without retries."""
         ...
 
+    def cut_off(self, step: S, chars: int, /) -> Usage:
+        """An estimate of what the step has used that was cut off after `chars` characters of its answer."""
+        ...
+
     async def rehearse(self, step: S, seed: int, /) -> Reply:
         """Make up a valid answer without a model, person, memory or tool, for estimates."""
         ...

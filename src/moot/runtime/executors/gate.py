@@ -33,6 +33,9 @@ class GateExecutor:
     def estimate(self, step: AskPerson) -> Usage:
         return Usage()
 
+    def cut_off(self, step: AskPerson, chars: int) -> Usage:
+        return Usage()
+
     async def rehearse(self, step: AskPerson, seed: int) -> Reply:
         """Answer with the first choice, which by convention goes on."""
         if step.returns is None:

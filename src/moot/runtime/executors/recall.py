@@ -36,5 +36,8 @@ class RecallExecutor:
     def estimate(self, step: Recall) -> Usage:
         return Usage()
 
+    def cut_off(self, step: Recall, chars: int) -> Usage:
+        return Usage()
+
     async def rehearse(self, step: Recall, seed: int) -> Reply:
         return typed(Likeness() if step.corpus is None else Recollection(by="nothing"))

@@ -45,5 +45,8 @@ class ToolExecutor:
     def estimate(self, step: Use) -> Usage:
         return Usage()
 
+    def cut_off(self, step: Use, chars: int) -> Usage:
+        return Usage()
+
     async def rehearse(self, step: Use, seed: int) -> Reply:
         return await simulated(self._models, step, seed)

@@ -167,9 +167,7 @@ def refuse_unsupported(given: ChatRequest) -> None:
 
 def _unattended(preset: Request) -> Json:
     """The preset's settings, without checkpoints unless it asks for them: nobody is there to answer."""
-    format_ = formats.get(preset.format or "")
-    below = {"checkpoints": False} if "checkpoints" in format_.settings.model_fields else {}
-    return merged(below, preset.settings)
+    return merged(formats.get(preset.format or "").unattended, preset.settings)
 
 
 def _most(app: App, format: str | None, chosen: Json) -> int:

@@ -157,6 +157,7 @@ def verdict_fields(decision: Decision, votes: Sequence[ReaderVote], round: int) 
         "verdict_source": decision.source,
         "decided_by": decided_by[decision.source],
         "reason": decision.reason,
+        "scored_by": "" if tally is None else "the judge",
         "tally": tally,
         "votes": tuple(
             VoteCast(seat=vote.seat, choice=vote.choice, key=f"{round}/{PHASE}/{vote.seat}", reason=vote.reason)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, create_model
 
 from moot.core.errors import LimitReached
-from moot.core.script import Failed, Running, Seat, Stage, together
+from moot.core.script import Cap, Failed, Running, Seat, Stage, together
 from moot.core.settings import DebateSettings, Tokens
 from moot.core.types import HUMAN, Answer, Debate, Json, Turn, record
 from moot.formats.format import EventType, Format
@@ -129,7 +129,7 @@ class Clerk:
         if self.settings.claims:
             key = f"{round}/{phase}/{seat.id}"
             statement = LedgerStatement(key=key, seat=seat.id, wave=self._wave, text=clean(text))
-            branch = seat.branch(self.settings.claims_max_tokens)
+            branch = seat.branch(Cap(tokens=self.settings.claims_max_tokens, setting="claims_max_tokens"))
             self._pending.append(_Pending(statement=statement, seat=branch, phase=phase, round=round))
 
     def ask(self) -> None:

@@ -91,8 +91,15 @@ class Sides:
             return f"You argue that the answer is {own}. Your opponent argues that it is {other}."
         if self.names:
             return f"You argue for “{own}”, against “{other}”. Your opponent argues for “{other}”."
-        about = f"this proposition: “{self.proposition}”" if self.proposition else "what the question proposes"
-        return f"You argue {own.upper()} {about}. Your opponent argues {other.upper()} it."
+        return f"You argue {own.upper()} {self._proposed}. Your opponent argues {other.upper()} it."
+
+    def case(self, side: Side) -> str:
+        """What a side argues, to follow "argues"."""
+        if self.yes_no:
+            return f"that the answer is {self.short(side)}"
+        if self.names:
+            return f"for “{self.short(side)}”"
+        return f"{self.stances[side]} {self._proposed}"
 
     def reasons(self, side: Side) -> str:
         """What a list of the side's points is about, to follow "reasons"."""
@@ -125,11 +132,9 @@ class Sides:
         if not self.told:
             return ""
         if self.names:
-            that = "that the answer is" if self.yes_no else "for"
-            said = [f"{called[side]} argues {that} {self._quoted(side)}." for side in SIDES]
+            said = [f"{called[side]} argues {self.case(side)}." for side in SIDES]
         else:
-            about = f"this proposition: “{self.proposition}”" if self.proposition else "what the question proposes"
-            said = [f"{called['a']} argues {self.stances['a']} {about}; {called['b']} argues {self.stances['b']} it."]
+            said = [f"{called['a']} argues {self.case('a')}; {called['b']} argues {self.stances['b']} it."]
         return " ".join(said)
 
     def answer(self, decision: Decision) -> FinalAnswer | None:
@@ -156,13 +161,16 @@ class Sides:
             return f"A tie{between}{f', {level}' if level else ''}. {decision.reason}".strip()
         winner = decision.winner
         answer = self.answer(decision)
-        argued = ", who argued for it," if self.names or self.stances[winner] == "for" else ", who argued against it,"
-        argued = argued if self.told else ""
+        what = "it" if answer else "what it proposes"
+        argued = f", who argued {'for' if self.names else self.stances[winner]} {what}," if self.told else ""
         how = f"{called[winner]}{argued} won{_margin(decision, winner, scores)} ({order_words(decision)})."
-        return f"{capital(answer.value)}. {how}" if answer else how
+        if answer is None:
+            return f"No answer to the question, which names no sides. {how}" if self.told else how
+        return f"{capital(answer.value)}. {how}"
 
-    def _quoted(self, side: Side) -> str:
-        return self.names[side] if self.yes_no else f"“{self.names[side]}”"
+    @property
+    def _proposed(self) -> str:
+        return f"this proposition: “{self.proposition}”" if self.proposition else "what the question proposes"
 
 
 def proposition_of(topic: str) -> str:
@@ -182,14 +190,16 @@ def order_words(decision: Decision) -> str:
 
 def _margin(decision: Decision, winner: Side, scores: Mapping[Side, float | None]) -> str:
     if decision.tally is not None:
-        return f" by {decision.tally[winner]:g} votes to {decision.tally[other_side(winner)]:g}"
+        votes = decision.tally[winner]
+        return f" by {votes:g} vote{'s' * (votes != 1)} to {decision.tally[other_side(winner)]:g}"
     own, other = scores[winner], scores[other_side(winner)]
     return f" {own:g} to {other:g}" if own is not None and other is not None and own > other else ""
 
 
 def _level(scores: Mapping[Side, float | None]) -> str:
+    """The points of a tie; empty where they differ, because something else has made it one."""
     a, b = scores["a"], scores["b"]
-    return f"{a:g} to {b:g}" if a is not None and b is not None else ""
+    return f"{a:g} to {b:g}" if a is not None and a == b else ""
 
 
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
