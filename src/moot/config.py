@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
 import stat
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from moot import formats, yamlfile
 from moot.core.errors import InputError, UnknownName
+from moot.core.masking import masked as masked
 from moot.core.settings import Settings, explained, read
 from moot.core.types import Json
 from moot.formats import Format
@@ -159,25 +159,6 @@ def strays(environ: Mapping[str, str]) -> list[str]:
             advice = f" Did you mean MOOT_{close[0]}?" if close else ""
             warnings.append(f"The variable {name} is set, but moot has no such setting.{advice}")
     return warnings
-
-
-_USER = re.compile(r"(?<!http)(?<!https)://[^:/?#@\s]*:")
-_WEB_LOGIN = re.compile(r"(https?://[^:/?#@\s]*:)[^/?#\s]+@")
-_ASSIGNED = re.compile(r"(?i)((?:password|passwd|pwd|secret)=)(?:'[^']*'|[^&\s]+)")
-
-
-def masked(text: str) -> str:
-    """The text with passwords in addresses replaced. Takes time in proportion to its length: it may be anyone's."""
-    if "@" in text:
-        text = "\n".join(_without_password(line) for line in text.split("\n"))
-        text = _WEB_LOGIN.sub(r"\1***@", text)
-    return _ASSIGNED.sub(r"\1***", text) if "=" in text else text
-
-
-def _without_password(line: str) -> str:
-    """Passwords in database addresses may contain / and @ unescaped; in web addresses they can't."""
-    user, end = _USER.search(line), line.rfind("@")
-    return line if user is None or end <= user.end() else f"{line[: user.end()]}***{line[end:]}"
 
 
 def shown(value: Any) -> Any:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from moot.core.masking import without_secrets
+
 _BLOCK = 1 << 20
 
 
@@ -114,4 +116,4 @@ def _last_error(tail: list[str]) -> str:
     errors = [line for line in tail if line.startswith("ERROR:")] or [line for line in tail if line]
     said = errors[-1].removeprefix("ERROR:").strip() if errors else "it gave no reason"
     # The address of an index may contain a password.
-    return re.sub(r"://[^/@\s]+@", "://", said)[:300].rstrip(".") + "."
+    return without_secrets(said[:3000])[:300].rstrip(".") + "."
