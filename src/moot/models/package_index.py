@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from moot.core.masking import without_secrets
+from moot.models.engine import INSTALL
 
 _BLOCK = 1 << 20
 
@@ -104,7 +105,7 @@ def _run_pip(
 def _reason(tail: list[str], piece: Piece) -> str:
     said = " ".join(tail)
     if "No module named pip" in said:
-        return f"This Python has no pip. Run `{sys.executable} -m ensurepip`, or with uv: `uv pip install pip`."
+        return f"This Python has no pip, which fetches them. Run `{INSTALL}`, or `{sys.executable} -m ensurepip`."
     if "No space left" in said:
         return "The disk is full. Make room, or set MOOT_DATA_DIR (and TMPDIR) to another disk."
     if "HASHES" in said or "hash" in said.lower():
