@@ -1,19 +1,24 @@
-"""The examples in deploy/ name commands, flags, settings and metrics that exist, and leave time to drain."""
+"""The examples in deploy/: what they name exists, there is time to drain, and nothing has more rights than it needs."""
 
 from __future__ import annotations
 
 import configparser
+import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from moot.cli.commands import COMMANDS
 from moot.cli.parser import parser_of
@@ -25,7 +30,7 @@ from moot.telemetry.instruments import Instruments, of_database, of_process
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
-UNIT = DEPLOY / "moot-worker@.service"
+UNITS = sorted(DEPLOY.glob("*.service"))
 DRAIN = Settings().worker_drain_seconds
 
 
@@ -80,7 +85,6 @@ def test_a_worker_has_the_time_to_drain():
     service = services()["worker"]
     drain = float(service["environment"]["MOOT_WORKER_DRAIN_SECONDS"])
     assert float(service["stop_grace_period"].removesuffix("s")) >= drain + 10
-    assert float(unit()["Service"]["TimeoutStopSec"]) >= DRAIN + 10
 
 
 def test_health_is_asked_where_it_is_told():
@@ -89,48 +93,235 @@ def test_health_is_asked_where_it_is_told():
     assert f":{services()['serve']['command'][-1]}/healthz" in services()["serve"]["healthcheck"]["test"][-1]
 
 
-def unit() -> configparser.ConfigParser:
+LIMITED = {"worker", "serve", "migrate", "postgres"}
+
+
+def test_every_container_is_bounded_and_has_no_more_rights_than_it_needs():
+    every = compose()["services"]
+    assert set(every) == LIMITED
+    for name, service in every.items():
+        limits = service["deploy"]["resources"]["limits"]
+        assert re.fullmatch(r"\d+G", limits["memory"]), name
+        assert limits["pids"] <= 512, name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert service["read_only"] is True, name
+        assert not {"privileged", "network_mode", "pid", "userns_mode"} & set(service), name
+        assert "user" not in service or service["user"] != "root", name
+        assert name == "postgres" or "cap_add" not in service, name
+        assert name == "migrate" or service["healthcheck"]["test"], name
+    for name in services():
+        assert any(each.startswith("/data:") and "uid=10001" in each for each in every[name]["tmpfs"]), name
+
+
+def unit(path: Path) -> configparser.ConfigParser:
     read = configparser.ConfigParser(strict=False, interpolation=None)
     read.optionxform = str  # type: ignore[assignment, method-assign]
-    read.read(UNIT)
+    read.read(path)
     return read
 
 
-def test_the_unit_runs_a_worker_that_drains_and_comes_back():
-    service = unit()["Service"]
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
+def test_a_unit_runs_a_command_that_drains_and_comes_back(path: Path):
+    service = unit(path)["Service"]
     program, *args = shlex.split(service["ExecStart"].replace("%i", "1"))
     assert program.endswith("/moot")
     check_command(args)
     check_environment(dict(pair.split("=", 1) for pair in shlex.split(service["Environment"])))
     assert (service["Restart"], service["KillSignal"], service["KillMode"]) == ("always", "SIGTERM", "mixed")
+    assert float(service["TimeoutStopSec"]) >= DRAIN + 10
     # In an environment file of systemd a value needs no quotes.
-    commented = re.findall(r"^#   (MOOT_\w+)=(.*)$", UNIT.read_text(), re.MULTILINE)
-    assert len(commented) >= 2
+    commented = re.findall(r"^#   (MOOT_\w+)=(.*)$", path.read_text(), re.MULTILINE)
+    assert commented
     check_environment(dict(commented))
+    for line in re.findall(r"^#   .*/opt/moot/bin/moot (.*)$", path.read_text(), re.MULTILINE):
+        check_command(shlex.split(line))
+
+
+YES = (
+    *(
+        "NoNewPrivileges",
+        "PrivateTmp",
+        "PrivateDevices",
+        "PrivateUsers",
+        "PrivateMounts",
+        "ProtectHome",
+        "ProtectClock",
+    ),
+    *("ProtectHostname", "ProtectKernelLogs", "ProtectKernelTunables", "ProtectKernelModules", "ProtectControlGroups"),
+    *("RestrictNamespaces", "RestrictRealtime", "RestrictSUIDSGID", "LockPersonality", "MemoryDenyWriteExecute"),
+)
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
+def test_a_unit_has_no_more_rights_than_it_needs(path: Path):
+    service = unit(path)["Service"]
+    assert {name: service.get(name) for name in YES} == dict.fromkeys(YES, "yes")
+    assert (service["ProtectSystem"], service["CapabilityBoundingSet"], service["UMask"]) == ("strict", "", "0077")
+    assert service["User"] not in ("", "root")
+    assert "SystemCallFilter=@system-service\n" in path.read_text()
+    assert {"MemoryMax", "TasksMax", "LimitNOFILE"} <= set(service)
+    # Owners of debates tell from /proc whether a process of another user lives.
+    assert not {"ProtectProc", "ProcSubset", "PrivatePIDs"} & set(service)
+
+
+EXPOSURE = 2.0  # of 10, as systemd counts; what is left is the network and the root folder
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
-def test_systemd_can_read_the_unit(tmp_path):
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
+def test_systemd_can_read_a_unit_and_finds_it_hardened(tmp_path: Path, path: Path):
     moot = Path(sys.executable).with_name("moot")
-    (tmp_path / "moot-worker@1.service").write_text(UNIT.read_text().replace("/opt/moot/bin/moot", str(moot)))
-    done = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", tmp_path / "moot-worker@1.service"], capture_output=True, text=True
-    )
+    copy = tmp_path / path.name.replace("@", "@1")
+    copy.write_text(path.read_text().replace("/opt/moot/bin/moot", str(moot)))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--no-pager", copy], capture_output=True, text=True
+    )
+    found = re.search(r"Overall exposure level for \S+: (\d+\.\d)", done.stdout)
+    assert found is not None, done.stderr
+    assert float(found[1]) <= EXPOSURE
 
 
-def test_the_image_has_what_the_project_offers():
+def closure(wanted: list[str]) -> set[str]:
+    """The names of packages that these requirements need, by what is installed here."""
+    seen: dict[str, set[str]] = {}
+    waiting = [Requirement(each) for each in wanted]
+    while waiting:
+        needed = waiting.pop()
+        name = canonicalize_name(needed.name)
+        extras = ({""} | needed.extras) - seen.get(name, set())
+        if not extras:
+            continue
+        seen.setdefault(name, set()).update(extras)
+        waiting += [
+            each
+            for each in map(Requirement, distribution(name).requires or ())
+            if each.marker is None or any(each.marker.evaluate({"extra": extra}) for extra in extras)
+        ]
+    return set(seen)
+
+
+def test_the_image_has_what_the_project_needs_and_no_more():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    offered = project["project"]["optional-dependencies"]
+    runtime = closure([*project["project"]["dependencies"], *offered["postgres"], *offered["telemetry"]])
+    assert set((DEPLOY / "packages.txt").read_text().split()) == runtime
+    assert set((DEPLOY / "build-packages.txt").read_text().split()) == closure(project["build-system"]["requires"])
+    assert "moot[postgres,telemetry]" in (DEPLOY / "Dockerfile").read_text()
+
+
+def test_the_image_is_built_with_hashes_and_runs_as_its_own_user():
     text = (DEPLOY / "Dockerfile").read_text()
-    extras = re.search(r'"\.\[([\w,]+)\]"', text)
-    assert extras is not None
-    offered = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert set(extras[1].split(",")) <= set(offered)
-    assert {"postgres", "telemetry"} <= set(extras[1].split(","))
+    installs = [line for line in text.splitlines() if "pip " in line and " install " in line]
+    assert len(installs) == 3
+    for line in installs:
+        assert "--no-deps" in line
+        assert "--require-hashes -r" in line or "--no-index /dist/moot-*.whl" in line
+    last = text.rpartition("\nFROM ")[2]
+    assert re.search(r"^USER 10001:10001$", last, re.MULTILINE)
+    assert last.index("\nUSER ") < last.index("\nENTRYPOINT ")
     kept = [line[1:] for line in (DEPLOY / "Dockerfile.dockerignore").read_text().split() if line.startswith("!")]
     assert all((ROOT / name).exists() for name in kept)
+    for copied in re.findall(r"^COPY (?!--)(.*) \S+$", text, re.MULTILINE):
+        assert set(copied.split()) <= {*kept, "."}
     assert set(re.findall(r"\b(MOOT_\w+)=", text)) <= {f"MOOT_{name.upper()}" for name in Settings.model_fields} | {
         *OTHER_VARIABLES
     }
+
+
+def pick(folder: Path, names: str) -> subprocess.CompletedProcess[str]:
+    (folder / "names.txt").write_text(names)
+    shutil.copy(ROOT / "constraints.txt", folder)
+    return subprocess.run(
+        [sys.executable, DEPLOY / "pick.py", "names.txt"], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_picking_takes_versions_and_hashes_from_the_constraints(tmp_path: Path):
+    done = pick(tmp_path, "hatchling\npluggy\n")
+    assert re.findall(r"^(\S+)==", done.stdout, re.MULTILINE) == ["hatchling", "pluggy"]
+    for entry in re.split(r"\n(?=\w)", done.stdout.strip()):
+        assert entry in (ROOT / "constraints.txt").read_text()
+        assert "--hash=sha256:" in entry
+    assert "does not pin nosuch" in pick(tmp_path, "nosuch\n").stderr
+
+
+READ_ONLY = """
+set -e
+mount --make-rprivate /
+mount -t tmpfs -o size=64m,mode=0700,uid=10001,gid=10001 tmpfs "$ROOT/data"
+for each in $(awk '$2 != ENVIRON["ROOT"] "/data" && $2 !~ "^/(proc|sys|dev)" {print $2}' /proc/mounts); do
+  mount -o remount,bind,ro "$each" 2>/dev/null || true
+done
+cd "$ROOT/data"
+! touch "$ROOT/x" 2>/dev/null
+exec setpriv --reuid 10001 --regid 10001 --clear-groups --no-new-privs --bounding-set=-all "$@"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)  # it downloads and installs 80 packages
+def test_the_build_runs_in_a_clean_folder_and_what_it_makes_on_a_read_only_root():
+    """The steps of the Dockerfile, with its paths moved into a folder; then a debate as its user."""
+    root = Path(tempfile.mkdtemp(prefix="moot-image-"))
+    try:
+        root.chmod(0o755)
+        build(root)
+        program = root / "opt" / "moot" / "bin" / "moot"
+        environ = {
+            "PATH": os.environ["PATH"],
+            "ROOT": str(root),
+            "HOME": f"{root}/data",
+            "MOOT_DATA_DIR": f"{root}/data",
+        }
+        command = [str(program), "debate", "Tabs or spaces?", "--model", "sim:?tokens=20", "--set", "max_rounds=1"]
+        (root / "data").mkdir()
+        if not can_unshare():
+            command = ["sh", "-c", 'cd "$ROOT/data" && exec "$@"', "sh", *command]
+        else:
+            command = ["unshare", "--mount", "sh", "-c", READ_ONLY, "sh", *command]
+        done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "moot record" in done.stdout + done.stderr
+        refused = subprocess.run(
+            [*command[: command.index(str(program)) + 1], "debate", "Tabs or spaces?", "--model", "local"],
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert 'pip install "moot[local]"' in refused.stderr, "the image is a lean one"
+    finally:
+        shutil.rmtree(root)
+
+
+def build(root: Path) -> None:
+    source = root / "src"
+    source.mkdir()
+    for line in (DEPLOY / "Dockerfile.dockerignore").read_text().split():
+        if line.startswith("!"):
+            kept, to = ROOT / line[1:], source / line[1:]
+            to.parent.mkdir(exist_ok=True)
+            shutil.copytree(kept, to, ignore=shutil.ignore_patterns("__pycache__")) if kept.is_dir() else shutil.copy(
+                kept, to
+            )
+    first = (DEPLOY / "Dockerfile").read_text().split("\nFROM ")[1]
+    for each in ("pick.py", "packages.txt", "build-packages.txt"):
+        shutil.copy(DEPLOY / each, source)
+    subprocess.run([sys.executable, "-m", "venv", root / "builder"], check=True)
+    environ = {**os.environ, "PATH": f"{root}/builder/bin:{os.environ['PATH']}", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    for step in re.findall(r"^RUN (.*)$", first, re.MULTILINE):
+        moved = step.replace("/opt/moot", f"{root}/opt/moot").replace("/dist", f"{root}/dist")
+        done = subprocess.run(["sh", "-c", moved], cwd=source, env=environ, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, f"{step}\n{done.stderr}"
+
+
+def can_unshare() -> bool:
+    probe = ["unshare", "--mount", "setpriv", "--reuid", "10001", "true"]
+    return shutil.which("setpriv") is not None and subprocess.run(probe, capture_output=True).returncode == 0
 
 
 def test_alerts_are_about_metrics_that_exist():

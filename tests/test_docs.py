@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -101,3 +102,28 @@ def test_statuses_are_explained():
     text = (ROOT / "docs" / "architecture.md").read_text()
     for status in moot.core.types.STATUSES:
         assert f"| `{status}` |" in text
+
+
+def names_of_tests(path: Path) -> set[str]:
+    """The tests of a file, by name and by class and name."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text()).body:
+        inside = [(f"{node.name}::", each) for each in node.body] if isinstance(node, ast.ClassDef) else [("", node)]
+        for prefix, each in inside:
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.name.startswith("test_"):
+                found |= {each.name, f"{prefix}{each.name}"}
+    return found
+
+
+def test_every_promise_of_security_names_tests_that_exist():
+    text = (ROOT / "docs" / "security.md").read_text()
+    section = text.partition("## What is promised")[2].partition("## What is not promised")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ") and not line.startswith("| promise ")]
+    assert len(rows) > 30
+    for row in rows:
+        named = re.findall(r"`(tests/[\w/]+\.py)::([\w:]+)`", row.rpartition(" | ")[2] or row)
+        assert named, f"no test: {row}"
+        for file, name in named:
+            assert name in names_of_tests(ROOT / file), f"{file} has no test {name}"
+    assert len(re.findall(r"^\| LLM\d\d \|", text, re.MULTILINE)) == 10
+    assert len(re.findall(r"^\| API\d+ \|", text, re.MULTILINE)) == 10

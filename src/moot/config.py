@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
 import stat
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,8 +17,9 @@ from typing import Any, Literal, cast, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from moot import formats
+from moot import formats, yamlfile
 from moot.core.errors import InputError, UnknownName
+from moot.core.masking import masked as masked
 from moot.core.settings import Settings, explained, read
 from moot.core.types import Json
 from moot.formats import Format
@@ -28,7 +28,6 @@ from moot.models.embedding import check_embedder
 from moot.models.pace import limits_by_spec
 from moot.models.spec import COMPATIBLE_KEY, parse
 from moot.request import merged
-from moot.yamlfile import MAX_VALUES, kind, read_mapping
 
 Layer = Literal["default", "user", "project", "environment", "flag"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
@@ -162,25 +161,6 @@ def strays(environ: Mapping[str, str]) -> list[str]:
     return warnings
 
 
-_USER = re.compile(r"(?<!http)(?<!https)://[^:/?#@\s]*:")
-_WEB_LOGIN = re.compile(r"(https?://[^:/?#@\s]*:)[^/?#\s]+@")
-_ASSIGNED = re.compile(r"(?i)((?:password|passwd|pwd|secret)=)(?:'[^']*'|[^&\s]+)")
-
-
-def masked(text: str) -> str:
-    """The text with passwords in addresses replaced. Takes time in proportion to its length: it may be anyone's."""
-    if "@" in text:
-        text = "\n".join(_without_password(line) for line in text.split("\n"))
-        text = _WEB_LOGIN.sub(r"\1***@", text)
-    return _ASSIGNED.sub(r"\1***", text) if "=" in text else text
-
-
-def _without_password(line: str) -> str:
-    """Passwords in database addresses may contain / and @ unescaped; in web addresses they can't."""
-    user, end = _USER.search(line), line.rfind("@")
-    return line if user is None or end <= user.end() else f"{line[: user.end()]}***{line[end:]}"
-
-
 def shown(value: Any) -> Any:
     """A value with passwords masked, to print."""
     if isinstance(value, dict):
@@ -292,9 +272,8 @@ def _reaches(text: str) -> bool:
 
 
 def _read_file(layer: Layer, path: Path) -> _Layer:
-    given = read_mapping(path, "config file", "settings", may_be_empty=True)
+    given = yamlfile.read_mapping(path, "config file", "settings", may_be_empty=True)
     with _located(f"In {path}"):
-        _check_plain(given)
         values = _checked({name: value for name, value in given.items() if value is not None}, strict=True)
     for name in _PATHS:
         if name in values:
@@ -309,20 +288,9 @@ def _read_environment(environ: Mapping[str, str]) -> _Layer:
         text = environ.get(variable(name))
         if text:
             with _located(variable(name)):
-                values |= _checked({name: _from_yaml(text) if info.default_factory else text})
+                values |= _checked({name: yamlfile.parse(text, "Its value") if info.default_factory else text})
             sources[name] = variable(name)
     return _Layer(layer="environment", values=values, sources=sources)
-
-
-def _from_yaml(text: str) -> Any:
-    import yaml
-
-    try:
-        value = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError):
-        raise InputError(f"This is not valid YAML: {text[:80]!r}.") from None
-    _check_plain(value)
-    return value
 
 
 @contextmanager
@@ -393,23 +361,6 @@ def _check_model(name: str, spec: str | None) -> None:
     if spec is not None:
         with _located(f"Setting {name}"):
             parse(spec)
-
-
-def _check_plain(given: Any) -> None:
-    """Refuse values that JSON lacks: a `!!binary` text would pass the checks of texts."""
-    waiting: list[tuple[str, Any]] = [("", given)]
-    for _ in range(MAX_VALUES):
-        if not waiting:
-            return
-        name, value = waiting.pop()
-        if isinstance(value, dict):
-            inside = cast("dict[object, Any]", value)
-            waiting += [(f"{name}.{each}" if name else str(each), inner) for each, inner in inside.items()]
-        elif isinstance(value, list):
-            waiting += [(name, inner) for inner in cast("list[Any]", value)]
-        elif not isinstance(value, str | int | float | None):
-            raise InputError(f"Setting {name} is {kind(value)}; if a text is meant, put it in quotes.")
-    raise InputError(f"It has more than {MAX_VALUES:,} values. Remove some.")
 
 
 def _names(format_: Format) -> Mapping[str, Any]:

@@ -1,7 +1,8 @@
-"""The folder for moot's own files."""
+"""The folder for moot's own files, and making such folders and files for their owner alone."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from moot.core.settings import Settings
@@ -19,3 +20,17 @@ def data_dir(settings: Settings) -> Path:
 def weights_dir(settings: Settings) -> Path:
     """The folder for the weights of embedded models. It may not exist yet."""
     return data_dir(settings) / "models"
+
+
+def make_private(folder: Path) -> None:
+    """Create a folder and those above it that are missing, for their owner alone. Existing ones are not changed."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    for each in reversed(missing):
+        each.mkdir(mode=0o700, exist_ok=True)
+
+
+def touch_private(file: Path) -> None:
+    """Create an empty file that only its owner can read, in a folder made likewise. An existing file is not changed."""
+    make_private(file.parent)
+    if not file.exists():
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
-
 from moot import formats
 from moot.core.errors import InputError, UnknownName
 from moot.core.settings import MAX_TOPIC_CHARS
@@ -16,7 +14,7 @@ from moot.core.types import Json
 from moot.formats.auto import Pick, pick
 from moot.formats.format import EFFORTS, Effort
 from moot.reasoning.fence import clean
-from moot.yamlfile import kind, read_mapping
+from moot.yamlfile import MAX_DEPTH, Malformed, kind, parse, read_mapping
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,12 +63,15 @@ def read_assignments(pairs: list[str]) -> Json:
         if not equals or not path.strip():
             raise InputError(f"--set takes name=value, for example --set max_rounds=3; this is {pair!r}.")
         try:
-            parsed: Any = yaml.safe_load(value)
-        except yaml.YAMLError:
+            parsed: Any = parse(value, f"--set {path.strip()[:80]}")
+        except Malformed:
             parsed = value
         if isinstance(parsed, dict) and not value.lstrip().startswith("{"):
             parsed = value  # `sim:` is a model, not a mapping
-        settings = merged(settings, _nested(path.strip().split("."), parsed))
+        names = path.strip().split(".")
+        if len(names) > MAX_DEPTH:
+            raise InputError(f"--set {path[:80]}… names {len(names)} levels; {MAX_DEPTH} are the most.")
+        settings = merged(settings, _nested(names, parsed))
     return settings
 
 

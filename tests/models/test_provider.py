@@ -218,6 +218,26 @@ def test_errors_never_contain_the_key(protocol: str) -> None:
     assert raised.value.__cause__ is None
 
 
+@both
+def test_errors_never_contain_keys_and_passwords_of_others(protocol: str) -> None:
+    """A gateway may quote its own key, or the address of what it could not reach."""
+    said = "upstream https://proxy:hunter2@10.0.0.7/v1 refused x-api-key: 9f8e7d6c5b4a (bob:s3cret@cache.internal)"
+    with Wire(Say(status=400, error={"error": {"message": said}})) as wire, pytest.raises(ModelUnavailable) as raised:
+        ask(endpoint(wire, protocol))
+    assert "upstream https://proxy:***@10.0.0.7/v1 refused" in str(raised.value)
+    for secret in ("hunter2", "9f8e7d6c5b4a", "s3cret"):
+        assert secret not in str(raised.value)
+
+
+def test_an_address_with_a_password_is_named_without_it() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://ann:hunter2@127.0.0.1:{unused.getsockname()[1]}"
+        with pytest.raises(ModelUnreachable, match="nothing answers at http://ann:\\*\\*\\*@127.0.0.1") as error:
+            ask(Endpoint(provider="openai-compatible", model="m", url=url, key="k"))
+    assert "hunter2" not in str(error.value)
+
+
 def test_a_missing_key_is_reported_before_anything_is_sent() -> None:
     with pytest.raises(ModelUnavailable, match="Set OPENAI_API_KEY"):
         ask(Endpoint(provider="openai", model="gpt-5", key_variable="OPENAI_API_KEY", key_required=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.running import an_app, answers_file, new_debate, run_to_rest, until
 from tests.runtime.small import a_format, a_runtime, created, outcome
 
 WORDS = "Look at what it costs to run."
+GUIDED = re.compile(rf"\[guidance begins (\w{{12}})\]\n.* adds: {re.escape(WORDS)}\n\[guidance ends \1\]\Z")
 
 
 class Held:
@@ -74,7 +76,7 @@ def test_guidance_from_another_process_reaches_every_seat_once_and_no_step_under
         assert done.status == "completed"
         for seat in "ab":
             assert WORDS not in models.asked(f"1/speak/{seat}")
-            assert models.asked(f"2/speak/{seat}").endswith(f"adds: {WORDS}")
+            assert GUIDED.search(models.asked(f"2/speak/{seat}"))
             assert WORDS not in models.asked(f"3/speak/{seat}")  # it is in their history, once
             assert sum(WORDS in message.text for message in models.calls[f"3/speak/{seat}"].messages) == 1
         turns = await runtime.store.turns(debate_id)
@@ -107,9 +109,9 @@ def test_a_stopped_debate_gets_it_in_the_steps_that_were_open(tmp_path):
             await second.resume(debate_id)
             done = await second.wait(debate_id)
             assert done.status == "completed"
-            assert models.asked("1/speak/b").endswith(WORDS)
-            assert models.asked("2/speak/a").endswith(WORDS)
-            assert not models.asked("2/speak/b").endswith(WORDS)
+            assert GUIDED.search(models.asked("1/speak/b"))
+            assert GUIDED.search(models.asked("2/speak/a"))
+            assert not GUIDED.search(models.asked("2/speak/b"))
             (said,) = [turn for turn in await second.store.turns(debate_id) if turn.kind == "guidance"]
             assert said.metadata["reaches"] == ["1/speak/b"]
 
@@ -126,7 +128,7 @@ def test_a_fork_with_other_guidance_asks_the_step_anew_with_it(tmp_path):
             assert done.status == "completed"
             audit = await app.audit(done.id)
             prompts = {turn["key"]: turn["messages"][-1]["text"] for turn in audit["turns"] if turn["kind"] == "ask"}
-            assert prompts["2/speak/b"].endswith(WORDS)
+            assert GUIDED.search(prompts["2/speak/b"])
             assert (await app.prove(done.id)).same
             again = await app.fork(done.id, "3/speak/a", {}, guidance="And at who runs it.")
             assert again.guided == 1  # the parent's guidance is among its turns

@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from moot.config import masked
 from moot.core.errors import MootError
+from moot.core.masking import masked, without_secrets
 from moot.formats.shared.checks import answer_in, refuses
 from moot.formats.shared.sides import checks
 from moot.formats.shared.small import in_sentences, opening_words
 from moot.models.spec import parse
 from moot.reasoning.bm25 import bigrams, words
-from moot.reasoning.fence import clean, fence, one_line, quote
+from moot.reasoning.fence import clean, defuse, fence, one_line, quote
 from moot.reasoning.question import read_question
 from moot.reasoning.repetition import inner_repetition
 from moot.reasoning.sentences import first_sentence
@@ -56,6 +56,7 @@ PIECES = [
         "or a? ",
     ),
     *("://", "://a:", "://a:@", "http://a:b@", "pwd=", "password='", "sk-a", "Bearer ", "{{a", "é", "e\u0301"),
+    *("a:b@", "a:", "eyJ", "api_key", "key: ", "\u200d", "\ufe0f😀", "a\u200d", "［", "[words of ", "guidance "),
     *("\u200ba", "[words of x begin 1]", "Debater A a ", "as an ", "i am ", "answer A ", "**a _b", "- a\n  ", "。"),
 ]
 
@@ -65,7 +66,9 @@ DECIDED = Decision(winner="a", source="judge")
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "masked": masked,
+    "without_secrets": without_secrets,
     "clean": clean,
+    "defuse": defuse,
     "fence": lambda text: fence(text, of="x", at="1/a"),
     "quote": lambda text: quote(text, len(text)),
     "one_line": one_line,

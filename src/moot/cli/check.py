@@ -18,9 +18,10 @@ from moot.config import shown, strays
 from moot.core.errors import InputError, MootError
 from moot.core.types import TIERS, Json
 from moot.folders import weights_dir
-from moot.models.catalog import ABOUT, EXAMPLES, EmbeddedModel, embedded, missing_weights
+from moot.models.catalog import ABOUT, EXAMPLES, EmbeddedModel, embedded, missing_weights, usable
 from moot.models.check import Finding
 from moot.models.choice import is_demonstration
+from moot.models.engine import MISSING, engine_installed
 from moot.models.spec import PROVIDERS, key_variable, parse
 
 
@@ -64,6 +65,8 @@ async def models(args: Namespace) -> int:
         columns = ("EMBEDDED", "MODEL", "SIZE", "LICENCE", "WEIGHTS", "")
         table(out, columns, [_embedded_row(each) for each in _embedded(app)])
         out.line("local:PATH.gguf  runs any GGUF file that you have, for example local:~/models/mine.gguf")
+        if not engine_installed():
+            out.line((MISSING, "yellow"))
     note(
         "Choose with --model and --judge-model, with MOOT_MODEL, MOOT_MODEL_DEBATER, MOOT_MODEL_JUDGE, "
         "or with model, model_debater, model_judge in moot.yaml. "
@@ -130,6 +133,8 @@ def _embedded(app: App) -> Sequence[EmbeddedModel]:
 
 
 def _missing_weights(spec: str, app: App) -> Sequence[EmbeddedModel]:
+    if not engine_installed():
+        return ()  # nothing would be fetched
     try:
         return missing_weights(spec, weights_dir(app.settings))
     except InputError:
@@ -138,6 +143,8 @@ def _missing_weights(spec: str, app: App) -> Sequence[EmbeddedModel]:
 
 def _embedded_row(model: EmbeddedModel) -> Sequence[Span]:
     here = ("here", "green") if model.here else ("fetched at first use", "dim")
+    if not engine_installed():
+        here = ("engine not installed", "yellow")
     size = f"{model.file_bytes / MEGABYTE:,.0f} MB"
     return ((model.spec, "bold"), model.title, size, model.licence, here, model.about)
 
@@ -156,7 +163,7 @@ def _models_json(app: App) -> Json:
                 "example": EXAMPLES[provider],
                 "about": ABOUT.get(provider, ""),
                 "key_variable": variable,
-                "usable": variable is None or bool(app.environ.get(variable)),
+                "usable": usable(provider, app.environ),
             }
             for provider, variable in variables.items()
         ],

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from moot.core.errors import LimitReached, ScriptChanged, ScriptError
 from moot.core.explaining import Details, found_in
 from moot.core.limits import Limits, Spent
+from moot.core.marks import guidance
 from moot.core.steps import Ask, AskPerson, Cap, Closing, Failed, Recall, Step, Use
 from moot.core.types import (
     HUMAN,
@@ -228,11 +229,13 @@ class Seat:
 
     def hear(self, step: Ask) -> Ask:
         """The step with the guidance given since this seat was last asked."""
-        guidance = self._stage.guidance[self._heard :]
-        if step.off_record or not guidance:
+        said = self._stage.guidance[self._heard :]
+        if step.off_record or not said:
             return step
-        self._heard += len(guidance)
-        words = "\n\n".join(f"The person who asked the question adds: {text}" for text in guidance)
+        self._heard += len(said)
+        words = "\n\n".join(f"The person who asked the question adds: {text}" for text in said)
+        if not self.spec.small:  # small models repeat marks as if they were words
+            words = guidance(words, at=step.key, among=[step.prompt.text, *(each.text for each in self._history)])
         prompt = Prompt(name=step.prompt.name, text=f"{step.prompt.text}\n\n{words}")
         return replace(step, prompt=prompt, prompt_hash=self._hash("ask", step.returns, prompt))
 

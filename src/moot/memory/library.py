@@ -105,7 +105,9 @@ def parse(text: bytes, path: Path, *, file: Path | None = None) -> Template:
             f"The template {path} has no front matter. Begin it with a line {FENCE}, then id:, name: and summary:, "
             f"then another line {FENCE}, then the text."
         )
-    given = parse_mapping(parted[1], path, "front matter of the template", "id:, name: and summary:")
+    above = text.count(b"\n", 0, parted.start(1))
+    what, example = "front matter of the template", "id:, name: and summary:"
+    given = parse_mapping(parted[1], path, what, example, first_line=above + 1)
     try:
         front = read(Front, given, "field")
     except InputError as error:

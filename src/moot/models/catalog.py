@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from moot.models.spec import ModelSpec, parse
+from moot.models.engine import engine_installed
+from moot.models.spec import ModelSpec, key_variable, parse
 from moot.models.weights import EMBEDDED, present
 
 EXAMPLES = {
@@ -53,6 +54,12 @@ class EmbeddedModel:
     def to_fetch(self) -> str:
         """What its first use downloads, in a sentence."""
         return f"{self.title} ({self.file_bytes / 1_000_000:,.0f} MB, {self.licence}) is fetched once, at its first use"
+
+
+def usable(provider: str, environ: Mapping[str, str]) -> bool:
+    """Whether a provider's key is set, or it needs none, and what it needs is installed."""
+    variable = key_variable(parse(EXAMPLES[provider])[0])
+    return (variable is None or bool(environ.get(variable))) and (provider != "local" or engine_installed())
 
 
 def embedded(folder: Path) -> list[EmbeddedModel]:

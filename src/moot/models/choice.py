@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from moot.core.errors import InputError
+from moot.models.engine import engine_installed
 from moot.models.machine import available_memory, free_disk
 from moot.models.sim import read_options
 from moot.models.spec import ModelSpec, ollama_url, parse
@@ -66,6 +67,8 @@ def choose(
     if installed:
         return Choice(spec=f"ollama:{installed}", reason="Ollama is running and has it")
     built_in = "neither a key nor Ollama was found, and this one is built in"
+    if not engine_installed():
+        return Choice(spec="local", reason="neither a key nor Ollama was found; its engine is not installed yet")
     shortage = find_shortage()
     if shortage:
         return Choice(spec="local:small", reason=f"{built_in}; {shortage}")

@@ -16,6 +16,7 @@ from typing import Any
 
 from moot.core.errors import InputError, ModelOverloaded, ModelUnavailable
 from moot.core.types import Call, Hear, Message, Model, Reply, Sampling
+from moot.models.engine import ENGINE, MISSING, engine_installed
 from moot.models.provider import Endpoint, RemoteModel
 from moot.models.weights import EMBEDDED, SMOLLM2, Progress, Source, fetch, own_file
 from moot.models.wrappers import with_timeout
@@ -198,6 +199,8 @@ async def _ready(
         with suppress(RuntimeError):  # the event loop is closed
             loop.call_soon_threadsafe(progress or _ignore, done, total)
 
+    if not engine_installed():  # before anything is fetched for it
+        raise ModelUnavailable(MISSING)
     try:
         if source is None:
             own_file(name)
@@ -213,11 +216,10 @@ async def _ready(
 
 def _launch(weights: Path, key: str, fit: Fit) -> Any:
     try:
-        llama: Any = importlib.import_module("xllamacpp")
-    except ImportError as error:
+        llama: Any = importlib.import_module(ENGINE)
+    except ImportError as error:  # it is installed, and does not suit this system
         raise ModelUnavailable(
-            f"The embedded model needs the package xllamacpp, which this system lacks ({error}). "
-            "Run `pip install xllamacpp`, or choose another model."
+            f"The engine of embedded models ({ENGINE}) can't be loaded here: {error}. Choose another model."
         ) from None
     params = llama.CommonParams()
     params.model.path = str(weights)

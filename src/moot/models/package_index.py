@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from moot.core.masking import without_secrets
+from moot.models.engine import INSTALL
+
 _BLOCK = 1 << 20
 
 
@@ -102,7 +105,7 @@ def _run_pip(
 def _reason(tail: list[str], piece: Piece) -> str:
     said = " ".join(tail)
     if "No module named pip" in said:
-        return f"This Python has no pip. Run `{sys.executable} -m ensurepip`, or with uv: `uv pip install pip`."
+        return f"This Python has no pip, which fetches them. Run `{INSTALL}`, or `{sys.executable} -m ensurepip`."
     if "No space left" in said:
         return "The disk is full. Make room, or set MOOT_DATA_DIR (and TMPDIR) to another disk."
     if "HASHES" in said or "hash" in said.lower():
@@ -114,4 +117,4 @@ def _last_error(tail: list[str]) -> str:
     errors = [line for line in tail if line.startswith("ERROR:")] or [line for line in tail if line]
     said = errors[-1].removeprefix("ERROR:").strip() if errors else "it gave no reason"
     # The address of an index may contain a password.
-    return re.sub(r"://[^/@\s]+@", "://", said)[:300].rstrip(".") + "."
+    return without_secrets(said[:3000])[:300].rstrip(".") + "."

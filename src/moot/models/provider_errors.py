@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from moot.core.errors import ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, ModelUnreachable
+from moot.core.masking import masked, without_secrets
 from moot.core.types import Usage
 
 if TYPE_CHECKING:
     from moot.models.provider import Endpoint
 
-_SECRET = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][A-Za-z0-9_\-*.]{6,}")
 _LONGEST = 400
+_READ = 20_000  # characters; a provider may answer with any number of them
 
 
 def translate(error: Exception, endpoint: Endpoint, *, used: Usage | None) -> ModelError:
@@ -82,9 +83,10 @@ def _said(error: Exception) -> str:
 
 
 def _clean(said: str, endpoint: Endpoint) -> str:
+    said = said[:_READ]
     if endpoint.key:
         said = said.replace(endpoint.key, "***")
-    said = " ".join(_SECRET.sub("***", said).split()).rstrip(".")
+    said = " ".join(without_secrets(said).split()).rstrip(".")
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
 
 
@@ -112,14 +114,15 @@ def _key_advice(endpoint: Endpoint) -> str:
 def _name_advice(endpoint: Endpoint) -> str:
     if endpoint.provider == "ollama":
         return f"Run `ollama pull {endpoint.model}`, or choose one that `ollama list` shows."
-    return f"Check the name {endpoint.model!r}" + (f" and the address {endpoint.url}." if endpoint.url else ".")
+    return f"Check the name {endpoint.model!r}" + (f" and the address {masked(endpoint.url)}." if endpoint.url else ".")
 
 
 def _reach_advice(endpoint: Endpoint) -> str:
+    url = masked(endpoint.url or "")
     if endpoint.provider == "ollama":
-        return f"nothing answers at {endpoint.url}. Start Ollama with `ollama serve`, or check the address."
+        return f"nothing answers at {url}. Start Ollama with `ollama serve`, or check the address."
     if endpoint.loopback:
-        return f"nothing answers at {endpoint.url}. Start the server there, or check the address."
+        return f"nothing answers at {url}. Start the server there, or check the address."
     if endpoint.url:
-        return f"nothing answers at {endpoint.url}. Check the address and the network connection."
+        return f"nothing answers at {url}. Check the address and the network connection."
     return "its servers don't answer. Check the network connection."

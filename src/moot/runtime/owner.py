@@ -11,7 +11,7 @@ from pathlib import Path
 
 @cache
 def this_process() -> str:
-    return f"{_place()}/{os.getpid()}/{_started(os.getpid())}/{uuid.uuid4().hex[:8]}"
+    return f"{_place()}/{os.getpid()}/{_started(os.getpid()) or ''}/{uuid.uuid4().hex[:8]}"
 
 
 def is_dead(owner: str) -> bool:
@@ -20,10 +20,11 @@ def is_dead(owner: str) -> bool:
     if len(parts) != 4 or parts[0] != _place() or not parts[1].isdigit():
         return False
     pid, started = int(parts[1]), parts[2]
-    if started and _started(pid) != started:
+    now = _started(pid)
+    if started and now is not None and now != started:
         return True
     try:
-        os.kill(pid, 0)
+        os.kill(pid, 0)  # also tells of processes that /proc hides
     except ProcessLookupError:
         return True
     except OSError:
@@ -42,11 +43,11 @@ def _place() -> str:
     return f"{socket.gethostname()} {boot[:8]} {namespace}".strip()
 
 
-def _started(pid: int) -> str:
-    """The start time of a process in kernel ticks, which tells it from a later one with the same pid; empty when there
-    is none, or only a zombie."""
+def _started(pid: int) -> str | None:
+    """The start time of a process in kernel ticks, which tells it from a later one with the same pid; empty for a
+    zombie. None when /proc does not show the process: there is none, or it is another user's and hidden (`hidepid`)."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if fields[0] in "ZX" else fields[19]
     except (OSError, IndexError):
-        return ""
+        return None

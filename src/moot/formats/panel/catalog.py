@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-import yaml
-
 from moot.formats.panel.settings import Perspective
+from moot.yamlfile import parse
 
 
 @cache
 def built_in() -> tuple[Perspective, ...]:
     text = (files("moot.formats.panel") / "catalog.yaml").read_text(encoding="utf-8")
-    return tuple(Perspective.model_validate(entry) for entry in yaml.safe_load(text)["perspectives"])
+    return tuple(Perspective.model_validate(entry) for entry in parse(text, "The catalog")["perspectives"])
 
 
 def catalog(custom: Sequence[Perspective]) -> Mapping[str, Perspective]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from moot.core.errors import LimitReached
 from moot.core.gates import Checkpoint, Clarification
+from moot.core.marks import guidance
 from moot.core.script import Cap, Failed, Stage, together
 from moot.core.types import Likeness, Outcome, Prompt
 from moot.formats.format import Part
@@ -242,9 +243,8 @@ class Panel:
             opening = "The moderator sums up:\n\n" + fence(summary, of="the moderator", at=at)
             if panelist.is_among(self.assessment.off_topic):
                 opening += f"\n\n{LEFT_THE_QUESTION}"
-        return prompts(
-            "argue", round=str(self.round), opening=opening, guidance=self.guidance_words(), name=panelist.name
-        )
+        advice = guidance(self.guidance_words(), at=at, among=[opening])
+        return prompts("argue", round=str(self.round), opening=opening, guidance=advice, name=panelist.name)
 
     async def rebut(self, panelist: Panelist) -> None:
         key, left = f"{self.round}/rebut/{panelist.seat.id}", self.left(panelist)
@@ -318,11 +318,13 @@ class Panel:
             shape = short_assessment(tuple(each.name for each in self.speaking))
             question = prompts("evaluate_small", question=self.question, said=said_short(self.speaking), person=person)
         else:
+            at = f"{self.round}/evaluate/moderator"
+            heard = said(self.speaking, at)
             question = prompts(
                 "evaluate",
                 round=str(self.round),
-                said=said(self.speaking, f"{self.round}/evaluate/moderator"),
-                person=person,
+                said=heard,
+                person=guidance(person, at=at, among=[heard]),
                 repetition="; ".join([str(measures), *self.copies()]),
             )
         assessment = await moderator.ask(
@@ -456,7 +458,7 @@ class Panel:
             "synthesize",
             ending=ending_words(ended_by),
             positions=positions or NOBODY_SPOKE,
-            person=self.from_the_person(),
+            person=guidance(self.from_the_person(), at=at, among=[positions]),
         )
 
     def to_synthesize_small(self) -> Prompt:
@@ -480,9 +482,7 @@ class Panel:
         )
 
     def guidance_words(self) -> str:
-        if not self.guidance:
-            return ""
-        return f"Guidance from the person who asked: {self.guidance[-1][1]}"
+        return f"Guidance from the person who asked: {self.guidance[-1][1]}" if self.guidance else ""
 
     def from_the_person(self) -> str:
         """Everything that the person who asked has said, for the moderator."""

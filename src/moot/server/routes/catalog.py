@@ -12,7 +12,7 @@ from moot.core.settings import read
 from moot.core.types import TIERS, Tier
 from moot.folders import weights_dir
 from moot.formats import Format
-from moot.models.catalog import ABOUT, EXAMPLES, embedded
+from moot.models.catalog import ABOUT, EXAMPLES, embedded, usable
 from moot.models.choice import is_demonstration
 from moot.models.spec import PROVIDERS, key_variable, parse
 from moot.request import merged
@@ -121,5 +121,5 @@ def _provider(app: App, name: str) -> catalog_schemas.Provider:
         example=EXAMPLES[name],
         about=ABOUT.get(name, ""),
         key_variable=variable,
-        usable=variable is None or bool(app.environ.get(variable)),
+        usable=usable(name, app.environ),
     )

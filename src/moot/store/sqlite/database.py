@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from moot.core.errors import NotWritable
+from moot.folders import touch_private
 from moot.store.sqlite.connection import connect, sql
 from moot.store.sqlite.schema import check_file, migrate
 from moot.store.sqlite.writer import Writer, readable
@@ -24,7 +25,7 @@ class Database:
         """Open the file and bring its schema up to date. Raises NotWritable or WrongSchema."""
         self.path, self._now = path, clock
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            touch_private(path)  # SQLite gives the files beside it the same permissions
             check_file(path)
             with closing(connect(path)) as connection:
                 migrate(connection)
