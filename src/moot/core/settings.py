@@ -109,6 +109,13 @@ class Settings(Frozen):
         description="how long a debate waits for a PostgreSQL server that is gone",
     )
     lease_seconds: float = Field(15, ge=1, le=3600, description="how long a silent process keeps a debate")
+    crash_limit: int = Field(
+        4,
+        ge=2,
+        le=100,
+        description="processes in a row that may die driving a debate before a step of it is stored; then it is set "
+        "aside as failed",
+    )
     pulse_seconds: float = Field(0.2, gt=0, le=60, description="how often a process looks for stop and cancel")
     worker_debates: int = Field(100, ge=1, le=10_000, description="debates that one `moot worker` drives at once")
     worker_drain_seconds: float = Field(
