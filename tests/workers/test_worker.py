@@ -7,6 +7,7 @@ import gc
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 

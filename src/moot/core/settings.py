@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 DATABASE_WAIT_SECONDS = 30
+MAX_ANSWER_BYTES = 32_000_000
 MAX_TOPIC_CHARS = 20_000
 
 M = TypeVar("M", bound=BaseModel)
@@ -94,6 +95,13 @@ class Settings(Frozen):
     )
     data_dir: str | None = Field(None, description="folder for the database and the embedded model's weights")
     call_timeout_seconds: float = Field(120, gt=0, le=3600, description="time for one call of a model, retried once")
+    max_answer_bytes: int = Field(
+        MAX_ANSWER_BYTES,
+        ge=100_000,
+        le=10_000_000_000,
+        description="bytes that a model's server may send for one call, after decompression; a sixteenth of it in one "
+        "line of a stream",
+    )
     backoff_tries: int = Field(5, ge=0, le=20, description="retries after a network error or rate limit")
     backoff_base_seconds: float = Field(0.5, ge=0, le=60, description="first wait; doubled each time")
     backoff_max_seconds: float = Field(30, ge=0, le=600, description="longest wait, Retry-After included")
