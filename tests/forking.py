@@ -36,6 +36,7 @@ MODULES = (
 )
 # Read by the interpreter when it starts.
 AT_START = ("PYTHONPATH", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONUNBUFFERED", "LANG", "LC_ALL", "LC_CTYPE")
+INSTALL = "TESTS_INSTALL"  # names modules whose `install` is called in the process before its command runs
 _LENGTH = struct.Struct("!I")
 
 
@@ -227,6 +228,8 @@ def _command(request: Any, fds: Sequence[int]) -> None:
         os.environ.update(request["env"])
         os.chdir(request["cwd"])
         sys.argv = ["moot", *request["args"]]
+        for name in request["env"].get(INSTALL, "").split():
+            importlib.import_module(name).install()
         from moot.cli.main import main
 
         code = main()

@@ -110,6 +110,7 @@ class App:
                 self.formats,
                 lease_seconds=self.settings.lease_seconds,
                 pulse_seconds=self.settings.pulse_seconds,
+                crash_limit=self.settings.crash_limit,
                 memory=self.memory,
                 tools=self.tools,
                 observer=self.telemetry,

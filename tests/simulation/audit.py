@@ -29,7 +29,7 @@ COMMITTED: Mapping[str, Sequence[Status]] = {
     "running": ("running", "waiting", "stopped", "failed", "completed"),
     "stopping": ("stopping", "waiting", "stopped", "failed", "completed"),
 }
-RECOVERABLE = ("unavailable", "timeout", "overloaded", "invalid")  # what a debate may fail of here
+RECOVERABLE = ("unavailable", "timeout", "overloaded", "invalid", "crashed")  # what a debate may fail of here
 SLACK = 1e-6
 RENEWING = 12.0  # seconds within which a process that is well has renewed its leases
 HEARING = 4.0  # seconds after which a process that is well has heard what people want
@@ -68,6 +68,8 @@ class Known:
     flying: set[tuple[str, int, str]] = field(default_factory=set)  # who asks in which epoch for which key, just now
     words: dict[str, list[str]] = field(default_factory=dict)  # what was said, by key
     loaded: bool = False
+    crashes: int = 0  # drivers in a row that were taken over from before a step was stored
+    company: int = 0  # how many other debates the last of them drove
     orphaned_since: float | None = None
     halted_since: float | None = None  # nothing more should be asked
     guided: list[float] = field(default_factory=list)  # when someone said something between steps
@@ -125,6 +127,8 @@ class Audit:
                 self._committed(process, known, job)
             elif job.verb == "claim":
                 self._claimed(process, known, job)
+            elif job.new_status == "running" and job.before and job.before["status"] not in LIVE:
+                known.crashes = 0  # someone lets it go on
             elif job.verb == "decide":
                 was = job.gate_before
                 self.check(was == "open", known, f"the gate {job.given} was {was}, and is decided")
@@ -150,6 +154,7 @@ class Audit:
         self.check(owner in (None, process.owner), known, f"{process.owner} commits while {owner} owns it")
         for turn in commit.turns:
             known.committed[turn.key] = commit.epoch
+            known.crashes = 0
         known.loaded |= commit.cursor is not None
 
     def _claimed(self, process: Process, known: Known, job: Job) -> None:
@@ -159,8 +164,13 @@ class Audit:
         self.check(epoch not in known.drivers, known, f"epoch {epoch} is claimed twice")
         known.drivers[epoch] = process.owner
         owner = before["owner"]
+        if before["status"] not in LIVE:
+            known.crashes = 0
         if owner is None:
             return
+        if owner != process.owner:
+            known.crashes += 1
+            known.company = self._company(known, owner)
         expired = before["lease_until"] <= process.now() + SLACK
         dead = owner == job.given
         self.check(expired or dead, known, f"{process.name} takes it while the lease of {owner} is alive")
@@ -172,6 +182,11 @@ class Audit:
         calm = victim.calm(RENEWING) and process.skew == 0 == victim.skew
         drives = victim.epoch_of(known.id) == before["epoch"]
         self.check(not (calm and drives), known, f"{process.name} takes it from {owner}, which is alive and well")
+
+    def _company(self, known: Known, owner: str) -> int:
+        """How many other debates a process drove when it crashed."""
+        driver = self.world.processes.get(owner)
+        return 0 if driver is None else len(driver.drove - {known.id})
 
     def look(self, known: Known, verbs: Sequence[str]) -> None:
         """Read what is new of a debate and compare it with what the rules say."""
@@ -191,12 +206,15 @@ class Audit:
                 found["seq"] == len(known.events) + 1, known, f"event {found['seq']} follows {len(known.events)}"
             )
             known.events.append(tuple(found))
+            if found["type"] == "status" and json.loads(found["data"]).get("kind") == "crashed":
+                self.world.count(f"{known.name} set aside")
             if found["type"].isupper():
                 known.uppers.append((found["type"], found["key"], json.loads(found["data"])))
         now = self.world.loop.time()
         known.halted_since = None if row["status"] == "running" else known.halted_since or now
         known.guided += [now] * (row["guided"] - len(known.guided))
         self._counted(known, row)
+        self.check(row["crashes"] == known.crashes, known, f"{row['crashes']} crashes, but there were {known.crashes}")
         self._stands(known, row)
         self._gates(known, row)
 
@@ -260,6 +278,10 @@ class Audit:
         if row["status"] == "failed":
             kind = json.loads(row["error"])["kind"]
             self.check(kind in RECOVERABLE, known, f"it failed: {row['error']}")
+            if kind == "crashed":
+                limit = self.world.plan.crash_limit
+                self.check(known.crashes >= limit, known, f"it is set aside after {known.crashes} deaths")
+                self.check(not known.company, known, f"it is set aside after a death beside {known.company} others")
 
     def _gates(self, known: Known, row: Mapping[str, Any]) -> None:
         gates = {

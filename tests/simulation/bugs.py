@@ -10,8 +10,9 @@ from typing import Any
 
 from moot.core.errors import Superseded
 from moot.core.limits import Spent
-from moot.core.types import Event, Shown
+from moot.core.types import Debate, Event, Shown
 from moot.runtime.drive import Drive
+from moot.runtime.quarantine import Quarantine, crashes_of
 from moot.runtime.runtime import Runtime
 from moot.runtime.worker import Worker
 from moot.store import Commit, HeartbeatReply
@@ -171,13 +172,13 @@ def _fails_for_ever(real: Any) -> Any:
 
 
 def _two_drives(real: Any) -> Any:
-    async def _take(self: Runtime, debate_id: str, *args: Any, **more: Any) -> Any:
-        old = self._drives.pop(debate_id, None)  # so that it is not told
+    async def _take(self: Runtime, debate: Debate, *args: Any, **more: Any) -> Any:
+        old = self._drives.pop(debate.id, None)  # so that it is not told
         try:
-            return await real(self, debate_id, *args, **more)
+            return await real(self, debate, *args, **more)
         except Exception:
-            if old is not None and debate_id in self._tasks:
-                self._drives[debate_id] = old
+            if old is not None and debate.id in self._tasks:
+                self._drives[debate.id] = old
             raise
 
     return _take
@@ -207,6 +208,18 @@ def _no_sweep(_: Any) -> Any:
         await self._stop.wait()
 
     return _sweeps
+
+
+def _any_death_convicts(_: Any) -> Any:
+    def is_guilty(self: Quarantine, debate: Debate, owner: str) -> bool:
+        return crashes_of(debate, owner) >= self._limit - 1
+
+    return is_guilty
+
+
+def _forgives_nothing(real: str) -> str:
+    assert "crashes = case when :turns > 0 then 0 else crashes end," in real, "the count has changed: plant this anew"
+    return real.replace("crashes = case when :turns > 0 then 0 else crashes end,", "")
 
 
 @contextmanager
@@ -249,5 +262,7 @@ BUGS: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
     "a stop from elsewhere is not heard": _plant(Drive, "signal", _deaf_to_stops),
     "guidance from elsewhere is not heard": _plant(Drive, "guided", _deaf_to_guidance),
     "steps are begun past the lease": _plant(Drive, "_leased", _always_leased),
+    "a death too few is a reason to set a debate aside": _plant(Quarantine, "is_guilty", _any_death_convicts),
+    "a step does not clear a debate": _plant(debates, "STEP", _forgives_nothing),
     "workers don't sweep": _plant(Worker, "_sweeps", _no_sweep),
 }

@@ -211,8 +211,9 @@ class People:
             async for update in updates:
                 seen += update.events
                 audit.seen(known, seen, after=len(seen) - len(update.events))
-                audit.overheard(process, known, update.flights)
-                if update.debate is not None:
+                if update.debate is None:
+                    audit.overheard(process, known, update.flights)
+                else:  # it rested when it was read; it may have been resumed since
                     missed = len(seen) < update.debate.last_seq
                     audit.check(not missed, known, "a watcher was sent home before it had seen everything")
                     return

@@ -18,6 +18,7 @@ FAULTS: Mapping[str, int] = {
     "fail late": 3,  # a write is refused when it is to be committed, and rolled back
     "lost reply": 3,  # a write lands, but its process is told that it failed
     "fail read": 3,
+    "poison": 12,  # a debate takes every process down that asks for one of its steps, so often
     "pause": 2,  # a process stands still past its lease, then goes on
     "clock": 3,  # the wall clock of a process jumps
     "lose": 4,  # "advance debate X" is never delivered
@@ -109,6 +110,8 @@ class Plan:
     lease: float = 15.0
     pulse: float = 1.0
     sweep: float = 5.0
+    crash_limit: int = 4
+    poisoned: str = "d1"  # the debate that is poisonous, if one is
 
     def __str__(self) -> str:
         what = [

@@ -32,6 +32,7 @@ class Process(Place):
         self.owner = f"simulated/{self.name}"
         self.skew = 0.0  # of its wall clock
         self.disturbed = world.loop.time()  # when something last went wrong here, or will have
+        self.drove: frozenset[str] = frozenset()  # when it crashed
         self._context = world.context.copy()
         self._context.run(PLACE.set, self)
         self.store = SimulatedStore(world, self)
@@ -41,6 +42,7 @@ class Process(Place):
             world.formats_of(number),
             lease_seconds=world.plan.lease,
             pulse_seconds=world.plan.pulse,
+            crash_limit=world.plan.crash_limit,
             memory=Recollections(world),
             owner=self.owner,
             now=self.now,

@@ -26,7 +26,8 @@ TABLE = """create table simulated_jobs (
 )"""
 
 _QUEUE_UP = """update debate_sessions set
-  status = 'running', updated_at = :now, owner = null, lease_until = null, error = null
+  status = 'running', updated_at = :now, owner = null, lease_until = null, error = null,
+  crashes = case when status in ('running', 'stopping') then crashes else 0 end
 where id = :id and status in (select value from json_each(:expect)) and (owner is null or lease_until <= :now)
   and (:seen_epoch is null
     or (epoch, last_seq, status, updated_at) = (:seen_epoch, :seen_seq, :seen_status, :seen_at))
@@ -37,8 +38,13 @@ where s.status = 'waiting' and (:id is null or s.id = :id) and exists (
   and g.key in (select value from json_each(s.open_keys))
 ) returning id, epoch, last_seq"""
 _ORPHANS = """select id, epoch, last_seq from debate_sessions
-where status = 'running' and (owner is null or lease_until <= :now) and updated_at <= :now - :quiet
-  and id not in (select debate_id from simulated_jobs where key not like 'expire/%')"""
+where status = 'running' and (
+    (owner is null or lease_until <= :now) and updated_at <= :now - :quiet
+    or owner in (select value from json_each(:dead))
+  ) and id not in (
+    select debate_id from simulated_jobs where key not like 'expire/%'
+      and (taken_by is null or owner is null or owner not in (select value from json_each(:dead)))
+  )"""
 _STRANDED = """update debate_sessions set
   status = 'stopped', updated_at = :now, last_seq = last_seq + 1, owner = null, lease_until = null
 where status = 'stopping' and (owner is null or lease_until <= :now) returning id, last_seq"""
@@ -90,8 +96,8 @@ class SimulatedQueue:
     async def answered(self, debate_id: str) -> None:
         await self._queue_all("queue", _ANSWERED, id=debate_id)
 
-    async def sweep(self, quiet_seconds: float) -> Swept:
-        orphans = await self._queue_all("sweep", _ORPHANS, quiet=quiet_seconds)
+    async def sweep(self, quiet_seconds: float, dead: Collection[str] = ()) -> Swept:
+        orphans = await self._queue_all("sweep", _ORPHANS, quiet=quiet_seconds, dead=dumps(list(dead)))
         answered = await self._queue_all("sweep", _ANSWERED, id=None)
 
         def work(connection: sqlite3.Connection) -> list[Any]:

@@ -23,6 +23,7 @@ class Trouble:
     def __init__(self, world: World, plan: Plan) -> None:
         self._world, self._plan, self._rng = world, plan, world.rng
         self._left = dict(plan.faults)
+        self._dying: set[Process] = set()
         self._anytime = [fault for fault in ANYTIME if fault in plan.faults]
         self.last = 0.0  # when something last went wrong
         self.furthest = 0.0  # that a clock was ever set ahead
@@ -63,6 +64,15 @@ class Trouble:
             return self._rng.choice(("overloaded", "timeout", "unavailable", "slow"))
         return None
 
+    def poisons(self, process: Process, debate: str) -> bool:
+        """Whether a step of this debate, which is asked for, takes its process down. It never gets an answer."""
+        if debate != self._plan.poisoned:
+            return False
+        if process not in self._dying and self.may("poison", process, chance=1.0):
+            self._dying.add(process)
+            self._world.later(self._soon(), self._crash_if_alive, process, "of a poisonous step")
+        return process in self._dying
+
     def of_delivery(self) -> tuple[bool, bool]:
         """Whether what the queue delivers next is lost, or delivered twice."""
         return self.may("lose", chance=0.1), self.may("double", chance=0.1)
@@ -92,6 +102,7 @@ class Trouble:
 
     def crash(self, process: Process, why: str) -> None:
         self._world.note(process, "crashes", why)
+        process.drove = frozenset(process.runtime._drives)
         self._world.loop.kill(process)
         self._reborn(process)
 
@@ -106,7 +117,7 @@ class Trouble:
         world, people = self._world, self._world.people
         match fault:
             case "crash":
-                world.later(self._soon(), self._crash_if_alive, process)
+                world.later(self._soon(), self._crash_if_alive, process, "at any moment")
             case "pause":
                 world.later(self._soon(), self._pause_if_running, process)
             case "clock":
@@ -121,9 +132,9 @@ class Trouble:
     def _soon(self) -> float:
         return self._rng.choice((0.0, self._rng.random() * 0.03, self._rng.random() * 3))
 
-    def _crash_if_alive(self, process: Process) -> None:
+    def _crash_if_alive(self, process: Process, why: str) -> None:
         if process.alive:
-            self.crash(process, "at any moment")
+            self.crash(process, why)
 
     def _pause_if_running(self, process: Process) -> None:
         if process.alive and not process.paused:

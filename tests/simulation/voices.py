@@ -105,6 +105,8 @@ class Voices:
             world.note(process, "asks", debate, call.key)
             with world.audit.called(process, debate, call.key):
                 world.trouble.moment(process)
+                if world.trouble.poisons(process, debate):
+                    await asyncio.Event().wait()
                 reply = await dependable(call, hear)
             world.note(process, "hears", debate, call.key)
             world.trouble.moment(process)

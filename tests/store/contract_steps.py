@@ -152,6 +152,59 @@ class StepsContract:
 
         run(check)
 
+    def test_drivers_that_die_before_a_step_is_stored_are_counted(self, run, clock):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+
+            async def taken(owner: str, *, dead: str | None = None, alone: bool = False) -> tuple[int, bool]:
+                expect = ["pending", "running", "stopping", "stopped", "failed"]
+                claimed = await store.claim(made.id, owner, 10, expect=expect, dead=dead, alone=alone)
+                assert claimed == await store.get(made.id)
+                return claimed.crashes, claimed.alone
+
+            assert await taken("one") == (0, False)
+            assert await taken("two", dead="one", alone=True) == (1, True)
+            clock.now += 11  # silent past its lease
+            assert await taken("three") == (2, False)
+            await store.commit(Commit(debate_id=made.id, epoch=3, cursor=Cursor()))  # no step
+            await store.move(made.id, "stopping", expect=["running"])
+            assert await taken("four", dead="three") == (3, False)
+            clock.now += 11
+            assert await taken("four") == (3, False)  # the same process, which lives
+            await store.commit(Commit(debate_id=made.id, epoch=5, release=True))
+            assert await taken("five") == (3, False)  # it was handed back
+            await store.commit(Commit(debate_id=made.id, epoch=6, turns=[turn()], cursor=Cursor()))
+            assert (await store.get(made.id)).crashes == 0
+            assert await taken("six", dead="five") == (1, False)
+            await store.commit(
+                Commit(debate_id=made.id, epoch=7, turns=[turn("1/speak/b", 2)], lost=Usage(tokens_in=1))
+            )
+            assert (await store.get(made.id)).crashes == 0
+            for status in ("failed", "stopped"):  # a person lets it go on
+                assert await taken("seven", dead="six") == (1, False)
+                epoch = (await store.get(made.id)).epoch
+                await store.commit(Commit(debate_id=made.id, epoch=epoch, status=status, release=True))
+                assert (await store.get(made.id)).crashes == 1
+                assert await taken("six") == (0, False)
+
+        run(check)
+
+    def test_a_debate_is_set_running_for_the_next_sweep(self, run):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            await store.claim(made.id, "one", 10, expect=["pending"])
+            await store.claim(made.id, "two", 10, expect=["running"], dead="one")
+            error = Failure(kind="crashed", message="It took too many processes down.")
+            await store.commit(Commit(debate_id=made.id, epoch=2, status="failed", error=error, release=True))
+            failed = await store.get(made.id)
+            assert (failed.crashes, failed.error) == (1, error)
+            moved = await store.move(made.id, "running", expect=["failed"])
+            assert moved is not None
+            assert (moved.status, moved.owner, moved.crashes, moved.error) == ("running", None, 0, None)
+            assert [each.id for each in await store.abandoned(lambda _: False)] == [made.id]
+
+        run(check)
+
     def test_ending_releases_the_lease_and_stores_the_outcome(self, run, clock):
         async def check(store: Store):
             made = await store.create(debate(1))

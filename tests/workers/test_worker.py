@@ -7,6 +7,7 @@ import gc
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -180,12 +181,12 @@ def test_a_sweep_that_fails_is_not_the_last(database_url, tmp_path, caplog):
         async with working(database_url, tmp_path, sweep=0.05) as (app, worker):
             sweep, tried = worker.queue.sweep, 0
 
-            async def fails_at_first(seconds: float) -> Swept:
+            async def fails_at_first(*args: Any) -> Swept:
                 nonlocal tried
                 tried += 1
                 if tried == 1:
                     raise ZeroDivisionError("a bug")
-                return await sweep(seconds)
+                return await sweep(*args)
 
             worker.queue.sweep = fails_at_first
             await until(lambda: tried > 1)

@@ -53,6 +53,12 @@ def _problems(condition: DatabaseStatus, overview: Overview | None) -> Iterator[
         yield f"{what}, for {duration(max(0.0, overview.now - stuck.since))}: {_cure(overview)}"
     if len(overview.stranded) > MOST_SHOWN:
         yield f"So are {len(overview.stranded) - MOST_SHOWN:,} more; `moot status --json` has them all."
+    for aside in overview.set_aside[:MOST_SHOWN]:
+        short, since = aside.debate_id[:8], duration(max(0.0, overview.now - aside.since))
+        what = f"Debate {short} was set aside {since} ago, as it took several processes down"
+        yield f"{what}: find the cause in their logs, then `moot retry {short}`, or `moot cancel {short}`."
+    if len(overview.set_aside) > MOST_SHOWN:
+        yield f"So were {len(overview.set_aside) - MOST_SHOWN:,} more; `moot status --json` has them all."
     queue = overview.queue
     if queue is not None and queue.waiting and not overview.workers and queue.oldest_seconds > LATE_SECONDS:
         waiting, oldest = count(queue.waiting, "job"), duration(queue.oldest_seconds)

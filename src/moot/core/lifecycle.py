@@ -104,8 +104,9 @@ STANDING: Mapping[Status, str] = {
     "completed": "It is complete.",
     "canceled": "It was ended without a verdict.",
 }
-# Failures that stay until someone changes something: a key, a name, a server that is not running, the rules.
-FIX_FIRST: frozenset[FailureKind] = frozenset({"unavailable", "unreachable", "script"})
+# Failures that stay until someone changes something: a key, a name, a server that is not running, the rules, what
+# takes processes down.
+FIX_FIRST: frozenset[FailureKind] = frozenset({"unavailable", "unreachable", "script", "crashed"})
 INTERRUPTED = "Its process is gone; nothing that was said is lost."
 
 

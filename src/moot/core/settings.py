@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 DATABASE_WAIT_SECONDS = 30
+MAX_ANSWER_BYTES = 32_000_000
 MAX_TOPIC_CHARS = 20_000
 
 M = TypeVar("M", bound=BaseModel)
@@ -113,6 +114,13 @@ class Settings(Frozen):
         le=3600,
         description="time for one call of a model, retried once; of an embedded one, the time without a word",
     )
+    max_answer_bytes: int = Field(
+        MAX_ANSWER_BYTES,
+        ge=100_000,
+        le=10_000_000_000,
+        description="bytes that a model's server may send for one call, after decompression; a sixteenth of it in one "
+        "line of a stream",
+    )
     backoff_tries: int = Field(5, ge=0, le=20, description="retries after a network error or rate limit")
     backoff_base_seconds: float = Field(0.5, ge=0, le=60, description="first wait; doubled each time")
     backoff_max_seconds: float = Field(30, ge=0, le=600, description="longest wait, Retry-After included")
@@ -128,6 +136,13 @@ class Settings(Frozen):
         description="how long a debate waits for a PostgreSQL server that is gone",
     )
     lease_seconds: float = Field(15, ge=1, le=3600, description="how long a silent process keeps a debate")
+    crash_limit: int = Field(
+        4,
+        ge=2,
+        le=100,
+        description="processes in a row that may die driving a debate before a step of it is stored; then it is set "
+        "aside as failed",
+    )
     pulse_seconds: float = Field(0.2, gt=0, le=60, description="how often a process looks for stop and cancel")
     worker_debates: int = Field(100, ge=1, le=10_000, description="debates that one `moot worker` drives at once")
     worker_drain_seconds: float = Field(

@@ -47,7 +47,7 @@ HUMAN = "human"  # the model of a seat that a person speaks for
 
 # "limit", "invalid" and "tool" can become turns; the others leave the step open and the debate `failed`.
 FailureKind = Literal[
-    "limit", "invalid", "tool", "unavailable", "timeout", "overloaded", "unreachable", "script", "error"
+    "limit", "invalid", "tool", "unavailable", "timeout", "overloaded", "unreachable", "script", "crashed", "error"
 ]
 
 # Which default model and token cap a seat gets.
@@ -407,6 +407,8 @@ class Debate:
     epoch: int = 0  # the fencing number: raised each time someone takes the debate to drive it
     owner: str | None = None
     lease_until: float | None = None
+    crashes: int = 0  # drivers in a row that died or fell silent before they stored a step
+    alone: bool = False  # its last driver was to drive nothing else until a step was stored
     turn_count: int = 0
     shown_count: int = 0  # how many of the script's events are stored
     last_seq: int = 0  # of its events

@@ -26,6 +26,7 @@ MODEL_BY_KEY = (
 )
 
 
+_MAX_TAGS_BYTES = 4_000_000  # of Ollama's list of models; a longer one is no such list
 _ENOUGH_MEMORY = 4_000_000_000
 _SMALL_FILE = 4_000_000_000
 
@@ -95,7 +96,7 @@ def installed_in_ollama(environ: Mapping[str, str], timeout: float = 0.3) -> str
         # Without a proxy: it would answer in place of Ollama.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(request, timeout=timeout) as answer:
-            models = json.load(answer)["models"]
+            models = json.loads(answer.read(_MAX_TAGS_BYTES))["models"]
         return str(models[0]["name"]) if models else None
     except (OSError, ValueError, LookupError, TypeError, InputError):
         return None

@@ -13,8 +13,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
-from moot.core.errors import ModelError, ModelOverloaded, ModelUnavailable, StreamBrokeOff
+from moot.core.errors import ModelOverloaded, ModelUnavailable, StreamBrokeOff
+from moot.core.settings import MAX_ANSWER_BYTES
 from moot.core.types import INCOMPLETE, Answer, Call, Hear, Message, Reply, Usage
+from moot.models.answer_size import ENCODINGS, capped
 from moot.models.provider_errors import rejects_schema, translate
 from moot.models.sampling import taken
 from moot.models.spec import is_loopback
@@ -42,6 +44,11 @@ class Endpoint:
     key_variable: str | None = None  # the environment variable to name when the key is missing or wrong
     key_required: bool = False
     extra: tuple[tuple[str, Any], ...] = ()  # further fields of the request body
+    max_answer_bytes: int = MAX_ANSWER_BYTES
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider}:{self.model}"
 
     @property
     def loopback(self) -> bool:
@@ -58,7 +65,7 @@ class RemoteModel:
 
     async def __call__(self, call: Call, hear: Hear, /) -> Reply:
         if self.endpoint.key_required and not self.endpoint.key:
-            name = f"{self.endpoint.provider}:{self.endpoint.model}"
+            name = self.endpoint.name
             advice = f"Set {self.endpoint.key_variable}, or choose another model."
             raise ModelUnavailable(f"{name} needs a key. {advice}", model=name)
         wire = await self._wire()
@@ -107,7 +114,7 @@ class RemoteModel:
             ) as stream:
                 await said.listen(stream)
                 return _complete(_reply(call, self.endpoint, stream, said), said)
-        except (asyncio.CancelledError, ModelError):
+        except (asyncio.CancelledError, ModelOverloaded):
             raise
         except Exception as error:
             if native and not said.chars and rejects_schema(error):
@@ -172,7 +179,8 @@ def connect(endpoint: Endpoint) -> tuple[Wire, httpx2.AsyncClient]:
         # `with_timeout` limits whole calls; this keeps a dead address from using up all of that time.
         timeout=httpx2.Timeout(None, connect=10),
         limits=httpx2.Limits(max_connections=None),  # `with_slots` limits concurrency
-        headers={"User-Agent": get_user_agent()},
+        headers={"User-Agent": get_user_agent(), "Accept-Encoding": ENCODINGS},
+        event_hooks={"response": [capped(endpoint.name, endpoint.max_answer_bytes)]},
         # A proxy from the environment can't reach ports of this machine.
         trust_env=not endpoint.loopback,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from moot.core.errors import ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, ModelUnreachable
 from moot.core.masking import masked, without_secrets
 from moot.core.types import Usage
+from moot.models.answer_size import AnswerRefused
 
 if TYPE_CHECKING:
     from moot.models.provider import Endpoint
@@ -19,7 +20,10 @@ _READ = 20_000  # characters; a provider may answer with any number of them
 
 def translate(error: Exception, endpoint: Endpoint, *, used: Usage | None) -> ModelError:
     """Return the ModelError for a library's error. `used` is the usage of a stream that broke off."""
-    name = f"{endpoint.provider}:{endpoint.model}"
+    name = endpoint.name
+    refused_answer = _refused_answer(error)
+    if refused_answer is not None:
+        return AnswerRefused(str(refused_answer), model=name, usage=used)
     said = _clean(_said(error), endpoint)
     if isinstance(error, ImportError):
         return ModelUnavailable(f"A library for {name} is missing: {said}. Install moot again.", model=name)
@@ -55,6 +59,13 @@ def translate(error: Exception, endpoint: Endpoint, *, used: Usage | None) -> Mo
             # Transport errors that the library does not wrap, and responses that it can't parse.
             what = "broke off" if used else "gave an unreadable answer"
             return ModelOverloaded(f"{name} {what} ({type(error).__name__}): {said}.", model=name, usage=used)
+
+
+def _refused_answer(error: BaseException | None) -> AnswerRefused | None:
+    """The reason behind an error of a library that wraps what its HTTP client raises."""
+    while error is not None and not isinstance(error, AnswerRefused):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def rejects_schema(error: Exception) -> bool:

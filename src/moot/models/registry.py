@@ -229,6 +229,7 @@ class ModelRegistry:
             key=specs.api_key(member, self._environ),
             key_variable=specs.COMPATIBLE_KEY if member.url else specs.key_variable(member),
             key_required=specs.key_variable(member) is not None,
+            max_answer_bytes=self._settings.max_answer_bytes,
         )
 
     def _slots_for(self, server: str, count: int) -> asyncio.Semaphore:

@@ -61,6 +61,7 @@ class Drive:
         self.debate, self.format, self._now, self.observer = debate, format_, now, observer
         self.store, self.executors, self.hub = store, executors, hub
         self.waits = False  # it ended because only people can go on
+        self.progressed = False  # it has stored a step
         self._signal: Signal = "go"
         self._script: Script | None = None
         self._flying: dict[str, asyncio.Task[None] | None] = {}
@@ -396,6 +397,7 @@ class Drive:
             if self.observer is not None:
                 self.observer.refused(self.debate)
             raise Superseded(f"Debate {self.debate.short} was taken over, canceled or deleted meanwhile.")
+        self.progressed = self.progressed or bool(commit.turns)
         for event in committed.events:
             self.hub.publish(self.debate.id, event)
         if status is not None and self.observer is not None:

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 
 from moot.core import lifecycle
@@ -23,9 +24,12 @@ from moot.runtime.heartbeat import Heartbeat
 from moot.runtime.hub import Flight
 from moot.runtime.owner import is_dead, this_process
 from moot.runtime.peers import Peers
+from moot.runtime.quarantine import Quarantine, crashes_of, set_aside
 from moot.runtime.turns import read_guidance
 from moot.store import Store
 from moot.telemetry import Observer, TaskContext, task_context
+
+log = logging.getLogger("moot.runtime")
 
 RATINGS = range(1, 6)
 
@@ -53,13 +57,15 @@ class Runtime:
         *,
         lease_seconds: float,
         pulse_seconds: float,
+        crash_limit: int,
         memory: Memory | None = None,
         tools: Toolbox | None = None,
         owner: str | None = None,
         observer: Observer | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`pulse_seconds` is the time between two polls where the store pushes no notices."""
+        """`pulse_seconds` is the time between two polls where the store pushes no notices. `crash_limit`: see
+        `Quarantine`."""
         self.store, self.models, self.formats = store, models, formats
         self.executors = Executors(models, memory, tools)
         self.gates = Gates(store, formats)
@@ -69,6 +75,7 @@ class Runtime:
         self._lease_seconds, self._pulse_seconds = lease_seconds, pulse_seconds
         self._drives: dict[str, Drive] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self.quarantine = Quarantine(self._drives, crash_limit)
         self._heartbeat = Heartbeat(
             store, lambda: self.owner, self._drives, lease_seconds=lease_seconds, pause=self._pause, now=now
         )
@@ -123,19 +130,27 @@ class Runtime:
 
     async def start(self, debate_id: str, *, seen: Debate | None = None) -> Debate:
         """Drive a pending debate in the background of this process."""
-        return await self._take(debate_id, "start", seen=seen)
+        return await self._take(await self.store.get(debate_id), "start", seen=seen)
 
     async def resume(self, debate_id: str, *, seen: Debate | None = None) -> Debate:
         """Drive a debate on that was stopped or answered, or whose process died."""
-        return await self._take(debate_id, "resume", seen=seen)
+        return await self._take(await self.store.get(debate_id), "resume", seen=seen)
 
     async def retry(self, debate_id: str, *, seen: Debate | None = None) -> Debate:
         """Execute the open steps of a failed debate again. Steps that have a turn are not repeated."""
-        return await self._take(debate_id, "retry", seen=seen)
+        return await self._take(await self.store.get(debate_id), "retry", seen=seen)
 
-    async def advance(self, debate_id: str) -> Debate:
-        """Drive a running debate on that no live process drives. For workers."""
-        return await self._take(debate_id, "advance")
+    async def defer(self, debate_id: str, verb: Verb, *, seen: Debate | None = None) -> Debate:
+        """Set a debate running without driving it: the next sweep does that."""
+        moved = await self.store.move(debate_id, "running", expect=tuple(RULES[verb].moves), seen=seen)
+        if moved is None:
+            raise self.refusal(await self.store.get(debate_id), verb)
+        return moved
+
+    async def advance(self, debate_id: str) -> Debate | None:
+        """Drive a running debate on that no live process drives. For workers. Returns None when it must not be driven
+        beside what this process drives now. One that must be driven alone comes in when all others were handed back."""
+        return await self._take_apart(debate_id, "advance")
 
     async def stop(self, debate_id: str, *, now: bool = False, seen: Debate | None = None) -> Debate:
         """Start no further step. The steps in flight are finished first, or cut off with `now`."""
@@ -246,21 +261,28 @@ class Runtime:
 
     async def recover(self) -> Sequence[Debate]:
         """Take over every debate whose driver is dead or silent past its lease, and return those that go on here.
-        Debates that were stopping are stopped."""
+        Debates that were stopping are stopped. Those that took too many processes down are set aside, and those that
+        must not be driven beside others are left for a later call."""
         taken: list[Debate] = []
-        for debate in await self.store.abandoned(is_dead):
+        for debate in sorted(await self.store.abandoned(is_dead), key=lambda debate: -debate.crashes):
             if debate.status == "stopping":
                 events = [_status("stopped", by="recovery")]
                 await self.store.move(debate.id, "stopped", expect=("stopping",), events=events)
-            else:
-                with suppress(WrongStatus, UnknownName):  # claimed by another process, or its format is not installed
-                    taken.append(await self.resume(debate.id))
+                continue
+            with suppress(WrongStatus, UnknownName):  # claimed by another process, or its format is not installed
+                claimed = await self._take_apart(debate.id, "resume")
+                if claimed is not None and claimed.status == "running":
+                    taken.append(claimed)
         return taken
 
     @property
     def driven(self) -> int:
         """The number of debates that this process drives."""
         return len(self._drives)
+
+    def dead_among(self, owners: Iterable[str]) -> list[str]:
+        """Those of the drivers that are certainly dead: processes of this machine that no longer exist."""
+        return [owner for owner in owners if is_dead(owner)]
 
     def drives(self, debate_id: str) -> bool:
         """Whether this process drives the debate."""
@@ -346,19 +368,51 @@ class Runtime:
             raise self.refusal(await self.store.get(debate_id), verb)
         return moved
 
-    async def _take(self, debate_id: str, verb: Verb, *, seen: Debate | None = None) -> Debate:
-        """Claim a debate and drive it in a task."""
-        debate = await self.store.get(debate_id)
+    async def _take_apart(self, debate_id: str, verb: Verb) -> Debate | None:
+        """Claim a debate as far as the quarantine admits it, and drive it in a task."""
+        debate, quarantine = await self.store.get(debate_id), self.quarantine
+        crashes = crashes_of(debate, self.owner)
+        if quarantine.is_guilty(debate, self.owner):
+            return await self._take(debate, verb)
+        if quarantine.admits(debate_id, crashes):
+            with quarantine.entering(debate_id, crashes):
+                return await self._take(debate, verb)
+        if quarantine.closed or not quarantine.needs_alone(crashes):
+            return None
+        log.warning("Debate %s is driven alone next: %d processes died driving it.", debate.short, crashes)
+        with quarantine.entering(debate_id, crashes):
+            while quarantine.others(debate_id):
+                for drive in self._drives.values():
+                    drive.signal("finish", hand_back=True)
+                await (asyncio.wait(self._tasks.values()) if self._tasks else quarantine.changed())
+            return await self._take(await self.store.get(debate_id), verb)
+
+    async def _take(self, debate: Debate, verb: Verb, *, seen: Debate | None = None) -> Debate:
+        """Claim a debate and drive it in a task, or set it aside when it has taken too many processes down."""
+        debate_id = debate.id
         format_ = self.formats.get(debate.format)
         if format_ is None:
             raise UnknownName("format", debate.format, self.formats)
         dead = debate.owner if debate.owner and is_dead(debate.owner) else None
         asked = asyncio.get_running_loop().time()
+        guilty = self.quarantine.is_guilty(debate, self.owner)
+        crashes = crashes_of(debate, self.owner)
+        apart = self.quarantine.needs_alone(crashes) and self.quarantine.admits(debate_id, crashes)
         claimed = await self.store.claim(
-            debate_id, self.owner, self._lease_seconds, expect=RULES[verb].sources, dead=dead, seen=seen
+            debate_id,
+            self.owner,
+            self._lease_seconds,
+            expect=RULES[verb].sources,
+            dead=dead,
+            alone=guilty or apart,  # a verdict holds even if this process dies before it is stored
+            seen=seen,
         )
         if claimed is None:
             raise self.refusal(await self.store.get(debate_id), verb)
+        if guilty and claimed.epoch == debate.epoch + 1 and claimed.crashes == crashes:
+            await set_aside(self.store, claimed, self.observer)
+            self.hub.wake(debate_id)
+            return await self.store.get(debate_id)
         if debate.owner is not None and self.observer is not None:
             self.observer.took_over(claimed, debate.owner)
         if debate_id in self._drives:
@@ -412,7 +466,7 @@ class Runtime:
         gates = await self.store.gates(debate_id)
         if any(gate.status == "decided" and gate.key in open_keys for gate in gates):
             with suppress(WrongStatus):
-                await self.resume(debate_id)
+                await (self.defer(debate_id, "resume") if self.quarantine.closed else self.resume(debate_id))
 
     def _is_orphaned(self, debate: Debate) -> bool:
         """Whether a debate should be running, but no live process drives it."""

@@ -28,7 +28,7 @@ class Worker:
         self.abandoned = 0  # debates neither finished nor handed back: others take them when their leases are over
         self._stop = asyncio.Event()
         self._expiring, self._asked, self._done = asyncio.Lock(), 0, 0  # see _expire
-        self._driving: set[asyncio.Task[None]] = set()
+        self._driving: set[asyncio.Task[bool]] = set()
         self._background: set[asyncio.Task[None]] = set()
 
     def stop(self) -> None:
@@ -85,21 +85,23 @@ class Worker:
         task = asyncio.create_task(self._drive(debate_id), name=f"moot-work-{debate_id[:8]}")
         self._driving.add(task)
         task.add_done_callback(self._driving.discard)
-        await asyncio.shield(task)  # a lost connection of the queue does not end the drive
-        return True
+        return await asyncio.shield(task)  # a lost connection of the queue does not end the drive
 
-    async def _drive(self, debate_id: str) -> None:
-        """Drive a debate until it rests. After any error its lease runs out, and a sweep finds it."""
+    async def _drive(self, debate_id: str) -> bool:
+        """Drive a debate until it rests; return False if it must not be driven here now. After any error its lease runs
+        out, and a sweep finds it."""
         short = debate_id[:8]
         try:
             debate = await self.runtime.advance(debate_id)
+            if debate is None:
+                return False
             task_context.set(TaskContext(debate_id, debate.epoch))
             rested = await self.runtime.wait(debate_id)
             if rested.status == "waiting":
                 await self._expect_answers(debate_id)
             elif (
                 rested.status == "running"
-                and self._stop.is_set()
+                and rested.owner is None
                 and await self.queue.put(debate_id, expect=("running",))
             ):
                 log.info("Debate %s is handed back.", short)
@@ -111,6 +113,7 @@ class Worker:
         except Exception as error:
             # Its text is not logged: it may quote anything.
             log.error("Debate %s could not be driven on: %s.", short, type(error).__name__, exc_info=error)
+        return True
 
     async def _expect_answers(self, debate_id: str) -> None:
         due = [gate.expires_at for gate in await self.runtime.store.gates(debate_id) if gate.status == "open"]
@@ -143,7 +146,8 @@ class Worker:
         while not self._stop.is_set():
             try:
                 await self._expire()
-                swept = await self.queue.sweep(self._sweep_seconds)
+                dead = self.runtime.dead_among(await self.queue.workers())
+                swept = await self.queue.sweep(self._sweep_seconds, dead)
                 if self.runtime.observer is not None:
                     self.runtime.observer.swept(swept)
                 if swept != Swept():

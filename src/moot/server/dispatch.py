@@ -42,6 +42,8 @@ class LocalDispatcher:
         self._sweeper: asyncio.Task[None] | None = None
 
     async def dispatch(self, debate_id: str, verb: DriveVerb, *, seen: Debate | None = None) -> Debate:
+        if self._runtime.quarantine.closed:  # the next sweep after that lets it begin
+            return await self._runtime.defer(debate_id, verb, seen=seen)
         verbs = {"start": self._runtime.start, "resume": self._runtime.resume, "retry": self._runtime.retry}
         return await verbs[verb](debate_id, seen=seen)
 

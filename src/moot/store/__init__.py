@@ -199,10 +199,15 @@ class Debates(Protocol):
         *,
         expect: Collection[Status],
         dead: str | None = None,
+        alone: bool = False,
         seen: Debate | None = None,
     ) -> Debate | None:
         """Take the lease for `seconds`: raises the epoch and sets the debate running. Returns None when its status is
-        not in `expect` or another owner's lease is valid. A lease of the owner `dead` is never valid."""
+        not in `expect` or another owner's lease is valid. A lease of the owner `dead` is never valid.
+
+        Taking a lease that another owner never gave back counts as a crash; storing a turn, or a claim of a debate that
+        rested, sets the count to 0. `alone` is kept: the owner says that it drives nothing else until a turn is stored.
+        """
         ...
 
     async def commit(self, commit: Commit) -> Committed | None:
@@ -218,7 +223,8 @@ class Debates(Protocol):
         events: Sequence[Shown] = (),
         seen: Debate | None = None,
     ) -> Debate | None:
-        """Change the status without holding the lease. Returns None when the status is not in `expect`."""
+        """Change the status without holding the lease. Returns None when the status is not in `expect`. Moved to
+        `running`, a debate has no driver yet, and neither an error nor crashes."""
         ...
 
     async def heartbeat(self, owner: str, epochs: Mapping[str, int], seconds: float | None) -> HeartbeatReply:

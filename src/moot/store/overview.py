@@ -49,6 +49,14 @@ class FailureGroup:
 
 
 @record
+class SetAside:
+    """A debate that was failed because it took processes down, whenever that was."""
+
+    debate_id: str
+    since: float
+
+
+@record
 class RateLimitStatus:
     name: str
     paused_seconds: float  # left of a back-off after a provider's refusal
@@ -65,11 +73,16 @@ class Overview:
     gates_overdue: int = 0
     failed: int = 0  # within the period asked for
     troubles: Sequence[FailureGroup] = ()  # the most frequent first
+    set_aside: Sequence[SetAside] = ()  # debates that took processes down, the newest first
     stranded: Sequence[Stuck] = ()  # debates that will not go on by themselves
     queue: Depth | None = None  # None: there is no queue
     workers: Sequence[Presence] = ()  # alive
     silent: Sequence[Presence] = ()  # no heartbeat, and not checked out
     limits: Sequence[RateLimitStatus] = ()
+
+
+def set_aside_of(rows: Iterable[Row]) -> list[SetAside]:
+    return [SetAside(debate_id=row["id"], since=row["updated_at"]) for row in rows]
 
 
 def group_failures(rows: Iterable[Row]) -> list[FailureGroup]:

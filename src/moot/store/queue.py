@@ -60,8 +60,9 @@ class Queue(Protocol):
         """Enqueue a waiting debate if one of its open gates has been decided."""
         ...
 
-    async def sweep(self, quiet_seconds: float) -> Swept:
-        """Enqueue debates that lack a job. Those changed within `quiet_seconds` are left alone."""
+    async def sweep(self, quiet_seconds: float, dead: Collection[str] = ()) -> Swept:
+        """Enqueue debates that lack a job. Those changed within `quiet_seconds` are left alone, unless their owner is
+        one of the `dead`, whose leases and jobs don't count."""
         ...
 
     async def stuck(self, seconds: float) -> Sequence[Stuck]:

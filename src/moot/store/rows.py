@@ -46,7 +46,7 @@ def picked(row: Row, names: Iterable[str]) -> dict[str, Any]:
 
 _TURN = fields_without(Turn, "data", "failure", "metadata")
 _GATE = fields_without(Gate, "debate_id", "choices", "artifacts", "decision")
-_DEBATE = fields_without(Debate, "config", "cast", "cursor", "lost", "error", "outcome", "metadata")
+_DEBATE = fields_without(Debate, "config", "cast", "cursor", "alone", "lost", "error", "outcome", "metadata")
 _TOKEN = fields_without(AccessToken, "scopes")
 _turn_values = attrgetter(*_TURN)
 
@@ -156,6 +156,7 @@ def debate_of(row: Row) -> Debate:
         config=json.loads(row["config"]),
         cast=_cast(row["cast"]),
         cursor=Cursor(open=_keys(row["open_keys"]), next_round=row["next_round"], next_actor=row["next_actor"]),
+        alone=bool(row["alone"]),
         lost=Usage(tokens_in=row["lost_tokens_in"], tokens_out=row["lost_tokens_out"], cost_usd=row["lost_cost_usd"]),
         error=_failure(row["error"]),
         outcome=None if row["outcome"] is None else Outcome.model_validate_json(row["outcome"]),

@@ -97,6 +97,7 @@ def of_database(overview: Overview) -> list[Metric]:
         ("moot_gates_open", "Questions that wait for people.", overview.gates_open),
         ("moot_gates_overdue", "Questions whose time is over.", overview.gates_overdue),
         ("moot_leases_expired", "Debates whose lease has expired.", overview.leases_expired),
+        ("moot_debates_set_aside", "Failed debates that took several processes down.", len(overview.set_aside)),
         ("moot_debates_stranded", "Debates that should run, but that no process will drive.", len(overview.stranded)),
     )
     gauges = [Numbers(name, about, "gauge") for name, about, _ in numbers]

@@ -82,10 +82,11 @@ class PostgresDebates(Database):
         *,
         expect: Collection[Status],
         dead: str | None = None,
+        alone: bool = False,
         seen: Debate | None = None,
     ) -> Debate | None:
-        values = {"id": debate_id, "owner": owner, "seconds": seconds, "expect": list(expect), "dead": dead}
-        values |= {**seen_values(seen), "write_id": _write_id()}
+        values = {"id": debate_id, "owner": owner, "seconds": seconds, "alone": alone, "dead": dead}
+        values |= {"expect": list(expect), **seen_values(seen), "write_id": _write_id()}
         row = await self._change("claim", values, arrived="claimed")
         return None if row is None else debate_of(row)
 

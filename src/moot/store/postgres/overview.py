@@ -11,6 +11,7 @@ from moot.store.overview import (
     Presence,
     RateLimitStatus,
     group_failures,
+    set_aside_of,
 )
 from moot.store.postgres.connections import Connection, sql
 from moot.store.queue import Depth, Stuck
@@ -36,6 +37,7 @@ async def overview(connection: Connection, now: float, seconds: float) -> Overvi
         gates_overdue=found["gates_overdue"],
         failed=len(failed),
         troubles=group_failures(failed),
+        set_aside=set_aside_of(await sql("set_aside").on(connection, {"most": MOST_FAILURES})),
         queue=await depth(connection) if found["queued"] else None,
         stranded=await stuck(connection, now, QUIET_SECONDS) if found["queued"] else (),
         workers=[each for each in workers if each.seen_at > now - SILENT_SECONDS],

@@ -76,8 +76,8 @@ class PgQueue:
     async def answered(self, debate_id: str) -> None:
         await self._queue_all("answered", id=debate_id)
 
-    async def sweep(self, quiet_seconds: float) -> Swept:
-        orphans = await self._queue_all("orphans", quiet=quiet_seconds)
+    async def sweep(self, quiet_seconds: float, dead: Collection[str] = ()) -> Swept:
+        orphans = await self._queue_all("orphans", quiet=quiet_seconds, dead=list(dead))
         answered = await self._queue_all("answered", id=None)
         stopped = await self._rows("stranded")
         await self._tidy()

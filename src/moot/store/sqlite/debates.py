@@ -77,10 +77,11 @@ class SqliteDebates(Database):
         *,
         expect: Collection[Status],
         dead: str | None = None,
+        alone: bool = False,
         seen: Debate | None = None,
     ) -> Debate | None:
-        values = {"id": debate_id, "owner": owner, "seconds": seconds, "expect": dumps(list(expect)), "dead": dead}
-        values |= seen_values(seen)
+        values = {"id": debate_id, "owner": owner, "seconds": seconds, "alone": alone, "dead": dead}
+        values |= {"expect": dumps(list(expect)), **seen_values(seen)}
 
         def work(connection: sqlite3.Connection) -> sqlite3.Row | None:
             taken = connection.execute(sql("claim"), {**values, "now": self._now()}).rowcount

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from moot.store.overview import MOST_FAILURES, Driver, Overview, group_failures
+from moot.store.overview import MOST_FAILURES, Driver, Overview, group_failures, set_aside_of
 from moot.store.sqlite.connection import sql
 
 
@@ -25,4 +25,5 @@ def overview(connection: sqlite3.Connection, now: float, seconds: float) -> Over
         gates_overdue=gates["overdue"],
         failed=len(failed),
         troubles=group_failures(failed),
+        set_aside=set_aside_of(connection.execute(sql("set_aside"), values)),
     )

@@ -23,6 +23,8 @@ create table debate_sessions (
   epoch integer not null default 0,
   owner text,
   lease_until double precision,
+  crashes integer not null default 0,           -- drivers in a row that died or fell silent before a step was stored
+  alone boolean not null default false,        -- its driver drives nothing else until a step is stored
   -- Only PostgreSQL: id of the last claim or commit, and the `last_seq` it led to. A write whose connection was lost
   -- before the answer came is found by it.
   last_write text,

@@ -6,6 +6,13 @@ update debate_sessions set
   started_at = coalesce(started_at, :now),
   updated_at = :now,
   error = null,
+  -- A driver that still owns the debate has died, or has been silent past its lease.
+  crashes = case
+    when status not in ('running', 'stopping') then 0
+    when owner is null or owner = :owner then crashes
+    else crashes + 1
+  end,
+  alone = :alone,
   last_write = :write_id,
   last_write_seq = last_seq
 where id = :id

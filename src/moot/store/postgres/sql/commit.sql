@@ -22,6 +22,7 @@ with asked as (
     last_seq = s.last_seq + c.events,
     shown_count = s.shown_count + c.shown,
     turn_count = s.turn_count + c.turns,
+    crashes = case when c.turns > 0 then 0 else s.crashes end,
     tokens_in = s.tokens_in + c.tokens_in,
     tokens_out = s.tokens_out + c.tokens_out,
     cost_usd = s.cost_usd + c.cost_usd,

@@ -21,6 +21,8 @@ create table debate_sessions (
   epoch integer not null default 0,
   owner text,
   lease_until real,
+  crashes integer not null default 0,           -- drivers in a row that died or fell silent before a step was stored
+  alone integer not null default 0,            -- its driver drives nothing else until a step is stored
   -- The cursor, derived from the turns.
   open_keys text not null default '[]',         -- JSON
   next_round integer,

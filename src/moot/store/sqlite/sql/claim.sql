@@ -5,7 +5,14 @@ update debate_sessions set
   lease_until = :now + :seconds,
   started_at = coalesce(started_at, :now),
   updated_at = :now,
-  error = null
+  error = null,
+  -- A driver that still owns the debate has died, or has been silent past its lease.
+  crashes = case
+    when status not in ('running', 'stopping') then 0
+    when owner is null or owner = :owner then crashes
+    else crashes + 1
+  end,
+  alone = :alone
 where id = :id
   and status in (select value from json_each(:expect))
   and (owner is null or lease_until <= :now or owner = :dead)

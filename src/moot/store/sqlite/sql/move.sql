@@ -1,6 +1,8 @@
 update debate_sessions set
   status = :to,
   updated_at = :now,
+  error = case when :to = 'running' then null else error end,
+  crashes = case when :to = 'running' then 0 else crashes end,
   last_seq = last_seq + :events,
   -- a driver that is told to stop keeps its lease until its step has ended; any other move ends the lease
   owner = case when :to = 'stopping' then owner end,

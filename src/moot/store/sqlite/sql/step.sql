@@ -9,6 +9,7 @@ update debate_sessions set
   last_seq = last_seq + :events,
   shown_count = shown_count + :shown,
   turn_count = turn_count + :turns,
+  crashes = case when :turns > 0 then 0 else crashes end,
   tokens_in = tokens_in + :tokens_in,
   tokens_out = tokens_out + :tokens_out,
   cost_usd = cost_usd + :cost_usd

@@ -1,0 +1,3 @@
+select id, updated_at from debate_sessions where status = 'failed' and error::json ->> 'kind' = 'crashed'
+order by updated_at desc
+limit :most

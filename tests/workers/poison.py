@@ -1,0 +1,32 @@
+"""Poison for real processes: a simulated model that kills its process with SIGKILL in the middle of a step."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from moot.core.types import Call, Hear, Model, Reply
+from moot.models import sim
+from moot.models.spec import ModelSpec
+
+SEED = "666"
+POISON = f"sim:?seed={SEED}"
+ANTIDOTE = "TESTS_ANTIDOTE"  # names a file: once it exists, the model does no harm
+
+
+def install() -> None:
+    """Called in a process of moot, before its command runs."""
+    real = sim.sim_model
+
+    def poisonous(spec: ModelSpec, log: str | None = None) -> Model:
+        model = real(spec, log)
+
+        async def kill(call: Call, hear: Hear) -> Reply:
+            if not Path(os.environ[ANTIDOTE]).exists():
+                os.kill(os.getpid(), signal.SIGKILL)
+            return await model(call, hear)
+
+        return kill if dict(spec.options).get("seed") == SEED else model
+
+    sim.sim_model = poisonous
