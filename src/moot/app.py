@@ -16,10 +16,11 @@ from moot import __version__, formats
 from moot.backend import Backend, read_location
 from moot.casting import Casting
 from moot.config import Config, Origin, user_file
+from moot.core.ceilings import check_asked, missing
 from moot.core.errors import InputError, ModelError, NoSuchDebate, NotWritable, StoreError
 from moot.core.lifecycle import RULES
 from moot.core.settings import Settings, read
-from moot.core.types import TIERS, Debate, Event, Json, Tier, Tool, Turn, Usage
+from moot.core.types import TIERS, Call, Debate, Event, Json, Reply, Tier, Tool, Turn, Usage
 from moot.folders import data_dir
 from moot.formats.shared.ledger import ledger_of
 from moot.formats.wording import Wording
@@ -42,6 +43,7 @@ from moot.runtime.presence import present
 from moot.runtime.rehearsal import missing_words, rehearse
 from moot.runtime.replay import Proof, prove, rerun
 from moot.runtime.runtime import Runtime
+from moot.runtime.spending import call_once, check_budget
 from moot.runtime.turns import read_guidance
 from moot.runtime.worker import Worker
 from moot.store import DatabaseStatus
@@ -84,9 +86,11 @@ class App:
             self.models.embedder,
             templates=self._own_templates,
             is_demonstration=self.is_demonstration,
+            private=settings.private_debates,
         )
         self.tools: dict[str, Tool] = {}
-        self._casting = Casting(self.config, environ, self.models)
+        self.ceilings = settings.ceilings  # set before `runtime` is used, if they are to differ
+        self._casting = Casting(self.config, environ, self.models, lambda: self.ceilings)
         self._runtime: Runtime | None = None
 
     @cached_property
@@ -115,6 +119,7 @@ class App:
                 tools=self.tools,
                 observer=self.telemetry,
                 now=self._backend.now,
+                ceilings=self.ceilings,
             )
         return self._runtime
 
@@ -202,22 +207,43 @@ class App:
 
     def plan(self, request: Request) -> Plan:
         """Check and complete a request. Writes nothing; raises InputError."""
-        return plan(request, self.default_format, self.config, self._casting)
+        return plan(request, self.default_format, self.config, self._casting, self.ceilings)
+
+    async def check_budget(self, token_id: str) -> None:
+        """See `moot.runtime.spending.check_budget`."""
+        await check_budget(self.runtime.store, self.ceilings, token_id)
+
+    async def call(self, spec: str, call: Call, *, token_id: str) -> Reply:
+        """See `moot.runtime.spending.call_once`."""
+        return await call_once(self.runtime.store, self.models, self.ceilings, spec, call, token_id=token_id)
+
+    def only_of(self, token_id: str) -> str | None:
+        """The token whose debates alone a caller who is no admin may see; None: everyone's."""
+        return token_id if self.settings.private_debates else None
 
     async def create(
-        self, plan: Plan, *, by: str | None = None, debate_id: str | None = None, remedy: str = RECALL
+        self,
+        plan: Plan,
+        *,
+        by: str | None = None,
+        token_id: str = "",
+        debate_id: str | None = None,
+        remedy: str = RECALL,
     ) -> Debate:
         """Store a new debate. `by` defaults to this machine's user, `debate_id` to a new id. `remedy` says how the
-        debaters are told of an earlier decision, in the words of the caller's interface."""
+        debaters are told of an earlier decision, in the words of the caller's interface. Raises OverBudget if the
+        token's budget is used up."""
+        await self.check_budget(token_id)
         replayed = [await self._replayed(seat.model) for seat in plan.cast if seat.model.startswith("replay:")]
         metadata: Json = {"demonstration": True} if any(map(self.is_demonstration, replayed)) else {}
-        lookup = await self._precedent(plan, demonstration=plan.demonstration or bool(metadata))
+        lookup = await self._precedent(plan, self.only_of(token_id), demonstration=plan.demonstration or bool(metadata))
         return await self.runtime.create(
             topic=plan.topic,
             format=plan.format,
             config=plan.config,
             cast=plan.cast,
             initiated_by=person() if by is None else by,
+            token_id=token_id,
             debate_id=debate_id,
             metadata=metadata | _precedent_metadata(lookup, tell=bool(plan.config.get("recall_decisions"))),
             notes=_precedent_notes(lookup, "" if plan.config.get("recall_decisions") else remedy),
@@ -231,14 +257,19 @@ class App:
         *,
         guidance: str | None = None,
         by: str | None = None,
+        token_id: str = "",
         fork_id: str | None = None,
     ) -> Debate:
-        """Branch a debate off at a step. `guidance` reaches the step asked anew and all after it."""
+        """Branch a debate off at a step. `guidance` reaches the step asked anew and all after it. Raises OverBudget if
+        the token's budget is used up."""
+        await self.check_budget(token_id)
+        check_asked(self.ceilings, changes)
         words = None if guidance is None else read_guidance(guidance)
         by = person() if by is None else by
         parent = await self.runtime.store.get(debate_id)
         format_ = formats.get(parent.format)
         settings = read(format_.settings, merged(parent.config, changes))
+        settings = settings.model_copy(update=missing(self.ceilings, dict(settings)))
         cast, _ = self._casting.cast(format_, settings, self._casting.kept(format_, parent, settings, changes))
         # The turns taken over stay those of a demonstration model. They were asked with the parent's precedent, so the
         # fork must have the same.
@@ -251,6 +282,7 @@ class App:
             config=settings.model_dump(mode="json"),
             cast=cast,
             initiated_by=by,
+            token_id=token_id,
             metadata=metadata,
             debate_id=fork_id,
         )
@@ -399,12 +431,13 @@ class App:
         folder = user_file(self.environ).parent / "templates"
         return folder if folder.is_dir() else None
 
-    async def _precedent(self, plan: Plan, *, demonstration: bool) -> PrecedentLookup | None:
-        """Look for an earlier decision on the question. A failed search does not keep the debate from starting."""
+    async def _precedent(self, plan: Plan, token: str | None, *, demonstration: bool) -> PrecedentLookup | None:
+        """Look for an earlier decision on the question; with `token`, among the debates made with it. A failed search
+        does not keep the debate from starting."""
         if not plan.looks_back:
             return None
         try:
-            return await self.memory.past.precedent(plan.topic, demonstration=demonstration)
+            return await self.memory.past.precedent(plan.topic, demonstration=demonstration, token=token)
         except NotWritable:
             raise
         except StoreError as error:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
 from moot.config import Config
 from moot.core.errors import InputError
-from moot.core.settings import DebateSettings, read
+from moot.core.settings import Ceilings, DebateSettings, read
 from moot.core.types import Debate, Sampling, SeatSpec, Tier
 from moot.folders import weights_dir
 from moot.formats import Format, overridden
 from moot.models.choice import Choice, choose, installed_in_ollama, is_small, shortage
 from moot.models.registry import ModelRegistry
 from moot.models.spec import missing_key
+from moot.runtime.spending import check_price
 
 
 class Casting:
-    def __init__(self, config: Config, environ: Mapping[str, str], models: ModelRegistry) -> None:
+    def __init__(
+        self,
+        config: Config,
+        environ: Mapping[str, str],
+        models: ModelRegistry,
+        ceilings: Callable[[], Ceilings] = Ceilings,
+    ) -> None:
         self._config, self._environ, self._models = config, environ, models
+        self._ceilings = ceilings
 
     def choose(self, tier: Tier, explicit: str | None, format: str) -> Choice:
         """The model for a tier, and why it is chosen."""
@@ -68,6 +76,7 @@ class Casting:
     def _check(self, spec: str, settings: DebateSettings, sampling: Sampling) -> None:
         self.check_usable(spec)
         self._models.check_sampling(spec, sampling)
+        check_price(self._models, self._ceilings(), spec)
         if settings.max_cost_usd is not None and self._models.price(spec) is None:
             raise InputError(
                 f"The price of {spec} is not known, so max_cost_usd can't be kept. "

@@ -45,7 +45,13 @@ _ROLE_MODELS = ("model_debater", "model_judge")
 _PATHS = ("database_url", "data_dir", "templates_dir", "trust_projects")  # relative to the file that sets them
 # All else that a project's file may set is numbers: a text could name a place.
 _PROJECT_TEXTS = ("format", "model", *_ROLE_MODELS, "defaults", "presets", "rate_limits")
+# Refused in a project's file, even in a trusted one.
+_NEVER = {
+    "trust_projects": "a project can't trust itself",
+    "ceilings": "a project can't say what its debates may use at most",
+}
 _EFFECTS = {
+    "private_debates": "change who sees your debates",
     "embedder": "send your past decisions to an embedder of its choice",
     **dict.fromkeys(("serve_host", "serve_hosts", "serve_tokens"), "let others reach your server"),
     **dict.fromkeys(("traces", "trace_content"), "send traces elsewhere"),
@@ -226,10 +232,9 @@ def _same(one: Path, other: Path) -> bool:
 
 def _read_project(path: Path, user: Path, trusted: Sequence[str]) -> _Layer:
     layer = _read_file("project", path)
-    if "trust_projects" in layer.values:
-        raise InputError(
-            f"In {path}: a project can't trust itself. Put trust_projects into {user} or {variable('trust_projects')}."
-        )
+    for name, refusal in _NEVER.items():
+        if name in layer.values:
+            raise InputError(f"In {path}: {refusal}. Put {name} into {user} or {variable(name)}.")
     folder = path.parent
     if not any(folder.is_relative_to(os.path.realpath(os.path.expanduser(each))) for each in trusted):
         _refuse_reach(layer.values, path, user)

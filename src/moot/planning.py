@@ -9,7 +9,8 @@ from typing import Any
 from moot import formats
 from moot.casting import Casting
 from moot.config import Config
-from moot.core.settings import DebateSettings, read
+from moot.core.ceilings import check_asked, missing
+from moot.core.settings import Ceilings, DebateSettings, read
 from moot.core.types import Debate, Json, SeatSpec
 from moot.formats import Format
 from moot.models.choice import is_demonstration
@@ -46,18 +47,20 @@ class Plan:
         )
 
 
-def plan(request: Request, default_format: str, config: Config, casting: Casting) -> Plan:
-    """Check and complete a request. Raises InputError."""
+def plan(request: Request, default_format: str, config: Config, casting: Casting, ceilings: Ceilings) -> Plan:
+    """Check and complete a request. What it asks for above a ceiling is refused; what is above one by default, or
+    by the configuration, is lowered. Raises InputError."""
+    check_asked(ceilings, request.settings)
     topic = read_topic(request.topic)
     picked = format_for(replace(request, topic=topic), default_format)
     format_ = formats.get(picked.format)
     notes = [] if request.format == picked.format else [f"Format {format_.name}, because {picked.reason}."]
     effort = format_.efforts.get(request.effort, {}) if request.effort else {}
     given = merged(merged(config.debate(format_.name), effort), request.settings)
-    settings = _settled(format_, given, topic)
+    settings = _settled(format_, given, topic, ceilings)
     cast, reasons = casting.cast(format_, settings)
     if format_.small and any(seat.small and seat.voice for seat in cast):
-        settings = _settled(format_, merged(format_.small, given), topic)
+        settings = _settled(format_, merged(format_.small, given), topic, ceilings)
         cast, reasons = casting.cast(format_, settings)
         notes += [format_.small_note] if format_.small_note and not format_.small.keys() <= given.keys() else []
     return Plan(
@@ -71,6 +74,7 @@ def plan(request: Request, default_format: str, config: Config, casting: Casting
     )
 
 
-def _settled(format_: Format, given: Mapping[str, Any], topic: str) -> DebateSettings:
+def _settled(format_: Format, given: Mapping[str, Any], topic: str, ceilings: Ceilings) -> DebateSettings:
     settings = read(format_.settings, given)
-    return settings if format_.settle is None else format_.settle(settings, topic)
+    settings = settings if format_.settle is None else format_.settle(settings, topic)
+    return settings.model_copy(update=missing(ceilings, dict(settings)))

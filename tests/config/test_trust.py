@@ -63,6 +63,13 @@ class TestTrust:
         assert "can't trust itself" in place.refused(project=said)
         assert "can't trust itself" in place.refused(user=said, project=said)
 
+    def test_a_project_sets_no_ceilings_even_when_it_is_trusted(self, place):
+        raised, trusted = {"ceilings": {"day_usd": 1000}}, {"trust_projects": [str(place.folder)]}
+        for user in (None, trusted):
+            assert "can't say what its debates may use" in place.refused(user, raised)
+        own = place.load({"ceilings": {"day_usd": 5.0, "debate_usd": "none"}}, {}, {"MOOT_CEILINGS": "{day_usd: 7}"})
+        assert own.settings.ceilings.model_dump(exclude_none=True) == {"day_usd": 7, "debate_usd": "none"}
+
     def test_the_file_that_the_user_names_is_the_users(self, place: Place) -> None:
         place.project.write_text("database_url: x.db")
         config = load({"MOOT_CONFIG": str(place.project)}, folder=place.folder)
@@ -90,6 +97,7 @@ class TestTrust:
         }
         # A new setting that is no number has to be thought about: refused, until it is listed.
         assert set(Settings.model_fields) - {*values, *numbers} == {
+            "ceilings",
             "chat_on_disconnect",
             "database_url",
             "data_dir",
@@ -98,6 +106,7 @@ class TestTrust:
             "log_level",
             "metrics_host",
             "metrics_port",
+            "private_debates",
             "serve_host",
             "serve_hosts",
             "serve_tokens",

@@ -36,21 +36,23 @@ HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"na
 
 
 @asynccontextmanager
-async def inside(folder: Path, **settings: Any) -> AsyncIterator[Client]:
+async def inside(folder: Path, scopes: tuple[str, ...] = ("admin",), **settings: Any) -> AsyncIterator[Client]:
     """A service without a transport."""
     values = {"model": answers_file(folder), **settings}
     async with an_app(folder, **values) as app:
         runs = dispatcher_of(app)
         await app.runtime.store.open()
         service = ToolService(app, runs, asyncio.Event())
-        async with Client(make_server(service, lambda _: LocalCaller("ann"))) as client:
+        async with Client(make_server(service, lambda _: LocalCaller("ann", scopes))) as client:
             yield client
 
 
 @asynccontextmanager
-async def over_stdio(folder: Path, model: str = "sim:", **more: Any) -> AsyncIterator[Client]:
+async def over_stdio(
+    folder: Path, model: str = "sim:", flags: tuple[str, ...] = ("--scope", "read,run,decide"), **more: Any
+) -> AsyncIterator[Client]:
     parameters = StdioServerParameters(
-        command=MOOT, args=["mcp"], env={**environ(folder), "MOOT_MODEL": model}, cwd=str(folder)
+        command=MOOT, args=["mcp", *flags], env={**environ(folder), "MOOT_MODEL": model}, cwd=str(folder)
     )
     async with Client(parameters, **more) as client:
         yield client
@@ -196,7 +198,7 @@ def test_a_client_that_leaves_over_stdio_finds_its_debate_going_on_when_it_comes
     async def main() -> None:
         judge = Held(tmp_path)
         asked = {"question": QUESTION, "format": "duel", "settings": {"model_judge": judge.model}}
-        async with over_stdio(tmp_path) as client:
+        async with over_stdio(tmp_path, flags=("--scope", "admin")) as client:
             made = await called(client, "start_debate", **asked)
             turns = 0
             while turns < 14:  # all that the debaters can do without the judge
@@ -204,7 +206,7 @@ def test_a_client_that_leaves_over_stdio_finds_its_debate_going_on_when_it_comes
                 turns = standing["turns"]
             assert standing["status"] == "running"
         # Its process is gone. The next one goes on with the debate at once.
-        async with over_stdio(tmp_path) as client:
+        async with over_stdio(tmp_path, flags=("--scope", "admin")) as client:
             between = await called(client, "debate_status", debate_id=made["id"])
             assert (between["status"], between["turns"]) == ("running", 14)
             judge.release()
@@ -237,7 +239,7 @@ def test_a_server_that_is_ended_over_stdio_loses_nothing(tmp_path, how):
         _, errors = await process.communicate()
         assert process.returncode == (0 if how == "terminate" else -9), errors
         assert b"Traceback" not in errors
-        async with over_stdio(tmp_path) as client:
+        async with over_stdio(tmp_path, flags=("--scope", "admin")) as client:
             assert (await awaited(client, found[0].decode()))["turns"] == 30
 
     asyncio.run(main())

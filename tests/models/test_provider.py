@@ -127,10 +127,27 @@ def test_a_cut_off_answer_says_so(protocol: str) -> None:
         assert ask(endpoint(wire, protocol)).finish_reason == "length"
 
 
+@pytest.mark.parametrize("text", ["word " * 3600 + "!", "你好" * 9000], ids=["words", "chinese"])
+def test_a_figure_that_no_tokenizer_gives_is_not_believed(text: str) -> None:
+    with Wire(Say(text, tokens=(1, 10, 0))) as wire:
+        reply = ask(endpoint(wire, "openai"), text="Say much." * 100)
+    assert reply.usage.estimated
+    assert reply.usage.tokens_out == -(-len(text) // 4)
+    assert reply.usage.tokens_in > 200
+
+
+@pytest.mark.parametrize("text", ["Yes, and at length. " * 50, "=" * 2000, "\n\n   " + " " * 3000 + "x"])
+def test_a_figure_that_may_be_right_is_believed(text: str) -> None:
+    with Wire(Say(text, tokens=(20, 80, 0))) as wire:
+        reply = ask(endpoint(wire, "openai"))
+    assert not reply.usage.estimated
+    assert reply.usage.tokens_out == 80
+
+
 def test_missing_usage_is_estimated() -> None:
     with Wire(Say("Eight ch", tokens=None)) as wire:
         reply = ask(endpoint(wire, "openai"), text="four" * 5)
-    assert reply.usage == Usage(tokens_in=5, tokens_out=2, cost_usd=None)
+    assert reply.usage == Usage(tokens_in=5, tokens_out=2, cost_usd=None, estimated=True)
 
 
 @both

@@ -262,3 +262,63 @@ def test_a_debate_that_another_process_drives_is_followed(tmp_path):
     assert [(each["seq"], each["type"], each["key"] or None) for each in seen] == [
         (each["seq"], each["type"], each["key"]) for each in printed
     ]
+
+
+def test_a_server_says_what_a_debate_may_cost_and_keeps_to_it(tmp_path):
+    with serving(tmp_path, "--ceiling", "day_usd=20") as server:
+        said = (tmp_path / "serve.err").read_text()
+        assert "A debate may cost $5.00; all together a day $20.00 at most." in said
+        budget = server.client.get("/v1/session").json()["budget"]
+        assert (budget["debate_usd"], budget["left_usd"]) == (5.0, 20.0)
+        asked = {"topic": "Tea?", "format": "classic", "settings": {"max_cost_usd": 5.5}}
+        refused = server.client.post("/v1/debates", json=asked)
+        assert refused.status_code == 422
+        made = server.client.post("/v1/debates", json={**asked, "settings": {}, "start": False}).json()
+        assert made["settings"]["max_cost_usd"] == 5.0
+    for wrong, why in (
+        ("day_usd", "name=value"),
+        ("dy_usd=1", "There is no ceiling 'dy_usd'"),
+        ("day_usd=-1", "day_usd"),
+    ):
+        refused = run(tmp_path, "serve", "--port", "0", "--ceiling", wrong)
+        assert refused.returncode == 2
+        assert why in refused.stderr
+
+
+def test_tokens_expire_are_rotated_and_show_it(tmp_path):
+    made = run(tmp_path, "token", "create", "ci", "--scope", "read", "--expires", "90d")
+    assert "It ends on " in made.stderr
+    old = made.stdout.strip()
+    again = run(tmp_path, "token", "rotate", "ci", "--grace", "1h")
+    new = again.stdout.strip()
+    assert new.startswith("moot_")
+    assert new != old
+    assert "The old one is valid for another 1h 00m. It ends on " in again.stderr
+    with serving(tmp_path) as server:
+        for secret, status in ((old, 200), (new, 200), ("moot_x", 401)):
+            answer = server.client.get("/v1/debates", headers={"Authorization": f"Bearer {secret}"})
+            assert answer.status_code == status
+        run(tmp_path, "token", "rotate", "ci")
+        for secret in (old, new):
+            answer = server.client.get("/v1/debates", headers={"Authorization": f"Bearer {secret}"})
+            assert answer.status_code == 401
+    listed = run(tmp_path, "token", "list").stdout
+    assert "just now" in listed
+    assert "ENDS" in listed
+    for args, why in (
+        (("create", "x", "--expires", "soon"), "is no length of time"),
+        (("create", "x", "--expires", "0d"), "is no length of time"),
+        (("rotate", "nobody"), "There is no token 'nobody'"),
+    ):
+        refused = run(tmp_path, "token", *args)
+        assert refused.returncode == 2
+        assert why in refused.stderr
+
+
+def test_status_shows_what_was_spent_today(tmp_path):
+    model = "sim:?seed=3&tokens=150&price_in=2&price_out=10"
+    assert run(tmp_path, "debate", "Tea?", "--format", "classic", "--model", model).returncode == 0
+    spent = json.loads(run(tmp_path, "status", "--json").stdout)["spending"]
+    assert spent["cost_usd"] > 0
+    assert spent["callers"] == [{"name": None, **{name: spent[name] for name in spent["callers"][0] if name != "name"}}]
+    assert re.search(r"^today +\$0\.\d+ and [\d,]+ tokens written$", run(tmp_path, "status").stdout, re.MULTILINE)

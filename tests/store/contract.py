@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.store.contract_access import AccessContract
+from tests.store.contract_budgets import BudgetsContract
 from tests.store.contract_debates import DebatesContract
 from tests.store.contract_memories import MemoriesContract
 from tests.store.contract_people import PeopleContract
@@ -15,7 +16,7 @@ from tests.store.contract_steps import StepsContract
 from tests.store.samples import Clock
 
 
-class StoreContract(DebatesContract, StepsContract, PeopleContract, MemoriesContract, AccessContract):
+class StoreContract(DebatesContract, StepsContract, PeopleContract, MemoriesContract, AccessContract, BudgetsContract):
     """`run` opens a store with the manual clock, runs the coroutine on it, and closes it."""
 
     @pytest.fixture

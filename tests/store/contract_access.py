@@ -40,6 +40,42 @@ class AccessContract:
 
         run(check)
 
+    def test_a_rotated_token_is_found_by_both_secrets_until_the_old_one_ends(self, run, clock):
+        async def check(store: Store):
+            token = AccessToken(id="1", name="ann", hash="old", scopes=("read",))
+            await store.add_token(token)
+            await store.add_token(replace(token, id="s", hash="hs", parent="1", expires_at=clock.now + 1000))
+            made = await store.rotate_token("1", "new", grace_seconds=60, expires_at=clock.now + 90)
+            assert made is not None
+            assert (made.id, made.hash, made.expires_at) == ("1", "new", clock.now + 90)
+            for found in ("old", "new", "hs"):
+                assert (await store.token(found)) is not None
+            clock.now += 60
+            assert await store.token("old") is None
+            assert await store.token("hs") is None
+            assert (await store.token("new")).name == "ann"
+            clock.now += 30
+            assert await store.token("new") is None
+            assert [each.name for each in await store.tokens()] == ["ann"]
+            assert await store.rotate_token("2", "x", grace_seconds=0, expires_at=None) is None
+
+        run(check)
+
+    def test_a_tokens_use_is_recorded_at_most_once_a_minute(self, run, clock):
+        async def check(store: Store):
+            token = AccessToken(id="1", name="ann", hash="h", scopes=("read",))
+            session = replace(token, id="s", hash="hs", parent="1", expires_at=clock.now + 1000)
+            await store.add_token(token)
+            await store.add_token(session)
+            began = clock.now
+            for seconds, last in ((0, began), (59, began), (60, began + 60)):
+                clock.now = began + seconds
+                await store.touch_token(session)
+                assert (await store.token("h")).last_used_at == last
+                assert (await store.token("hs")).last_used_at == last
+
+        run(check)
+
     def test_the_first_request_holds_an_idempotency_key(self, run, clock):
         async def check(store: Store):
             one, two = (IdempotencyKey(key="k", hash=f"h{n}", debate_id=f"d{n}") for n in (1, 2))

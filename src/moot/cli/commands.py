@@ -43,7 +43,7 @@ COMMANDS: dict[str, Command] = {
     "templates": Command("search", "Show the reasoning templates, or the whole of one."),
     "serve": Command("serve", "Serve the HTTP API until it is stopped; debates run in it."),
     "mcp": Command("mcp", "Serve an MCP client on standard input and output; debates run in it."),
-    "token": Command("token", "Make, list or revoke tokens for the HTTP API."),
+    "token": Command("token", "Make, list, rotate or revoke tokens for the HTTP API."),
     "worker": Command("worker", "Drive debates from a shared PostgreSQL database until it is stopped."),
     "status": Command("status", "Show the state of debates, workers and the queue, and what needs attention."),
     "doctor": Command("check", "Check models, database, memory and formats before they are needed."),

@@ -209,7 +209,23 @@ def _templates(parser: Parser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="print this one")
 
 
+def _ceiling(parser: Parser) -> None:
+    parser.add_argument(
+        "--ceiling", metavar="NAME=VALUE", action="append", default=[],
+        help="what debates may use at most, such as day_usd=20; can be repeated (see docs/config.md)",
+    )  # fmt: skip
+
+
+def _mcp(parser: Parser) -> None:
+    parser.add_argument(
+        "--scope", metavar="SCOPES", default="read,run",
+        help="what the client may do, comma-separated: read, run, decide, admin (default: read,run)",
+    )  # fmt: skip
+    _ceiling(parser)
+
+
 def _worker(parser: Parser) -> None:
+    _ceiling(parser)
     parser.add_argument("--debates", metavar="N", type=_whole, help="how many at once (default: see `moot config`)")
     parser.add_argument(
         "--metrics-port", metavar="N", type=_whole, help="show metrics for Prometheus on this port; 0: any that is free"
@@ -247,15 +263,27 @@ def _serve(parser: Parser) -> None:
         "--port", metavar="PORT", type=_whole, help="the port; 0 takes any that is free (default: 8421)"
     )
     parser.add_argument("--open", action="store_true", help="open it in the browser")
+    _ceiling(parser)
 
 
 def _token(parser: Parser) -> None:
-    parser.add_argument("action", choices=("create", "list", "revoke"), metavar="ACTION", help="create, list or revoke")
+    parser.add_argument(
+        "action",
+        choices=("create", "list", "rotate", "revoke"),
+        metavar="ACTION",
+        help="create, list, rotate or revoke",
+    )
     parser.add_argument("name", nargs="?", metavar="NAME", help="the token's name: the person or program that uses it")
     parser.add_argument(
         "--scope", metavar="SCOPES", default="read,run,decide",
         help="comma-separated: read, run, decide, admin (default: read,run,decide)",
     )  # fmt: skip
+    parser.add_argument("--expires", metavar="AGE", help="when it ends, such as 90d or 12h (default: never)")
+    parser.add_argument(
+        "--grace",
+        metavar="AGE",
+        help="how long the old secret of a rotated token stays valid, such as 1h (default: not)",
+    )
 
 
 def _config(parser: Parser) -> None:
@@ -291,6 +319,7 @@ _FLAGS: dict[str, Callable[[Parser], None]] = {
     "search": _search,
     "templates": _templates,
     "serve": _serve,
+    "mcp": _mcp,
     "token": _token,
     "worker": _worker,
     "status": _status,

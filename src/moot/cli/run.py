@@ -76,6 +76,7 @@ async def resume(args: Namespace) -> int:
     async with open_app(args, download) as app:
         found = await find_debate(app, args.id)
         app.check(found)  # refused before anything changes, rather than failed at the first step
+        await app.check_budget(found.token_id)
         if args.detach:
             return await _hand_over(app, found)
         pending = found.status == "pending"
@@ -87,6 +88,7 @@ async def retry(args: Namespace) -> int:
     async with open_app(args, download) as app:
         found = await find_debate(app, args.id)
         app.check(found)  # refused before anything changes, rather than failed at the first step
+        await app.check_budget(found.token_id)
         return await drive(app, args, found, app.runtime.retry, download)
 
 

@@ -9,7 +9,8 @@ from moot.app import App
 from moot.cli.commands import DONE
 from moot.cli.download import Download
 from moot.cli.printer import note
-from moot.cli.session import configure_logging, open_app, open_database
+from moot.cli.session import ceilings_of, configure_logging, open_app, open_database
+from moot.core.ceilings import debate_usd
 from moot.core.errors import InputError
 from moot.core.settings import Settings, read
 
@@ -25,6 +26,7 @@ async def serve(args: Namespace) -> int:
         flags = {"serve_host": args.host, "serve_port": args.port}
         given = {name: value for name, value in flags.items() if value is not None}
         app.settings = settings = read(Settings, app.settings.model_dump() | given)
+        app.ceilings = ceilings_of(app, args)
         configure_logging(app)
         if demands_token(app, settings.serve_host) and not await _has_tokens(app):
             raise InputError(
@@ -36,6 +38,7 @@ async def serve(args: Namespace) -> int:
         url = address_of(bound, settings.serve_host)
         server = Server(create_app(app, host=settings.serve_host), behind_proxy=bool(settings.serve_hosts))
         print(f"moot listens on {url}", flush=True)
+        note(_ceilings(app))
         note("Ctrl-C ends it: steps in flight finish first, and debates go on when it is started again.")
         if app.queue is None:  # debates run here
             asyncio.get_running_loop().call_later(WARM_UP_SECONDS, app.warm_up)
@@ -44,6 +47,21 @@ async def serve(args: Namespace) -> int:
         await server.run_on(bound)
         note("Ended. Debates that were running go on when moot serve is started again.")
     return DONE
+
+
+def _ceilings(app: App) -> str:
+    """The ceilings, in a sentence."""
+    most, debate = app.ceilings, debate_usd(app.ceilings)
+    parts = [f"A debate may cost ${debate:,.2f}"] if debate is not None else []
+    parts += [
+        f"{what} {f'${value:,.2f}' if unit == 'usd' else f'{value:,} output tokens'}"
+        for what, name in (("a debate", "debate"), ("a caller a day", "caller"), ("all together a day", "day"))
+        for unit in ("usd", "tokens")
+        if (name, unit) != ("debate", "usd") and (value := getattr(most, f"{name}_{unit}")) is not None
+    ]
+    if not parts:
+        return "Nothing limits what debates may cost. Set `ceilings` to change that."
+    return f"{'; '.join(parts)} at most. The setting `ceilings` changes that."
 
 
 async def _has_tokens(app: App) -> bool:

@@ -14,7 +14,9 @@ from moot.app import App
 from moot.cli.download import Download
 from moot.cli.printer import replace_unprintable
 from moot.config import Config, load
+from moot.core.ceilings import for_server
 from moot.core.errors import InputError, NoSuchDebate, StoreError
+from moot.core.settings import Ceilings, read
 from moot.core.types import Debate
 from moot.runtime.runtime import Runtime
 
@@ -36,6 +38,19 @@ def load_config(args: Namespace, environ: Mapping[str, str]) -> Config:
     if args.db is not None and not args.db.strip():
         raise InputError("--db is empty. Give the path of a file, or the address of a PostgreSQL database.")
     return load(environ, flags={} if args.db is None else {"database_url": ("--db", args.db)})
+
+
+def ceilings_of(app: App, args: Namespace, *, server: bool = True) -> Ceilings:
+    """The ceilings of a command that runs for others: the configured ones, those given as `--ceiling NAME=VALUE`, and
+    for a `server` the default."""
+    given = app.settings.ceilings.model_dump(exclude_none=True)
+    for pair in args.ceiling:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise InputError(f"--ceiling takes name=value, for example --ceiling day_usd=20; this is {pair!r}.")
+        given[name.strip()] = value.strip()
+    ceilings = read(Ceilings, given, "ceiling")
+    return for_server(ceilings) if server else ceilings
 
 
 async def open_database(app: App) -> Runtime:

@@ -10,6 +10,7 @@ from moot.app import App
 from moot.cli.commands import DONE, FAILED
 from moot.cli.printer import Printer, Span, make_printer
 from moot.cli.session import open_app
+from moot.cli.spending import in_lines, spent_today
 from moot.cli.views import print_json
 from moot.cli.words import ago, count, duration
 from moot.core.errors import InputError, StoreError
@@ -30,13 +31,14 @@ async def status(args: Namespace) -> int:
         try:
             condition = await app.condition()
             overview = await app.overview(DAY) if condition.version == condition.newest else None
+            spent = await spent_today(app) if overview is not None and condition.version else None
         except StoreError as error:
             raise InputError(str(error)) from error
         problems = list(_problems(condition, overview))
         if args.json:
-            print_json(_json(condition, overview, problems, app), indent=2)
+            print_json({**_json(condition, overview, problems, app), "spending": spent}, indent=2)
         else:
-            _print(make_printer(), condition, overview, problems, app)
+            _print(make_printer(), condition, overview, problems, app, spent)
     return FAILED if problems else DONE
 
 
@@ -74,13 +76,20 @@ def _cure(overview: Overview) -> str:
 
 
 def _print(
-    out: Printer, condition: DatabaseStatus, overview: Overview | None, problems: Sequence[str], app: App
+    out: Printer,
+    condition: DatabaseStatus,
+    overview: Overview | None,
+    problems: Sequence[str],
+    app: App,
+    spent: Json | None,
 ) -> None:
     schema = "none yet" if not condition.version else f"schema {condition.version}"
     current = ", current" if condition.version == condition.newest else ""
     _line(out, "database", f"{condition.place} ({schema}{current})")
     if overview is not None and condition.version:
         _print_overview(out, overview, app)
+    for number, text in enumerate(() if spent is None else in_lines(spent)):
+        _line(out, "" if number else "today", text)
     if not problems:
         out.line(("All is well.", "green"))
     for problem in problems:

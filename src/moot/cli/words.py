@@ -7,7 +7,7 @@ import datetime
 from moot import formats
 from moot.cli.commands import CANCELED, DONE, FAILED, STOPPED
 from moot.core import lifecycle
-from moot.core.errors import MootError, WrongStatus
+from moot.core.errors import InputError, MootError, WrongStatus
 from moot.core.types import Debate, Status
 
 EXIT_CODES: dict[Status, int] = {"completed": DONE, "failed": FAILED, "canceled": CANCELED}
@@ -26,6 +26,17 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60}m {whole % 60:02}s"
     return f"{whole // 3600}h {whole % 3600 // 60:02}m"
+
+
+AGES = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def read_age(text: str) -> float:
+    """The seconds of `30s`, `15m`, `12h`, `90d` or `2w`. Raises InputError."""
+    number, unit = text.strip()[:-1], text.strip()[-1:]
+    if not (number.isascii() and number.isdecimal() and len(number) < 7 and int(number) and unit in AGES):
+        raise InputError(f"{text!r} is no length of time. Write a number and a unit, such as 90d, 12h, 30m or 2w.")
+    return float(int(number) * AGES[unit])
 
 
 def money(usd: float | None) -> str:

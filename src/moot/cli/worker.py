@@ -9,7 +9,7 @@ from argparse import Namespace
 from contextlib import AsyncExitStack
 
 from moot.cli.commands import DONE
-from moot.cli.session import configure_logging, open_app, open_database
+from moot.cli.session import ceilings_of, configure_logging, open_app, open_database
 from moot.cli.words import count
 from moot.core.settings import Settings, read
 
@@ -22,6 +22,7 @@ async def worker(args: Namespace) -> int:
         flags = {"worker_debates": args.debates, "metrics_port": args.metrics_port}
         given = {name: value for name, value in flags.items() if value is not None}
         app.settings = settings = read(Settings, app.settings.model_dump() | given)
+        app.ceilings = ceilings_of(app, args, server=False)
         configure_logging(app)
         driver = app.worker()  # refused before anything is written
         await open_database(app)

@@ -6,6 +6,7 @@ MootError
 │   ├── UnknownModel
 │   ├── NoSuchDebate
 │   ├── AmbiguousId
+│   ├── OverBudget          a ceiling of the operator is reached: nothing was spent
 │   └── WrongStatus
 ├── ScriptError             a format broke the rules of scripts
 │   └── ScriptChanged       a recorded turn is not what the script asks for now
@@ -72,6 +73,14 @@ class AmbiguousId(InputError):
     def __init__(self, prefix: str, matches: Iterable[str]) -> None:
         shown = ", ".join(m[:13] for m in matches)
         super().__init__(f"{prefix!r} could be any of: {shown}. Type a few more characters.")
+
+
+class OverBudget(InputError):
+    """A ceiling of the operator is reached. `opens_at`: when more may be spent."""
+
+    def __init__(self, message: str, *, opens_at: float) -> None:
+        super().__init__(message)
+        self.opens_at = opens_at
 
 
 class WrongStatus(InputError):

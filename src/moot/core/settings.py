@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 DATABASE_WAIT_SECONDS = 30
 MAX_ANSWER_BYTES = 32_000_000
 MAX_TOPIC_CHARS = 20_000
+SERVER_DEBATE_USD = (
+    5.0  # what a debate may cost where `moot serve` or `moot mcp` runs it, unless the operator says else
+)
+NO_CEILING = "none"
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -80,6 +84,20 @@ class RateLimit(Frozen):
     tokens_per_minute: int | None = Field(None, ge=1, le=1_000_000_000)
 
 
+Dollars = Annotated[float, Field(gt=0, le=1_000_000)]
+
+
+class Ceilings(Frozen):
+    """What the operator lets debates use; None: as much as their own limits do. Tokens are output tokens."""
+
+    debate_usd: Dollars | Literal["none"] | None = None  # "none" lifts the default of servers
+    debate_tokens: OutputTokens | None = None
+    caller_usd: Dollars | None = None  # in a day, by one token or by the local user
+    caller_tokens: OutputTokens | None = None
+    day_usd: Dollars | None = None  # in a day, by everyone
+    day_tokens: OutputTokens | None = None
+
+
 class Preset(Frozen):
     """A format with settings of its own, under a name."""
 
@@ -128,6 +146,14 @@ class Settings(Frozen):
     rate_limits: dict[str, RateLimit] = Field(
         default_factory=dict,
         description="for each model or provider, `requests_per_minute` and `tokens_per_minute` of all workers together",
+    )
+    ceilings: Ceilings = Field(
+        default_factory=Ceilings,
+        description="what debates may use at most, whatever is asked for: `debate_usd`, `debate_tokens`, `caller_usd`, "
+        "`caller_tokens`, `day_usd`, `day_tokens`; not from a project's file",
+    )
+    private_debates: bool = Field(
+        False, description="over HTTP, chat and MCP, callers see only their own debates, except with the scope `admin`"
     )
     database_wait_seconds: float = Field(
         DATABASE_WAIT_SECONDS,

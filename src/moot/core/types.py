@@ -68,6 +68,7 @@ class Usage:
     tokens_cached: int = 0  # the part of tokens_in that the provider had cached
     tokens_stored: int = 0  # the part of tokens_in that the provider put into its cache, which can cost extra
     cost_usd: float | None = 0.0  # None: the price is not known
+    estimated: bool = False  # a part was counted by moot: the provider gave no figure, or one that can't be right
 
     def __add__(self, other: Usage) -> Usage:
         known = self.cost_usd is not None and other.cost_usd is not None
@@ -77,6 +78,7 @@ class Usage:
             tokens_cached=self.tokens_cached + other.tokens_cached,
             tokens_stored=self.tokens_stored + other.tokens_stored,
             cost_usd=(self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
+            estimated=self.estimated or other.estimated,
         )
 
     def __sub__(self, other: Usage) -> Usage:
@@ -401,7 +403,8 @@ class Debate:
     updated_at: float = 0.0
     started_at: float | None = None
     completed_at: float | None = None
-    initiated_by: str = ""
+    initiated_by: str = ""  # the name of its token at that time, or of the local user
+    token_id: str = ""  # the token it was made with, which pays for it; empty: the local user
     parent_id: str | None = None
     forked_at: str | None = None  # the key asked anew in a fork
     epoch: int = 0  # the fencing number: raised each time someone takes the debate to drive it

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import aclosing, suppress
 from typing import Protocol
 
 from moot import formats
 from moot.app import App
 from moot.config import masked, reaching, shown
+from moot.core.ceilings import lowered
 from moot.core.errors import InputError, MootError, NoSuchDebate, WrongStatus
 from moot.core.lifecycle import STANDING, DriveVerb, drive_verb, next_step, next_verb
 from moot.core.settings import read
@@ -51,6 +52,12 @@ _TOOLS: Mapping[str, str] = {
 }
 
 
+_NOT_YOURS = (
+    "It waits for a person's answer, which this connection may not give. Ask your user to answer it in moot itself, "
+    "then call wait_for_debate."
+)
+
+
 class Dispatcher(Protocol):
     """Starts or continues a debate, in this process or by workers."""
 
@@ -68,17 +75,31 @@ class Caller(Protocol):
         """The namespace of the caller's idempotency keys."""
         ...
 
+    @property
+    def what(self) -> str:
+        """What an error calls the caller's credential, at the beginning of a sentence."""
+        ...
+
     def may(self, scope: Scope, /) -> bool: ...
+
+    def sees(self, app: App, /) -> str | None:
+        """The token whose debates alone the caller may see; None: everyone's."""
+        ...
 
 
 class LocalCaller:
-    """The user of this machine, who may do everything."""
+    """The program that was started by the user of this machine; `scopes` are what that user lets it do."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self.identity = name, ""
+    what = "This connection"
+
+    def __init__(self, name: str, scopes: Collection[Scope]) -> None:
+        self.name, self.identity, self._scopes = name, "", frozenset(scopes)
 
     def may(self, scope: Scope, /) -> bool:
-        return True
+        return "admin" in self._scopes or scope in self._scopes
+
+    def sees(self, app: App, /) -> str | None:
+        return None if self.may("admin") else app.only_of(self.identity)
 
 
 class ToolService:
@@ -102,17 +123,19 @@ class ToolService:
         if found is not None:
             raise InputError(
                 f"The setting {found[0]} names the model {masked(found[1])[:80]!r}, which has an address or reads "
-                "files; that takes a token with the scope 'admin'. Choose a model of a known provider."
+                "files; that takes the scope 'admin'. Choose a model of a known provider, or leave it out."
             )
         asked = ["start_debate", question, format, settings, effort]
         preset = self.app.settings.presets.get(format or "")
         if preset is not None:
-            format, settings = preset.format, merged(preset.settings, settings)
+            format, settings = preset.format, merged(lowered(self.app.ceilings, preset.settings), settings)
         plan = self.app.plan(Request(topic=question, format=format, settings=settings, effort=effort))
 
         async def make(debate_id: str) -> Debate:
             remedy = 'start_debate with settings {"recall_decisions": true}'
-            return await self.app.create(plan, by=caller.name, debate_id=debate_id, remedy=remedy)
+            return await self.app.create(
+                plan, by=caller.name, token_id=caller.identity, debate_id=debate_id, remedy=remedy
+            )
 
         if key is None:
             made = await make(str(uuid.uuid4()))
@@ -124,65 +147,77 @@ class ToolService:
                 made = await self.dispatcher.dispatch(made.id, "start")
             except WrongStatus:  # a concurrent repetition of the call has started it
                 made = await self.store.get(made.id)
-        return await self._status(made)
+        return await self._status(caller, made)
 
-    async def status(self, debate_id: str) -> DebateStatus:
-        return await self._status(await self.find(debate_id))
+    async def status(self, caller: Caller, debate_id: str) -> DebateStatus:
+        return await self._status(caller, await self.find(caller, debate_id))
 
-    async def wait(self, debate_id: str, seconds: float, report: ReportProgress) -> DebateStatus:
+    async def wait(self, caller: Caller, debate_id: str, seconds: float, report: ReportProgress) -> DebateStatus:
         """Wait until the debate rests, but at most `seconds`."""
-        debate = await self.find(debate_id)
+        debate = await self.find(caller, debate_id)
         with suppress(TimeoutError):
             async with asyncio.timeout(min(seconds, MOST_SECONDS)):
                 await self._follow(debate, report)
-        return await self._status(await self.store.get(debate.id))
+        return await self._status(caller, await self.store.get(debate.id))
 
     async def answer(
         self, caller: Caller, debate_id: str, choice: str | None, text: str, key: str | None
     ) -> DebateStatus:
         _need(caller, "decide")
-        debate = await self.find(debate_id)
+        debate = await self.find(caller, debate_id)
         words: Json = {"text": text, **({} if choice is None else {"choice": choice})}
         await self.app.runtime.answer(debate.id, words, by=caller.name, key=key)
         with suppress(WrongStatus):  # another process has resumed it
             await self.dispatcher.dispatch(debate.id, "resume")
-        return await self._status(await self.store.get(debate.id))
+        return await self._status(caller, await self.store.get(debate.id))
 
     async def guide(self, caller: Caller, debate_id: str, text: str) -> DebateStatus:
         _need(caller, "decide")
-        debate = await self.find(debate_id)
+        debate = await self.find(caller, debate_id)
         await self.app.runtime.guide(debate.id, text, by=caller.name)
-        return await self._status(await self.store.get(debate.id))
+        return await self._status(caller, await self.store.get(debate.id))
 
     async def stop(self, caller: Caller, debate_id: str) -> DebateStatus:
         _need(caller, "run")
-        return await self._status(await self.app.runtime.stop((await self.find(debate_id)).id))
+        return await self._status(caller, await self.app.runtime.stop((await self.find(caller, debate_id)).id))
 
     async def cancel(self, caller: Caller, debate_id: str) -> DebateStatus:
         _need(caller, "run")
-        return await self._status(await self.app.runtime.cancel((await self.find(debate_id)).id))
+        return await self._status(caller, await self.app.runtime.cancel((await self.find(caller, debate_id)).id))
 
     async def resume(self, caller: Caller, debate_id: str) -> DebateStatus:
         """Continue a debate that was stopped, that failed, or whose process is gone."""
         _need(caller, "run")
-        debate = await self.find(debate_id)
+        debate = await self.find(caller, debate_id)
         if not debate.terminal:
             self.app.check(debate)
-        return await self._status(await self.dispatcher.dispatch(debate.id, drive_verb(debate.status) or "resume"))
+            await self.app.check_budget(debate.token_id)
+        return await self._status(
+            caller, await self.dispatcher.dispatch(debate.id, drive_verb(debate.status) or "resume")
+        )
 
     async def page(
-        self, status: Status | None, format: str | None, contains: str | None, limit: int, after: str | None
+        self,
+        caller: Caller,
+        status: Status | None,
+        format: str | None,
+        contains: str | None,
+        limit: int,
+        after: str | None,
     ) -> DebateList:
         if format is not None:
             formats.get(format)
-        page = await self.store.page(status=status, format=format, contains=contains or None, limit=limit, after=after)
+        only = caller.sees(self.app)
+        page = await self.store.page(
+            status=status, format=format, contains=contains or None, token=only, limit=limit, after=after
+        )
         return DebateList(debates=[_item(debate) for debate in page.debates], more=page.next)
 
-    async def search(self, query: str, limit: int) -> PastDecisions:
+    async def search(self, caller: Caller, query: str, limit: int) -> PastDecisions:
         words = " ".join(query.split())
         if not words:
             raise InputError("There is nothing to search for. Give words, or a whole question.")
-        found = await self.app.memory.past.search(words, limit)
+        found = await self.app.memory.past.search(words, limit, token=caller.sees(self.app))
         return PastDecisions(
             found=[
                 PastDecision(
@@ -199,11 +234,11 @@ class ToolService:
             note=found.note,
         )
 
-    async def record(self, debate_id: str) -> str:
-        return render(await self.app.record((await self.find(debate_id)).id))
+    async def record(self, caller: Caller, debate_id: str) -> str:
+        return render(await self.app.record((await self.find(caller, debate_id)).id))
 
-    async def transcript(self, debate_id: str) -> str:
-        debate = await self.find(debate_id)
+    async def transcript(self, caller: Caller, debate_id: str) -> str:
+        debate = await self.find(caller, debate_id)
         events, wording = await self.app.events(debate.id), formats.wording_of(debate)
         return transcript.render(debate, events, wording, demonstration=self.app.is_demonstration(debate))
 
@@ -227,10 +262,10 @@ class ToolService:
         known = self.app.memory.library.templates
         return "\n".join(f"- `{each.front.id}`: {each.front.name}. {each.front.summary}" for each in known)
 
-    async def find(self, debate_id: str) -> Debate:
-        """The debate whose id begins so. Raises InputError."""
+    async def find(self, caller: Caller, debate_id: str) -> Debate:
+        """The debate whose id begins so, among those that the caller may see. Raises InputError."""
         try:
-            return await self.store.get(await self.app.runtime.find(debate_id))
+            return await self.store.get(await self.app.runtime.find(debate_id, caller.sees(self.app)))
         except NoSuchDebate:
             raise InputError(f"There is no debate {debate_id!r}. list_debates has their ids.") from None
 
@@ -256,16 +291,19 @@ class ToolService:
             coming.cancel()  # a generator can only be closed once it no longer runs
             await asyncio.gather(coming, return_exceptions=True)
 
-    async def _status(self, debate: Debate) -> DebateStatus:
+    async def _status(self, caller: Caller, debate: Debate) -> DebateStatus:
         return status_of(
             debate,
             await self.store.gates(debate.id) if debate.status == "waiting" else (),
             demonstration=self.app.is_demonstration(debate),
             interrupted=self.app.runtime.is_interrupted(debate),
+            may_answer=caller.may("decide"),
         )
 
 
-def status_of(debate: Debate, gates: Iterable[Gate], *, demonstration: bool, interrupted: bool) -> DebateStatus:
+def status_of(
+    debate: Debate, gates: Iterable[Gate], *, demonstration: bool, interrupted: bool, may_answer: bool = True
+) -> DebateStatus:
     outcome = debate.outcome
     return DebateStatus(
         headline=outcome.headline if outcome else None,
@@ -291,15 +329,15 @@ def status_of(debate: Debate, gates: Iterable[Gate], *, demonstration: bool, int
         cost_usd=debate.usage.cost_usd,
         record=_record(debate),
         transcript=f"moot://debates/{debate.id}/transcript",
-        next=_next(debate, interrupted=interrupted),
+        next=_next(debate, interrupted=interrupted) if may_answer or debate.status != "waiting" else _NOT_YOURS,
     )
 
 
 def _need(caller: Caller, scope: Scope) -> None:
     if not caller.may(scope):
         raise InputError(
-            f"The token {caller.name!r} lacks the scope {scope!r}. Use one that has it: "
-            f"moot token create NAME --scope read,{scope}"
+            f"{caller.what} lacks the scope {scope!r}, so it may not do this. Ask your user: they can do it in moot "
+            "itself, or give you that scope where they have set moot up."
         )
 
 

@@ -83,8 +83,8 @@ def make_server(service: ToolService, caller_of: CallerOf) -> MCPServer[Any]:
     server = ToolServer("moot", title="moot", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
     _add_running(server, service, caller_of)
     _add_deciding(server, service, caller_of)
-    _add_looking(server, service)
-    _add_resources(server, service)
+    _add_looking(server, service, caller_of)
+    _add_resources(server, service, caller_of)
     return server
 
 
@@ -129,7 +129,7 @@ def _add_running(server: MCPServer[Any], service: ToolService, caller_of: Caller
             await ctx.report_progress(done, message=what)
 
         with _as_tool_error():
-            return await service.wait(debate_id, seconds, report)
+            return await service.wait(caller_of(ctx), debate_id, seconds, report)
 
     @server.tool(title="Stop a debate", annotations=_CHANGES)
     async def stop_debate(ctx: Context[Any, Any], debate_id: DebateId) -> DebateStatus:
@@ -177,15 +177,16 @@ def _add_deciding(server: MCPServer[Any], service: ToolService, caller_of: Calle
             return await service.guide(caller_of(ctx), debate_id, text)
 
 
-def _add_looking(server: MCPServer[Any], service: ToolService) -> None:
+def _add_looking(server: MCPServer[Any], service: ToolService, caller_of: CallerOf) -> None:
     @server.tool(title="State of a debate", annotations=_LOOKS)
-    async def debate_status(debate_id: DebateId) -> DebateStatus:
+    async def debate_status(ctx: Context[Any, Any], debate_id: DebateId) -> DebateStatus:
         """The state of a debate: its status, open questions and outcome."""
         with _as_tool_error():
-            return await service.status(debate_id)
+            return await service.status(caller_of(ctx), debate_id)
 
     @server.tool(title="List debates", annotations=_LOOKS)
     async def list_debates(
+        ctx: Context[Any, Any],
         status: Annotated[Status | None, Field(description="only with this status")] = None,
         format: Annotated[str | None, Field(description="only of this format")] = None,
         contains: Annotated[
@@ -196,16 +197,17 @@ def _add_looking(server: MCPServer[Any], service: ToolService) -> None:
     ) -> DebateList:
         """List debates, newest first."""
         with _as_tool_error():
-            return await service.page(status, format, contains, limit, after)
+            return await service.page(caller_of(ctx), status, format, contains, limit, after)
 
     @server.tool(title="Search past decisions", annotations=_LOOKS)
     async def search_decisions(
+        ctx: Context[Any, Any],
         query: Annotated[str, Field(min_length=1, max_length=1000, description="words, or a whole question")],
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
     ) -> PastDecisions:
         """Find what was decided before, by words and meaning."""
         with _as_tool_error():
-            return await service.search(query, limit)
+            return await service.search(caller_of(ctx), query, limit)
 
     @server.tool(title="List formats", annotations=_LOOKS)
     async def list_formats() -> FormatList:
@@ -213,13 +215,13 @@ def _add_looking(server: MCPServer[Any], service: ToolService) -> None:
         return service.formats()
 
     @server.tool(title="Read a decision record", annotations=_LOOKS)
-    async def read_record(debate_id: DebateId) -> str:
+    async def read_record(ctx: Context[Any, Any], debate_id: DebateId) -> str:
         """The decision record of a completed debate, in Markdown: what was decided and why, the arguments, dissent."""
         with _as_tool_error():
-            return await service.record(debate_id)
+            return await service.record(caller_of(ctx), debate_id)
 
 
-def _add_resources(server: MCPServer[Any], service: ToolService) -> None:
+def _add_resources(server: MCPServer[Any], service: ToolService, caller_of: CallerOf) -> None:
     @server.resource(
         "moot://debates/{debate_id}/record",
         name="record",
@@ -227,9 +229,9 @@ def _add_resources(server: MCPServer[Any], service: ToolService) -> None:
         description="The decision record of a completed debate",
         mime_type="text/markdown",
     )
-    async def record(debate_id: str) -> str:
+    async def record(ctx: Context[Any, Any], debate_id: str) -> str:
         try:
-            return await service.record(debate_id)
+            return await service.record(caller_of(ctx), debate_id)
         except MootError as error:
             raise _resource_error(error) from None
 
@@ -240,9 +242,9 @@ def _add_resources(server: MCPServer[Any], service: ToolService) -> None:
         description="What was said in a debate so far, without private thoughts",
         mime_type="text/markdown",
     )
-    async def transcript(debate_id: str) -> str:
+    async def transcript(ctx: Context[Any, Any], debate_id: str) -> str:
         try:
-            return await service.transcript(debate_id)
+            return await service.transcript(caller_of(ctx), debate_id)
         except MootError as error:
             raise _resource_error(error) from None
 

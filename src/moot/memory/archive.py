@@ -27,9 +27,12 @@ class Archive:
         *,
         templates: Callable[[], Path | None],
         is_demonstration: Callable[[Debate], bool],
+        private: bool = False,
     ) -> None:
-        """The callables are called when their result is first needed. `templates`: the user's folder of templates."""
+        """`private`: debates recall no decisions, which may be others'. The callables are called when their result is
+        first needed. `templates`: the user's folder of templates."""
         self._store, self._embedder, self._templates = store, cache(embedder), templates
+        self._private = private
         self.past = PastDebates(store, self._session, is_demonstration)
         self._index: TemplateIndex | None = None
         self._reported: set[str] = set()  # problems with templates that a note has mentioned
@@ -41,6 +44,8 @@ class Archive:
     async def recall(self, query: str, corpus: Corpus, k: int, /) -> tuple[Recollection, Usage]:
         if corpus == "templates":
             return await self._templates_for(query, k)
+        if self._private:
+            return Recollection(by=BY_WORDS, note="Decisions are private here, so none was looked for."), Usage()
         try:
             found = await self.past.search(query, k, "decided")
         except StoreError as error:

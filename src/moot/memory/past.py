@@ -21,6 +21,7 @@ BEFORE_A_SEARCH = 1024
 CANDIDATES = 50  # by words, and as many by meaning
 MAX_QUERY_WORDS = 128
 PRECEDENT_CANDIDATES = 8
+OTHERS = 8  # how many times as many candidates by meaning where only some may be seen
 
 # "decided": debates that came to a decision, without demonstrations; "demonstrated": the same with demonstrations.
 Kind = Literal["all", "decided", "demonstrated"]
@@ -61,15 +62,17 @@ class PastDebates:
         self._store, self._session, self._is_demonstration = store, session, is_demonstration
         self._vectors: VectorIndex | None = None
 
-    async def search(self, query: str, limit: int, kind: Kind = "all") -> SearchResult:
-        """Find past debates by words and, with an embedder, by meaning."""
+    async def search(self, query: str, limit: int, kind: Kind = "all", *, token: str | None = None) -> SearchResult:
+        """Find past debates by words and, with an embedder, by meaning. `token`: only debates made with it."""
         store, session = self._store(), self._session()
         more = await self._index(store, session, BEFORE_A_SEARCH)
-        hits, near = await self._candidates(store, query, session, kind, max(limit, CANDIDATES))
+        hits, near = await self._candidates(store, query, session, kind, max(limit, CANDIDATES), token)
         weight = weights(hits.document_frequency, hits.total)
         past: list[PastDebate] = []
         for debate_id in dict.fromkeys([*hits.ids, *near]):
             debate = await store.get(debate_id)
+            if token is not None and debate.token_id != token:
+                continue
             shared = coverage(query, decisions.text(debate), weight)
             nearness = near.get(debate_id, 0.0)
             if shared or nearness >= RELATED:
@@ -78,16 +81,17 @@ class PastDebates:
         past.sort(key=lambda each: (-each.score, -(each.debate.completed_at or 0.0)))
         return SearchResult(past=past[:limit], by=session.method, note=session.note, usage=session.usage, more=more)
 
-    async def precedent(self, topic: str, *, demonstration: bool) -> PrecedentLookup:
+    async def precedent(self, topic: str, *, demonstration: bool, token: str | None = None) -> PrecedentLookup:
         """Find an earlier decision on much the same question. A demonstration's verdict is only a precedent for
-        demonstrations."""
+        demonstrations. `token`: only debates made with it."""
         store, session = self._store(), self._session()
         kind: Kind = "demonstrated" if demonstration else "decided"
         topic = decisions.shorten_topic(topic)
         await self._index(store, session, BEFORE_A_DEBATE)
-        hits, near = await self._candidates(store, topic, session, kind, PRECEDENT_CANDIDATES)
+        hits, near = await self._candidates(store, topic, session, kind, PRECEDENT_CANDIDATES, token)
         scores = {debate_id: score for debate_id, score in near.items() if score >= ALIKE}
         by, debates = session.name, [await store.get(debate_id) for debate_id in [*scores] or hits.ids]
+        debates = [debate for debate in debates if token is None or debate.token_id == token]
         if not scores:  # no embedder, or no vectors of these debates yet
             by, weight = BY_WORDS, weights(hits.document_frequency, hits.total)
             shared = {debate.id: overlap(topic, decisions.topic(debate), weight) for debate in debates}
@@ -126,16 +130,18 @@ class PastDebates:
         return True
 
     async def _candidates(
-        self, store: Store, query: str, session: EmbedderSession, kind: Kind, count: int
+        self, store: Store, query: str, session: EmbedderSession, kind: Kind, count: int, token: str | None
     ) -> tuple[Hits, Mapping[str, float]]:
         """The best hits by words; and the nearest by meaning, with their cosines."""
         decided, demonstrations = kind != "all", kind != "decided"
         terms = list(dict.fromkeys(words(query)))[:MAX_QUERY_WORDS]
-        hits = await store.search(terms, count, decided=decided, demonstrations=demonstrations)
+        hits = await store.search(terms, count, decided=decided, demonstrations=demonstrations, token=token)
         vectors = await session.embed([query]) if hits.total else None
         if vectors is None:
             return hits, {}
         if self._vectors is None:
             self._vectors = VectorIndex(session.name)
+        # The index does not know whose a debate is: more are looked at, and the others' are left out.
+        count = count if token is None else OTHERS * count
         near = await self._vectors.nearest(store, vectors[0], count, decided=decided, demonstrations=demonstrations)
         return hits, dict(near)

@@ -20,7 +20,7 @@ from moot.models.answer_size import ENCODINGS, capped
 from moot.models.provider_errors import rejects_schema, translate
 from moot.models.sampling import taken
 from moot.models.spec import is_loopback
-from moot.models.usage import count_chars, estimate_tokens, partial_usage
+from moot.models.usage import counted, partial_usage, telling_chars
 
 if TYPE_CHECKING:
     import httpx2
@@ -131,6 +131,7 @@ class _Received:
         self._began = time.perf_counter()
         self._parts: list[str] = []
         self.chars = 0  # with thinking, which is billed too
+        self.thought_chars = 0
         self.first_token_ms: int | None = None
 
     @property
@@ -154,11 +155,15 @@ class _Received:
                 case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
                     self._add(text)
                 case PartStartEvent(part=ThinkingPart(content=thought)):
-                    self.chars += len(thought)
+                    self._think(thought)
                 case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=thought)):
-                    self.chars += len(thought or "")
+                    self._think(thought or "")
                 case _:
                     pass
+
+    def _think(self, thought: str) -> None:
+        self.chars += len(thought)
+        self.thought_chars += len(thought)
 
     def _add(self, text: str) -> None:
         if not text:
@@ -334,17 +339,20 @@ def _settings(call: Call, endpoint: Endpoint, wire: Wire) -> ModelSettings:
 
 def _reply(call: Call, endpoint: Endpoint, stream: StreamedResponse, said: _Received) -> Reply:
     used = stream.usage
+    # Limits count what a provider reports, so it must be possible: some report nothing, or nonsense.
+    tokens_in, guessed_in = counted(used.input_tokens, sum(telling_chars(each.text) for each in call.messages))
+    tokens_out, guessed_out = counted(used.output_tokens, telling_chars(said.text) + said.thought_chars)
     return Reply(
         text=said.text,
         model=stream.model_name or endpoint.model,
         provider=endpoint.provider,
-        # Some servers report no usage; an estimate keeps token limits working.
         usage=Usage(
-            tokens_in=used.input_tokens or estimate_tokens(count_chars(call.messages)),
-            tokens_out=used.output_tokens or estimate_tokens(said.chars),
-            tokens_cached=used.cache_read_tokens,
-            tokens_stored=used.cache_write_tokens,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            tokens_cached=min(tokens_in, max(0, used.cache_read_tokens)),
+            tokens_stored=min(tokens_in, max(0, used.cache_write_tokens)),
             cost_usd=None,
+            estimated=guessed_in or guessed_out,
         ),
         finish_reason=_finish_reason(stream),
         first_token_ms=said.first_token_ms,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
@@ -10,13 +11,29 @@ from moot.core.errors import ModelError
 from moot.core.types import CHARS_PER_TOKEN, Call, Message, Reply, Usage
 
 NO_USAGE = Usage()
+MOST_CHARS, SLACK_CHARS = 16, 64  # more characters than this a token of a longer text does not have
 ROOM = 4  # how many times its cap an answer may get that was cut off at it
+
+_RUNS = re.compile(r"(\s|[^\w\s])\1{4,}")
 
 E = TypeVar("E", bound=ModelError)
 
 
 def estimate_tokens(chars: int) -> int:
     return -(-chars // CHARS_PER_TOKEN)
+
+
+def counted(reported: int, chars: int) -> tuple[int, bool]:
+    """The tokens of a text of so many characters, and whether they are estimated: where the provider reported none, or
+    fewer than any tokenizer makes of such a text."""
+    if reported * MOST_CHARS + SLACK_CHARS >= chars and reported > 0:
+        return reported, False
+    return max(reported, estimate_tokens(chars)), chars > 0
+
+
+def telling_chars(text: str) -> int:
+    """The length of a text in which repeated characters count a few times at most: one token may stand for many."""
+    return len(_RUNS.sub(r"\1\1\1\1", text))
 
 
 def count_chars(messages: Iterable[Message]) -> int:
@@ -27,7 +44,12 @@ def partial_usage(messages: Iterable[Message], chars_out: int) -> Usage | None:
     """Estimate the usage of a call that broke off. None if it wrote nothing: providers don't bill that."""
     if not chars_out:
         return None
-    return Usage(tokens_in=estimate_tokens(count_chars(messages)), tokens_out=estimate_tokens(chars_out), cost_usd=None)
+    return Usage(
+        tokens_in=estimate_tokens(count_chars(messages)),
+        tokens_out=estimate_tokens(chars_out),
+        cost_usd=None,
+        estimated=True,
+    )
 
 
 def next_attempt(call: Call, used: Usage) -> Call | None:

@@ -6,14 +6,16 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from moot.core.errors import LimitReached, ModelError, StoreError, Superseded
+from moot.core.ceilings import Reserved, daily, within
+from moot.core.errors import LimitReached, ModelError, OverBudget, StoreError, Superseded
 from moot.core.script import Script
+from moot.core.settings import Ceilings
 from moot.core.steps import Ask, AskPerson, Step
-from moot.core.types import Cursor, Debate, Json, Reply, Shown, Turn, Usage, record
+from moot.core.types import Cursor, Debate, Failure, Json, Reply, Shown, Turn, Usage, record
 from moot.formats.format import Format
 from moot.reasoning.fence import clean
 from moot.runtime.budget import Allowance
@@ -56,8 +58,12 @@ class Drive:
         observer: Observer | None = None,
         now: Callable[[], float] = time.time,
         leased_until: float = math.inf,
+        ceilings: Ceilings | None = None,
     ) -> None:
         """`leased_until` is a time of the event loop's clock; see `renewed`."""
+        self._ceilings = ceilings or Ceilings()
+        self._daily = daily(self._ceilings)  # calls are reserved in the store
+        self._over_budget: OverBudget | None = None  # the drive ends because a ceiling of the day is reached
         self.debate, self.format, self._now, self.observer = debate, format_, now, observer
         self.store, self.executors, self.hub = store, executors, hub
         self.waits = False  # it ended because only people can go on
@@ -114,7 +120,7 @@ class Drive:
                 if self._goes and self._leased:
                     if self._guided > len(script.guided):
                         await self._apply_guidance(script)
-                    self._start_open_steps(script)
+                    await self._start_open_steps(script)
                 if self._flying:
                     await self._settle(script, await self._next())
                 elif self._goes and not self._leased:
@@ -124,8 +130,11 @@ class Drive:
             if self._signal == "now":
                 await self._settle(script, self._take_ended())  # or these steps would be paid for again
             await self._conclude(script)
+            if self._signal == "lost":
+                await self._book_lost()
         except Superseded:
             self._signal = "lost"
+            await self._book_lost()
         except StoreError:
             raise  # not even the failure can be stored; what is stored is consistent
         except Exception as error:
@@ -161,18 +170,21 @@ class Drive:
         )
         return script
 
-    def _start_open_steps(self, script: Script) -> None:
+    async def _start_open_steps(self, script: Script) -> None:
+        limits = within(self._ceilings, script.stage.limits)
         for key, step in list(script.open.items()):
             executor = self.executors.of(step)
             if key in self._flying or executor.waits:
                 continue
-            allowance = executor.allow(step, script.stage.limits, self._used(script))
+            allowance = executor.allow(step, limits, self._used(script))
             if isinstance(allowance, LimitReached):
                 if self._reserved:
                     continue  # the steps in flight may use less than they reserve
                 self._flying[key] = None
                 self._end(Ended(step=step, allowance=None, result=allowance, started_at=self._now(), seconds=0.0))
                 continue
+            if self._daily and allowance.tokens and not await self._reserve(key, allowance):
+                return
             self._reserved[key] = allowance
             if executor.live:
                 self.hub.begin(
@@ -182,6 +194,26 @@ class Drive:
             self._flying[key] = asyncio.create_task(
                 self._execute(executor, step, allowance), name=f"{self.debate.short}/{key}"
             )
+
+    async def _reserve(self, key: str, allowance: Allowance) -> bool:
+        """Reserve a call in the store. Returns False when the day's ceilings leave no room for it; then the drive ends,
+        unless calls in flight may use less than they reserve."""
+        self._reserved[key] = allowance
+        refused = await self.store.reserve(
+            self.debate.id, self.debate.token_id, self.debate.epoch, self._in_flight(), self._ceilings
+        )
+        if refused is None and self._goes:
+            return True
+        del self._reserved[key]
+        if refused is not None and not self._reserved:
+            self._over_budget = refused
+            self.signal("finish")
+        return False
+
+    def _in_flight(self) -> Reserved:
+        """The most that the calls in flight may use."""
+        calls = self._reserved.values()
+        return Reserved(cost_usd=sum(each.cost_usd for each in calls), tokens=sum(each.tokens for each in calls))
 
     def _used(self, script: Script) -> Usage:
         """Everything spent, lost and reserved so far: what the limits apply to."""
@@ -264,18 +296,21 @@ class Drive:
         cursor: Cursor | None = None,
     ) -> None:
         done = script.outcome is not None
-        await self._commit(
-            self._changes(
-                turns=turns,
-                cursor=cursor or script.cursor,
-                total_rounds=script.total_rounds,
-                events=[*notes, *shown],
-                shown=len(shown),
-                status="completed" if done else None,
-                outcome=script.outcome,
-                release=done,
-            )
+        changes = self._changes(
+            turns=turns,
+            cursor=cursor or script.cursor,
+            total_rounds=script.total_rounds,
+            events=[*notes, *shown],
+            shown=len(shown),
+            status="completed" if done else None,
+            outcome=script.outcome,
+            release=done,
         )
+        try:
+            await self._commit(changes)
+        except Superseded:
+            self._lost = sum((turn.usage for turn in turns), self._lost)
+            raise
         if self.observer is not None:
             self.observer.kept(self.debate, turns)
 
@@ -346,7 +381,10 @@ class Drive:
             stopped = Shown(type="status", data={"status": "stopped"})
             await self.store.move(self.debate.id, "stopped", expect=("stopping",), events=[stopped])
         else:
-            await self._commit(self._changes(status="stopped", release=True, lost=lost))
+            over = self._over_budget
+            why = {} if over is None else {"error": Failure(kind="limit", message=str(over))}
+            notices = [] if over is None else [Shown(type="notice", data={"text": str(over)})]
+            await self._commit(self._changes(status="stopped", release=True, lost=lost, events=notices, **why))
 
     async def _wait(self, script: Script) -> None:
         """Store the questions to people and release the debate: waiting for an answer costs nothing."""
@@ -380,6 +418,8 @@ class Drive:
             self._signal = "lost"
 
     def _changes(self, **changes: Any) -> Commit:
+        if self._daily:
+            changes["reserved"] = Reserved() if changes.get("release") else self._in_flight()
         return Commit(debate_id=self.debate.id, epoch=self.debate.epoch, **changes)
 
     async def _commit(self, commit: Commit) -> None:
@@ -414,6 +454,13 @@ class Drive:
             if step is not None:
                 lost += self.executors.of(step).cut_off(step, len(flight.text))
         return None if lost == Usage() else lost
+
+    async def _book_lost(self) -> None:
+        """Book what was paid for calls that are cut off because the debate was canceled: no commit can."""
+        lost = self._newly_lost()
+        if lost is not None or (self._daily and self._reserved):
+            with suppress(StoreError):  # what is reserved stays reserved
+                await self.store.book(self.debate.id, self.debate.token_id, self.debate.epoch, lost or Usage())
 
     async def _clear(self) -> None:
         tasks = [task for task in self._flying.values() if task is not None]

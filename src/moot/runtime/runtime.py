@@ -15,6 +15,7 @@ from contextlib import nullcontext, suppress
 from moot.core import lifecycle
 from moot.core.errors import AmbiguousId, InputError, NoSuchDebate, ScriptChanged, UnknownName, WrongStatus
 from moot.core.lifecycle import LIVE, RULES, Verb
+from moot.core.settings import Ceilings
 from moot.core.types import Debate, Event, Gate, Json, Memory, Models, SeatSpec, Shown, Status, Toolbox, Turn, record
 from moot.formats import Format
 from moot.runtime.drive import Drive, Signal
@@ -63,9 +64,11 @@ class Runtime:
         owner: str | None = None,
         observer: Observer | None = None,
         now: Callable[[], float] = time.time,
+        ceilings: Ceilings | None = None,
     ) -> None:
         """`pulse_seconds` is the time between two polls where the store pushes no notices. `crash_limit`: see
         `Quarantine`."""
+        self._ceilings = ceilings
         self.store, self.models, self.formats = store, models, formats
         self.executors = Executors(models, memory, tools)
         self.gates = Gates(store, formats)
@@ -93,6 +96,7 @@ class Runtime:
         config: Mapping[str, object],
         cast: Sequence[SeatSpec],
         initiated_by: str = "",
+        token_id: str = "",
         metadata: Json | None = None,
         debate_id: str | None = None,
         notes: Sequence[str] = (),
@@ -108,6 +112,7 @@ class Runtime:
                 config=dict(config),
                 cast=tuple(cast),
                 initiated_by=initiated_by,
+                token_id=token_id,
                 metadata=metadata or {},
             ),
             events=[
@@ -116,10 +121,11 @@ class Runtime:
             ],
         )
 
-    async def find(self, prefix: str) -> str:
-        """Return the id that begins with `prefix`. Raises NoSuchDebate or AmbiguousId."""
+    async def find(self, prefix: str, token: str | None = None) -> str:
+        """Return the id that begins with `prefix`; with `token`, among the debates made with it. Raises NoSuchDebate or
+        AmbiguousId."""
         prefix = prefix.strip().lower()
-        matches: Sequence[str] = await self.store.find(prefix) if prefix else ()
+        matches: Sequence[str] = await self.store.find(prefix, token) if prefix else ()
         if prefix in matches:
             return prefix
         if not matches:
@@ -189,6 +195,7 @@ class Runtime:
         config: Mapping[str, object],
         cast: Sequence[SeatSpec],
         initiated_by: str = "",
+        token_id: str = "",
         metadata: Json | None = None,
         debate_id: str | None = None,
     ) -> Debate:
@@ -210,6 +217,7 @@ class Runtime:
             guided=sum(turn.kind == "guidance" for turn in copied),
             total_rounds=max((turn.round for turn in copied), default=0),
             initiated_by=initiated_by,
+            token_id=token_id,
             metadata=metadata or {},
         )
         script = format.script(fork)
@@ -428,6 +436,7 @@ class Runtime:
             observer=self.observer,
             now=self.now,
             leased_until=asked + self._lease_seconds,
+            ceilings=self._ceilings,
         )
         if self._leaving is not None:
             drive.signal(self._leaving, hand_back=True)

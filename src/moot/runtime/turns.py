@@ -37,6 +37,8 @@ def turn_of_reply(step: Step, reply: Reply, allowance: Allowance, **at: Any) -> 
     metadata = {**step.about, **({} if step.record is None else step.record(answer))}
     if reply.attempts:
         metadata["attempts"] = list(reply.attempts)
+    if usage.estimated:
+        metadata["estimated"] = True
     if allowance.shrunk:
         metadata["shrunk_to"] = allowance.max_tokens
     return Turn(
@@ -118,6 +120,7 @@ def turn_of_failure(step: Step, error: Exception, **at: Any) -> Turn | None:
             metadata={
                 **step.about,
                 **({} if step.record is None else step.record(Failed(failure=failure, raw=raw))),
+                **({"estimated": True} if usage.estimated else {}),
             },
             **identity(step),
             **at,

@@ -33,11 +33,16 @@ class ServerContext:
         self.listening: Counter[str] = Counter()  # how many chats follow a debate, by its id
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def find(self, debate_id: str) -> Debate:
-        """The debate with this id, or with an id that begins so. Raises Refused when there is none."""
+    async def find(self, debate_id: str, caller: Caller) -> Debate:
+        """The debate with this id, or with an id that begins so, among those that the caller may see. Raises Refused
+        when there is none."""
+        only = caller.sees(self.app)
         try:
-            full = debate_id if len(debate_id) == FULL_ID else await self.app.runtime.find(debate_id)
-            return await self.store.get(full)
+            full = debate_id if len(debate_id) == FULL_ID else await self.app.runtime.find(debate_id, only)
+            debate = await self.store.get(full)
+            if only is not None and debate.token_id != only:
+                raise NoSuchDebate(debate_id)
+            return debate
         except NoSuchDebate:
             raise Refused("unknown-debate", f"There is no debate {debate_id!r}. GET /v1/debates lists them.") from None
 

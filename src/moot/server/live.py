@@ -232,8 +232,9 @@ class Reader:
 class Newest:
     """Follows the newest debates for readers of the list: each debate is sent again when it has changed."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self.runtime = runtime
+    def __init__(self, runtime: Runtime, only: str | None) -> None:
+        """`only`: the token whose debates alone are followed."""
+        self.runtime, self.only = runtime, only
         self.readers: set[asyncio.Event] = set()
         self.debates: dict[str, Debate] = {}
         self._poke = asyncio.Event()
@@ -253,7 +254,7 @@ class Newest:
                 await self._task
 
     async def look(self) -> None:
-        page = await self.runtime.store.page(limit=NEWEST)
+        page = await self.runtime.store.page(limit=NEWEST, token=self.only)
         found = {debate.id: debate for debate in reversed(page.debates)}
         if found != self.debates:
             self.debates = found
@@ -299,7 +300,7 @@ class Channels:
         self.runtime = runtime
         self.streams = 0
         self._channels: dict[str, Channel] = {}
-        self._newest: Newest | None = None
+        self._newest: dict[str | None, Newest] = {}  # by the token whose debates alone are listed
 
     def join(self, debate: Debate, after: int, news: asyncio.Event) -> Reader:
         channel = self._channels.get(debate.id)
@@ -316,20 +317,20 @@ class Channels:
                 del self._channels[channel.id]
             await channel.end()
 
-    def join_list(self, news: asyncio.Event) -> ListReader:
-        if self._newest is None:
-            self._newest = Newest(self.runtime)
-            self._newest.begin()
-        return ListReader(self._newest, news)
+    def join_list(self, news: asyncio.Event, only: str | None) -> ListReader:
+        if only not in self._newest:
+            self._newest[only] = Newest(self.runtime, only)
+            self._newest[only].begin()
+        return ListReader(self._newest[only], news)
 
     async def leave_list(self, reader: ListReader) -> None:
         reader.leave()
         newest = reader.newest
-        if not newest.readers and self._newest is newest:
-            self._newest = None
+        if not newest.readers and self._newest.get(newest.only) is newest:
+            del self._newest[newest.only]
             await newest.end()
 
     def poke(self) -> None:
         """Tell readers of the list at once about a change made by this process."""
-        if self._newest is not None:
-            self._newest.poke()
+        for newest in self._newest.values():
+            newest.poke()

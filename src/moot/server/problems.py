@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +21,7 @@ from moot.core.errors import (
     ModelError,
     MootError,
     NoSuchDebate,
+    OverBudget,
     ScriptError,
     StoreError,
     Superseded,
@@ -61,6 +64,7 @@ KINDS = [
     Kind(slug="unknown-model", status=422, title="There is no such model"),
     Kind(slug="key-reused", status=422, title="The idempotency key was used for something else"),
     Kind(slug="too-many-requests", status=429, title="Too many requests"),
+    Kind(slug="over-budget", status=429, title="The budget is used up"),
     Kind(slug="internal", status=500, title="A bug in moot"),
     Kind(slug="model-failed", status=502, title="A model gave no usable answer"),
     Kind(slug="store-unavailable", status=503, title="The database can't be used"),
@@ -75,6 +79,7 @@ _BY_ERROR: list[tuple[type[MootError], str]] = [
     (NoSuchDebate, "unknown-debate"),
     (AmbiguousId, "ambiguous-id"),
     (WrongStatus, "wrong-status"),
+    (OverBudget, "over-budget"),
     (UnknownModel, "unknown-model"),
     (UnknownName, "unknown-name"),
     (InputError, "invalid"),
@@ -104,6 +109,7 @@ class Problem(BaseModel):
     instance: str = Field(description="the path that was asked for")
     errors: list[Wrong] | None = Field(None, description="of a request that is not valid: everything that is wrong")
     actions: list[str] | None = Field(None, description="of a debate with the wrong status: what can be done instead")
+    opens_at: float | None = Field(None, description="of a budget that is used up: when it opens again, in seconds")
     answered_by: str | None = Field(None, description="of a question that was answered already: by whom")
 
 
@@ -133,6 +139,10 @@ def response(refused: Refused, path: str) -> Response:
 
 def refusal(error: MootError) -> Refused:
     slug = next((slug for kind, slug in _BY_ERROR if isinstance(error, kind)), "internal")
+    if isinstance(error, OverBudget):
+        # OpenAI's clients retry a 429 by themselves, after `Retry-After` seconds: this one may be hours away.
+        headers = {"Retry-After": str(math.ceil(max(1.0, error.opens_at - time.time()))), "X-Should-Retry": "false"}
+        return Refused(slug, str(error), headers=headers, opens_at=error.opens_at)
     return Refused(slug, str(error))
 
 

@@ -396,10 +396,27 @@ class Readiness(BaseModel):
     checks: list[Check]
 
 
+class Budget(BaseModel):
+    """What the caller has used since midnight UTC, and what is left. Tokens are output tokens."""
+
+    cost_usd: float
+    tokens: int
+    reserved_usd: float = Field(description="the most that calls in flight may cost, and calls of killed processes")
+    reserved_tokens: int
+    left_usd: float | None = Field(description="null: as much as you like")
+    left_tokens: int | None = Field(description="null: as many as you like")
+    debate_usd: float | None = Field(description="what one debate may cost at most; null: as much as it likes")
+    debate_tokens: int | None = Field(description="what one debate may write at most; null: as much as it likes")
+    opens_at: Seconds = Field(description="when the next day begins")
+
+
 class Me(BaseModel):
     """The caller's name and scopes."""
 
     name: str
     scopes: list[Scope]
     token_needed: bool = Field(description="this server demands a token")
+    private: bool = Field(description="only debates made with this token are shown")
+    expires_at: Seconds | None = Field(description="when the token ends; null: never")
+    budget: Budget
     version: str

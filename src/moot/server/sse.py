@@ -36,15 +36,17 @@ class Stream:
         debates: Sequence[tuple[Debate, int]],
         *,
         with_list: bool = False,
+        only: str | None = None,
         until_rest: bool = False,
         lasting: bool = False,
         closing: asyncio.Event,
         allowed: Allowed,
     ) -> None:
-        """`debates` come with the event after which each begins. A `lasting` stream goes on when they have ended.
-        `allowed` is called once per heartbeat; when it returns False, the stream ends."""
+        """`debates` come with the event after which each begins; `only` is the token whose debates alone are listed. A
+        `lasting` stream goes on when they have ended. `allowed` is called once per heartbeat; when it returns False,
+        the stream ends."""
         self._live, self._encoder, self._debates = live, encoder, debates
-        self._with_list, self._until_rest, self._lasting = with_list, until_rest, lasting
+        self._with_list, self._only, self._until_rest, self._lasting = with_list, only, until_rest, lasting
         self._closing, self._allowed = closing, allowed
         self._news = asyncio.Event()
         self._readers: list[Reader] = []
@@ -58,7 +60,7 @@ class Stream:
         ending.add_done_callback(lambda _: self._news.set())
         try:
             self._readers = [self._live.join(debate, after, self._news) for debate, after in self._debates]
-            self._list = self._live.join_list(self._news) if self._with_list else None
+            self._list = self._live.join_list(self._news, self._only) if self._with_list else None
             yield f"retry: {RECONNECT_MS}\n\n".encode()
             while not self._closing.is_set():
                 self._news.clear()

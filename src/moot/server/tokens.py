@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import secrets
+import time
 import uuid
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
 
-from moot.core.errors import InputError, UnknownName
+from moot.app import App
+from moot.core.errors import InputError, StoreError, UnknownName
 from moot.core.types import Scope, record
 from moot.server.schemas import SCOPES
-from moot.store import AccessToken, Store
+from moot.store import TOUCH_SECONDS, AccessToken, Store
 
 PREFIX = "moot_"
 COOKIE = "moot_session"
@@ -29,32 +34,59 @@ class Caller:
         """An id that a token shares with its sessions; empty for the local user."""
         return "" if self.token is None else self.token.parent or self.token.id
 
+    @property
+    def what(self) -> str:
+        return f"The token {self.name!r}"
+
     def may(self, scope: Scope) -> bool:
         return "admin" in self.scopes or scope in self.scopes
+
+    def sees(self, app: App) -> str | None:
+        """The token whose debates alone the caller may see; None: everyone's."""
+        return None if self.may("admin") else app.only_of(self.identity)
 
 
 def hashed(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def new_token(name: str, scopes: Iterable[str]) -> tuple[str, AccessToken]:
+def read_scopes(names: Iterable[str]) -> tuple[Scope, ...]:
+    """The scopes with these names, each once. Raises InputError if one is unknown, or there is none."""
+    given = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    for name in given:
+        if name not in SCOPES:
+            raise UnknownName("scope", name, SCOPES)
+    if not given:
+        raise InputError(f"Nothing can be done without scopes. Choose from {', '.join(SCOPES)}.")
+    return tuple(scope for scope in SCOPES if scope in given)
+
+
+def new_secret() -> str:
+    return PREFIX + secrets.token_urlsafe(32)
+
+
+def new_token(name: str, scopes: Iterable[str], expires_at: float | None = None) -> tuple[str, AccessToken]:
     """Make a token: the secret, which is shown once, and the record to store. Raises InputError."""
     name = name.strip()
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise InputError(f"A token needs a name of 1 to {MAX_NAME} characters, for example the person or program.")
-    given = tuple(dict.fromkeys(scopes))
-    for scope in given:
-        if scope not in SCOPES:
-            raise UnknownName("scope", scope, SCOPES)
-    if not given:
-        raise InputError(f"A token without scopes is of no use. Choose from {', '.join(SCOPES)}.")
-    secret = PREFIX + secrets.token_urlsafe(32)
-    return secret, AccessToken(id=str(uuid.uuid4()), name=name, hash=hashed(secret), scopes=given)
+    given = read_scopes(scopes)
+    secret = new_secret()
+    made = AccessToken(id=str(uuid.uuid4()), name=name, hash=hashed(secret), scopes=given, expires_at=expires_at)
+    return secret, made
 
 
 async def find(store: Store, secret: str) -> Caller | None:
-    token = await store.token(hashed(secret))
-    return None if token is None else caller_of(token)
+    """The caller with this secret, whose use is recorded; None if it is not valid."""
+    presented = hashed(secret)
+    token = await store.token(presented)
+    if token is None:
+        return None
+    if (token.last_used_at or 0.0) <= time.time() - TOUCH_SECONDS:
+        with suppress(StoreError):  # a full disk must not lock anyone out
+            await store.touch_token(token)
+    # By the hash that was presented: after a rotation, a stream must not outlive the old secret.
+    return caller_of(replace(token, hash=presented))
 
 
 def caller_of(token: AccessToken) -> Caller:
@@ -70,7 +102,7 @@ async def open_session(store: Store, token: AccessToken, now: float) -> str:
         hash=hashed(secret),
         scopes=token.scopes,
         parent=token.parent or token.id,
-        expires_at=now + SESSION_SECONDS,
+        expires_at=min(now + SESSION_SECONDS, token.expires_at or math.inf),
     )
     await store.add_token(session)
     return secret

@@ -6,10 +6,16 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Seque
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict, Unpack
 
+from moot.core.ceilings import Reserved, Spending, Today
+from moot.core.errors import OverBudget
+from moot.core.settings import Ceilings
 from moot.core.types import Cursor, Debate, Event, Failure, Gate, Json, Outcome, Shown, Status, Turn, Usage, record
 
 if TYPE_CHECKING:
     from moot.store.overview import Overview
+
+
+TOUCH_SECONDS = 60.0
 
 
 @record
@@ -29,6 +35,7 @@ class Commit:
     lost: Usage | None = None  # paid for calls that led to no turn
     gates: Sequence[Gate] = ()  # to open; a gate that is open already only gets the new expiry
     release: bool = False  # give up the lease
+    reserved: Reserved | None = None  # what calls still in flight may use; None: nothing was reserved
 
 
 @record
@@ -44,6 +51,7 @@ class PageQuery(TypedDict, total=False):
     format: str | None
     contains: str | None  # only topics with this text, ignoring case
     parent: str | None  # only forks of this debate
+    token: str | None  # only debates made with this token
     limit: int  # 20 when left out
     after: str | None  # the `next` of the page before
 
@@ -158,6 +166,9 @@ class AccessToken:
     parent: str | None = None  # of a browser session: the token that opened it
     created_at: float = 0.0
     expires_at: float | None = None
+    last_used_at: float | None = None  # about: see `touch_token`
+    old_hash: str | None = None  # of the secret before the last rotation, which is valid until `old_until`
+    old_until: float | None = None
 
 
 @record
@@ -179,8 +190,8 @@ class Debates(Protocol):
         """Raises NoSuchDebate."""
         ...
 
-    async def find(self, prefix: str) -> Sequence[str]:
-        """Return ids that start with `prefix`, at most ten."""
+    async def find(self, prefix: str, token: str | None = None) -> Sequence[str]:
+        """Return ids that start with `prefix`, at most ten; with `token`, only of debates made with it."""
         ...
 
     async def page(self, **query: Unpack[PageQuery]) -> Page:
@@ -273,10 +284,16 @@ class Memories(Protocol):
         ...
 
     async def search(
-        self, words: Sequence[str], limit: int, *, decided: bool = False, demonstrations: bool = True
+        self,
+        words: Sequence[str],
+        limit: int,
+        *,
+        decided: bool = False,
+        demonstrations: bool = True,
+        token: str | None = None,
     ) -> Hits:
         """Return debates with any of the words, ranked by how many and how rare those are. `decided`: only debates that
-        came to a decision."""
+        came to a decision; `token`: only debates made with it."""
         ...
 
     async def vectors(self, embedder: str, after: int = 0, limit: int = 5000) -> Vectors:
@@ -302,7 +319,19 @@ class Access(Protocol):
         ...
 
     async def token(self, hash: str) -> AccessToken | None:
-        """Return the token or browser session with this hash, unless it has expired."""
+        """Return the token or browser session with this hash, unless it has expired. A token is also found by its
+        hash before a rotation, until `old_until`."""
+        ...
+
+    async def touch_token(self, token: AccessToken) -> None:
+        """Record that a token, or a browser session and its token, is used now; at most once in `TOUCH_SECONDS`."""
+        ...
+
+    async def rotate_token(
+        self, token_id: str, hash: str, *, grace_seconds: float, expires_at: float | None
+    ) -> AccessToken | None:
+        """Give a token a new secret, by its hash. The old one, and browser sessions, end after `grace_seconds`. Returns
+        None when there is no such token."""
         ...
 
     async def drop_token(self, token_id: str) -> bool:
@@ -314,6 +343,30 @@ class Access(Protocol):
         ...
 
     async def answer_key(self, key: str, response: str) -> None: ...
+
+
+class Budgets(Protocol):
+    """What debates and chores have used today, and what their calls in flight may use."""
+
+    async def reserve(
+        self, debate_id: str, token_id: str, epoch: int, reserved: Reserved, ceilings: Ceilings
+    ) -> OverBudget | None:
+        """Replace what a debate's calls in flight may use, if the day's ceilings have room for it; otherwise return the
+        refusal. Atomic over all processes. Raises Superseded when a later epoch has reserved."""
+        ...
+
+    async def book(self, debate_id: str, token_id: str, epoch: int, usage: Usage) -> None:
+        """Record what was used outside of a commit, and release what was reserved. Does nothing when a later epoch has
+        reserved."""
+        ...
+
+    async def today(self, token_id: str) -> Today:
+        """Return what was used today, by everyone and by one token; empty: the local user."""
+        ...
+
+    async def spenders(self) -> Mapping[str, Spending]:
+        """Return what was used today by each token id, most expensive first."""
+        ...
 
 
 class Live(Protocol):
@@ -336,7 +389,7 @@ class Live(Protocol):
         ...
 
 
-class Store(Debates, People, Memories, Access, Live, Protocol):
+class Store(Debates, People, Memories, Access, Budgets, Live, Protocol):
     """Everything that is stored. A change that is given `seen` is made only if the debate has not changed since it was
     read (optimistic concurrency): otherwise it returns None."""
 

@@ -128,6 +128,7 @@ def session_values(debate: Debate) -> Mapping[str, Any]:
         "config": dumps(debate.config),
         "cast": dumps([_seat_values(seat) for seat in debate.cast]),
         "initiated_by": debate.initiated_by,
+        "token_id": debate.token_id,
         "total_rounds": debate.total_rounds,
         "metadata": dumps(debate.metadata),
         "parent_id": debate.parent_id,
@@ -287,6 +288,7 @@ def page_query(matches: str, query: PageQuery) -> tuple[str, Mapping[str, Any]]:
         "status": "status = :status",
         "format": "format = :format",
         "parent": "parent_id = :parent",
+        "token": "token_id = :token",
         "contains": matches,
     }
     values: dict[str, Any] = {name: query.get(name) for name in filters}

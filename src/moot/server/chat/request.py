@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from moot import formats
 from moot.app import App
+from moot.core.ceilings import lowered
 from moot.core.errors import InputError, UnknownName
 from moot.core.types import Json, record
 from moot.formats.format import Effort
@@ -116,7 +117,8 @@ def read_chat(app: App, given: ChatRequest, settings: str | None, debate: str | 
     cap = given.max_completion_tokens or given.max_tokens
     effort = given.reasoning_effort
     if cap is not None:
-        chosen = {**chosen, "max_total_output_tokens": min(cap, _most(app, preset.format, chosen))}
+        most = {"max_total_output_tokens": min(cap, _most(app, preset.format, chosen))}
+        chosen = {**chosen, **lowered(app.ceilings, most)}
     return ChatQuestion(
         context=_context(given.messages[:last]),
         chore=is_chore(given.messages, question),
@@ -130,7 +132,8 @@ def models(app: App) -> dict[str, Request]:
     """The formats and presets, which clients see as models, by name."""
     own = {name: Request(format=name) for name in (formats.AUTO, *formats.installed())}
     named = {
-        name: Request(format=preset.format, settings=preset.settings) for name, preset in app.settings.presets.items()
+        name: Request(format=preset.format, settings=lowered(app.ceilings, preset.settings))
+        for name, preset in app.settings.presets.items()
     }
     return {**own, **named}
 

@@ -126,6 +126,7 @@ def _model(context: ServerContext, name: str) -> Json:
             "key-reused",
             "model-failed",
             "too-many-streams",
+            "over-budget",
         ),
     },
 )
@@ -152,22 +153,27 @@ async def complete(
     asked = read_chat(context.app, given, settings, debate)
     distrust(caller, asked.own)
     if asked.chore:
-        return await _chore(context, given, asked)
+        return await _chore(context, caller, given, asked)
     check_room(context)
     again = retries is not None and retries.isdecimal() and int(retries) > 0
-    found = await _attached(context, asked) if asked.attach else await _begun(context, caller, given, asked, key, again)
+    found = (
+        await _attached(context, caller, asked)
+        if asked.attach
+        else await _begun(context, caller, given, asked, key, again)
+    )
     chat = Chat(context, caller, given, found)
     return ChatStream(chat) if given.stream else await chat.whole(request)
 
 
-async def _attached(context: ServerContext, asked: ChatQuestion) -> Debate:
-    return await _resumed(context, await context.find(asked.attach or ""))
+async def _attached(context: ServerContext, caller: Caller, asked: ChatQuestion) -> Debate:
+    return await _resumed(context, await context.find(asked.attach or "", caller))
 
 
 async def _resumed(context: ServerContext, debate: Debate) -> Debate:
     """Let a debate go on that rests."""
     verb = drive_verb(debate.status)
     if verb is not None:
+        await context.app.check_budget(debate.token_id)
         with suppress(WrongStatus):  # another request was faster
             return await context.dispatcher.dispatch(debate.id, verb)
     return await context.store.get(debate.id)
@@ -184,7 +190,7 @@ async def _begun(
             return await _resumed(context, before)
 
     async def make(debate_id: str) -> Debate:
-        return await context.app.create(plan, by=caller.name, debate_id=debate_id)
+        return await context.app.create(plan, by=caller.name, token_id=caller.identity, debate_id=debate_id)
 
     async def answer(debate: Debate) -> Response:
         if debate.status == "pending":
@@ -203,7 +209,7 @@ async def _begun(
 async def _begun_before(context: ServerContext, caller: Caller, plan: Plan, asked: ChatQuestion) -> Debate | None:
     """The debate that an earlier try of the same request has begun: OpenAI's client sends no idempotency key when it
     retries, only a count."""
-    page = await context.store.page(format=plan.format.name, limit=RETRY_DEBATES)
+    page = await context.store.page(format=plan.format.name, token=caller.identity, limit=RETRY_DEBATES)
     for debate in page.debates:
         same = (debate.topic, debate.config, debate.cast, debate.initiated_by) == (
             plan.topic,
@@ -219,8 +225,8 @@ async def _begun_before(context: ServerContext, caller: Caller, plan: Plan, aske
     return None
 
 
-async def _chore(context: ServerContext, given: ChatRequest, asked: ChatQuestion) -> Response:
-    """Answer a chat client's own request with one call of the judge's model. Nothing is stored."""
+async def _chore(context: ServerContext, caller: Caller, given: ChatRequest, asked: ChatQuestion) -> Response:
+    """Answer a chat client's own request with one call of the judge's model. Only what it used is stored."""
     chosen = asked.request.settings.get("model_judge")
     spec = context.app.choose("judge", chosen if isinstance(chosen, str) else None, asked.request.format).spec
     call = Call(
@@ -229,7 +235,7 @@ async def _chore(context: ServerContext, given: ChatRequest, asked: ChatQuestion
         messages=[_message(each) for each in given.messages if each.text.strip()],
         max_tokens=min(CHORE_TOKENS, given.max_completion_tokens or given.max_tokens or CHORE_TOKENS),
     )
-    reply = await context.app.models.open(spec)(call, lambda _: None)
+    reply = await context.app.call(spec, call, token_id=caller.identity)
     finish = "length" if reply.finish_reason in CUT else "stop"
     completion = Completion(given.model, None, id=uuid.uuid4().hex, created=int(time.time()))
     usage = usage_of(reply.usage)
@@ -355,7 +361,8 @@ class Chat:
             why = f" {debate.error.message}" if debate.error is not None else ""
             verb = drive_verb(debate.status)
             advice = f" Go on with it: POST /v1/debates/{debate.id}/{verb}." if verb else ""
-            slug = "model-failed" if debate.status == "failed" else "wrong-status"
+            limited = debate.error is not None and debate.error.kind == "limit"
+            slug = "model-failed" if debate.status == "failed" else "over-budget" if limited else "wrong-status"
             headers = {**_NO_RETRY, DEBATE_HEADER: debate.id}
             raise Refused(slug, f"Debate {debate.short} is {debate.status}.{why}{advice}", headers=headers)
         gates = await context.store.gates(debate.id)

@@ -63,7 +63,7 @@ async def planned(context: ServerContext, caller: Caller, new: bodies.NewDebate)
     summary="Create a debate, and start it",
     status_code=201,
     response_model=schemas.Debate,
-    responses=documented("invalid", "unknown-name", "unknown-model", "key-reused", "wrong-status"),
+    responses=documented("invalid", "unknown-name", "unknown-model", "key-reused", "wrong-status", "over-budget"),
 )
 async def create(new: bodies.NewDebate, context: Context, caller: Runner, key: idempotency.Key = None) -> Response:
     """The settings are checked before anything is written. With `Idempotency-Key`, a repetition creates nothing."""
@@ -72,7 +72,9 @@ async def create(new: bodies.NewDebate, context: Context, caller: Runner, key: i
     async def make(debate_id: str) -> Debate:
         try:
             remedy = '"recall_decisions": true in the settings'
-            return await context.app.create(plan, by=caller.name, debate_id=debate_id, remedy=remedy)
+            return await context.app.create(
+                plan, by=caller.name, token_id=caller.identity, debate_id=debate_id, remedy=remedy
+            )
         except (NoSuchDebate, AmbiguousId) as error:  # of a debate that a `replay:` model names
             raise InputError(str(error)) from None
 
@@ -126,8 +128,11 @@ async def list_debates(
     if format is not None and format not in formats.installed():
         raise UnknownName("format", format, formats.installed())
     mark = None if cursor is None else _read_cursor(cursor)
-    forked = None if parent is None else (await context.find(parent)).id
-    page = await context.store.page(status=status, format=format, contains=q, parent=forked, limit=limit, after=mark)
+    forked = None if parent is None else (await context.find(parent, caller)).id
+    only = caller.sees(context.app)
+    page = await context.store.page(
+        status=status, format=format, contains=q, parent=forked, token=only, limit=limit, after=mark
+    )
     items = [views.summary(context.app, each) for each in page.debates]
     view = schemas.DebatePage(items=items, next=None if page.next is None else _cursor(page.next))
     return Response(views.json_of(view), media_type="application/json")
@@ -151,7 +156,7 @@ async def get(
     if_none_match: Annotated[str | None, Header(max_length=1000)] = None,
 ) -> Response:
     """Send its `ETag` as `If-Match` to change this very version."""
-    debate = await context.find(debate_id)
+    debate = await context.find(debate_id, caller)
     tag = etag(debate)
     if same(if_none_match, tag):
         return Response(status_code=304, headers={"ETag": tag})

@@ -28,7 +28,11 @@ ANSWERS = documented(
     response_model=schemas.GateList,
 )
 async def open_gates(context: Context, caller: Reader) -> schemas.GateList:
-    return schemas.GateList(items=[views.gate(gate) for gate in await context.store.gates()])
+    only = caller.sees(context.app)
+    found = await context.store.gates()
+    if only is not None:
+        found = [gate for gate in found if (await context.store.get(gate.debate_id)).token_id == only]
+    return schemas.GateList(items=[views.gate(gate) for gate in found])
 
 
 @router.get(
@@ -39,7 +43,7 @@ async def open_gates(context: Context, caller: Reader) -> schemas.GateList:
     responses=documented("unknown-debate", "ambiguous-id"),
 )
 async def gates(debate_id: DebateId, context: Context, caller: Reader) -> schemas.GateList:
-    debate = await context.find(debate_id)
+    debate = await context.find(debate_id, caller)
     return schemas.GateList(items=[views.gate(gate) for gate in await context.store.gates(debate.id)])
 
 
@@ -109,7 +113,7 @@ async def _rule(
 async def _answer(
     context: ServerContext, caller: Caller, debate_id: str, key: str | None, words: Json, if_match: str | None
 ) -> schemas.Answered:
-    found = await context.find(debate_id)
+    found = await context.find(debate_id, caller)
     async with context.alone(found.id):
         seen = etags.seen(if_match, await context.store.get(found.id))
         try:

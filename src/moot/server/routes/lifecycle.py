@@ -17,6 +17,7 @@ from moot.server import bodies, etags, idempotency, schemas, views
 from moot.server.context import Context, DebateId, Decider, Runner, ServerContext
 from moot.server.problems import Refused, documented
 from moot.server.routes.debates import created, distrust, given
+from moot.server.tokens import Caller
 
 router = APIRouter(tags=["lifecycle"])
 
@@ -24,15 +25,16 @@ IfMatch = Annotated[
     str | None, Header(max_length=1000, description="an `ETag`: do nothing unless the debate is still that version")
 ]
 MOVES = documented("unknown-debate", "ambiguous-id", "wrong-status", "rules-changed", "stale", "invalid")
+DRIVES = {**MOVES, **documented("over-budget")}
 
 
 @asynccontextmanager
 async def moving(
-    context: ServerContext, debate_id: str, if_match: str | None
+    context: ServerContext, caller: Caller, debate_id: str, if_match: str | None
 ) -> AsyncGenerator[tuple[Debate, Debate | None]]:
     """Lock the debate against other requests to this process; yields it, and the version that it must still have when
     it is changed, since another process may be faster."""
-    found = await context.find(debate_id)
+    found = await context.find(debate_id, caller)
     async with context.alone(found.id):
         debate = await context.store.get(found.id)
         seen = etags.seen(if_match, debate)
@@ -45,10 +47,13 @@ async def moving(
     context.live.poke()
 
 
-async def _go_on(context: ServerContext, debate_id: str, verb: DriveVerb, if_match: str | None) -> Response:
-    async with moving(context, debate_id, if_match) as (debate, seen):
+async def _go_on(
+    context: ServerContext, caller: Caller, debate_id: str, verb: DriveVerb, if_match: str | None
+) -> Response:
+    async with moving(context, caller, debate_id, if_match) as (debate, seen):
         if not debate.terminal:
             context.app.check(debate)  # refuse it now rather than fail at the first step
+            await context.app.check_budget(debate.token_id)
         return given(context, await context.dispatcher.dispatch(debate.id, verb, seen=seen))
 
 
@@ -57,10 +62,10 @@ async def _go_on(context: ServerContext, debate_id: str, verb: DriveVerb, if_mat
     operation_id="startDebate",
     summary="Begin a pending debate",
     response_model=schemas.Debate,
-    responses=MOVES,
+    responses=DRIVES,
 )
 async def start(debate_id: DebateId, context: Context, caller: Runner, if_match: IfMatch = None) -> Response:
-    return await _go_on(context, debate_id, "start", if_match)
+    return await _go_on(context, caller, debate_id, "start", if_match)
 
 
 @router.post(
@@ -68,10 +73,10 @@ async def start(debate_id: DebateId, context: Context, caller: Runner, if_match:
     operation_id="resumeDebate",
     summary="Go on with a debate that was stopped, or whose process died",
     response_model=schemas.Debate,
-    responses=MOVES,
+    responses=DRIVES,
 )
 async def resume(debate_id: DebateId, context: Context, caller: Runner, if_match: IfMatch = None) -> Response:
-    return await _go_on(context, debate_id, "resume", if_match)
+    return await _go_on(context, caller, debate_id, "resume", if_match)
 
 
 @router.post(
@@ -79,10 +84,10 @@ async def resume(debate_id: DebateId, context: Context, caller: Runner, if_match
     operation_id="retryDebate",
     summary="Try the open steps of a failed debate again",
     response_model=schemas.Debate,
-    responses=MOVES,
+    responses=DRIVES,
 )
 async def retry(debate_id: DebateId, context: Context, caller: Runner, if_match: IfMatch = None) -> Response:
-    return await _go_on(context, debate_id, "retry", if_match)
+    return await _go_on(context, caller, debate_id, "retry", if_match)
 
 
 @router.post(
@@ -94,7 +99,7 @@ async def retry(debate_id: DebateId, context: Context, caller: Runner, if_match:
 )
 async def stop(debate_id: DebateId, context: Context, caller: Runner, if_match: IfMatch = None) -> Response:
     """It is `stopping` until the step in progress is done, then `stopped`."""
-    async with moving(context, debate_id, if_match) as (debate, seen):
+    async with moving(context, caller, debate_id, if_match) as (debate, seen):
         return given(context, await context.app.runtime.stop(debate.id, seen=seen))
 
 
@@ -106,7 +111,7 @@ async def stop(debate_id: DebateId, context: Context, caller: Runner, if_match: 
     responses=MOVES,
 )
 async def cancel(debate_id: DebateId, context: Context, caller: Runner, if_match: IfMatch = None) -> Response:
-    async with moving(context, debate_id, if_match) as (debate, seen):
+    async with moving(context, caller, debate_id, if_match) as (debate, seen):
         return given(context, await context.app.runtime.cancel(debate.id, seen=seen))
 
 
@@ -125,6 +130,7 @@ async def cancel(debate_id: DebateId, context: Context, caller: Runner, if_match
         "unknown-name",
         "unknown-model",
         "key-reused",
+        "over-budget",
     ),
 )
 async def fork(
@@ -133,7 +139,7 @@ async def fork(
     """A new debate with the turns before `at`, and other settings or guidance from there on. The parent stays as it
     is. A completed debate needs `at`."""
     distrust(caller, wanted.settings)
-    parent = await context.find(debate_id)
+    parent = await context.find(debate_id, caller)
 
     async def make(fork_id: str) -> Debate:
         if wanted.at is None and parent.outcome is not None:
@@ -143,7 +149,13 @@ async def fork(
                 f"Debate {parent.short} is complete: say in `at` which step to ask anew, for example {last!r}.",
             )
         return await context.app.fork(
-            parent.id, wanted.at, wanted.settings, guidance=wanted.guidance, by=caller.name, fork_id=fork_id
+            parent.id,
+            wanted.at,
+            wanted.settings,
+            guidance=wanted.guidance,
+            by=caller.name,
+            token_id=caller.identity,
+            fork_id=fork_id,
         )
 
     async def answer(debate: Debate) -> Response:
@@ -165,7 +177,7 @@ async def rate(
     debate_id: DebateId, wanted: bodies.Rating, context: Context, caller: Decider, if_match: IfMatch = None
 ) -> Response:
     """It can be given again; the last one counts."""
-    async with moving(context, debate_id, if_match) as (debate, seen):
+    async with moving(context, caller, debate_id, if_match) as (debate, seen):
         return given(context, await context.app.runtime.rate(debate.id, wanted.rating, seen=seen))
 
 
@@ -180,7 +192,7 @@ async def guide(
     debate_id: DebateId, said: bodies.Guidance, context: Context, caller: Decider, if_match: IfMatch = None
 ) -> schemas.Guided:
     """The seats that are asked next hear it; a debate that waits or rests hears it when it goes on."""
-    async with moving(context, debate_id, if_match) as (debate, seen):
+    async with moving(context, caller, debate_id, if_match) as (debate, seen):
         gate = await context.app.runtime.guide(debate.id, said.text, by=caller.name, seen=seen)
         now = await context.store.get(debate.id)
         return schemas.Guided(key=gate.key, debate=views.summary(context.app, now))

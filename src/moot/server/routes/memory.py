@@ -36,7 +36,7 @@ async def search(
     query = " ".join(q.split())
     if not query:
         raise InputError("What should be searched for? Give words in `q`.")
-    found = await context.app.memory.past.search(query, limit)
+    found = await context.app.memory.past.search(query, limit, token=caller.sees(context.app))
     return catalog_schemas.Search(
         query=query,
         items=[_hit(past) for past in found.past],

@@ -14,6 +14,7 @@ from moot.server import schemas, views
 from moot.server.context import Context, DebateId, Reader, ServerContext
 from moot.server.documents import Diff, Record
 from moot.server.problems import Refused, documented
+from moot.server.tokens import Caller
 from moot.server.wordings import wording_after
 
 router = APIRouter(tags=["records"])
@@ -37,7 +38,7 @@ As = Annotated[Literal["json", "markdown"] | None, Query(description="what `Acce
 async def record(
     request: Request, debate_id: DebateId, context: Context, caller: Reader, format: As = None
 ) -> Response:
-    made = await _record(context, debate_id)
+    made = await _record(context, caller, debate_id)
     if _markdown(request, format):
         return Response(render(made), media_type=f"{MARKDOWN}; charset=utf-8")
     return Response(views.json_of(Record(**made.as_json())), media_type="application/json")
@@ -51,7 +52,7 @@ async def record(
     responses={200: _AS_MARKDOWN, **KEPT},
 )
 async def issue(request: Request, debate_id: DebateId, context: Context, caller: Reader, format: As = None) -> Response:
-    made = draft(await _record(context, debate_id))
+    made = draft(await _record(context, caller, debate_id))
     if _markdown(request, format):
         return Response(made.render(), media_type=f"{MARKDOWN}; charset=utf-8")
     return Response(views.json_of(schemas.IssueDraft(**made.as_json())), media_type="application/json")
@@ -65,7 +66,7 @@ async def issue(request: Request, debate_id: DebateId, context: Context, caller:
     responses=documented("unknown-debate", "ambiguous-id", "invalid"),
 )
 async def diff(debate_id: DebateId, other_id: DebateId, context: Context, caller: Reader) -> Response:
-    one, two = await context.find(debate_id), await context.find(other_id)
+    one, two = await context.find(debate_id, caller), await context.find(other_id, caller)
     compared = await context.app.compare(one.id, two.id)
     return Response(views.json_of(Diff(**compared.as_json())), media_type="application/json")
 
@@ -90,7 +91,7 @@ async def claims(
     format: Annotated[Literal["json", "mermaid"], Query()] = "json",
 ) -> Response:
     """Only debates with the setting `claims` keep a ledger. Not every format has that setting."""
-    debate = await context.find(debate_id)
+    debate = await context.find(debate_id, caller)
     ledger = await context.app.ledger(debate.id)
     if ledger is None:
         format_ = context.app.formats.get(debate.format)
@@ -106,8 +107,8 @@ async def claims(
     return Response(views.json_of(schemas.Claims(**ledger_json(debate, ledger, names))), media_type="application/json")
 
 
-async def _record(context: ServerContext, debate_id: str) -> Any:
-    debate = await context.find(debate_id)
+async def _record(context: ServerContext, caller: Caller, debate_id: str) -> Any:
+    debate = await context.find(debate_id, caller)
     try:
         return await context.app.record(debate.id)
     except WrongStatus as error:

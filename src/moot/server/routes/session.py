@@ -7,10 +7,12 @@ import time
 from fastapi import APIRouter, Request, Response
 
 from moot import __version__
+from moot.core.ceilings import debate_usd
 from moot.server import bodies, schemas, tokens
 from moot.server.context import Asks, Context, ServerContext
 from moot.server.problems import Refused, documented
 from moot.server.tokens import COOKIE, SESSION_SECONDS, Caller
+from moot.server.views import filled
 
 router = APIRouter(tags=["session"])
 
@@ -23,7 +25,7 @@ router = APIRouter(tags=["session"])
     responses=documented("token-needed"),
 )
 async def me(context: Context, caller: Asks) -> schemas.Me:
-    return _me(context, caller)
+    return await _me(context, caller)
 
 
 @router.post(
@@ -48,7 +50,7 @@ async def login(given: bodies.Login, request: Request, response: Response, conte
         samesite="strict",
         secure=request.url.scheme == "https",
     )
-    return _me(context, caller)
+    return await _me(context, caller)
 
 
 @router.delete(
@@ -65,6 +67,28 @@ async def logout(request: Request, response: Response, context: Context) -> None
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
 
 
-def _me(context: ServerContext, caller: Caller) -> schemas.Me:
+async def _me(context: ServerContext, caller: Caller) -> schemas.Me:
     scopes: list[schemas.Scope] = [scope for scope in schemas.SCOPES if caller.may(scope)]
-    return schemas.Me(name=caller.name, scopes=scopes, token_needed=context.demands_token, version=__version__)
+    return schemas.Me(
+        name=caller.name,
+        scopes=scopes,
+        token_needed=context.demands_token,
+        private=caller.sees(context.app) is not None,
+        expires_at=None if caller.token is None else caller.token.expires_at,
+        budget=await _budget(context, caller),
+        version=__version__,
+    )
+
+
+async def _budget(context: ServerContext, caller: Caller) -> schemas.Budget:
+    today, ceilings = await context.store.today(caller.identity), context.app.ceilings
+    left_usd, left_tokens = today.left(ceilings)
+    return filled(
+        schemas.Budget,
+        today.caller,
+        left_usd=left_usd,
+        left_tokens=left_tokens,
+        debate_usd=debate_usd(ceilings),
+        debate_tokens=ceilings.debate_tokens,
+        opens_at=today.opens_at,
+    )

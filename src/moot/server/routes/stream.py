@@ -64,18 +64,23 @@ async def watch_many(
     wanted = {**_places(debates), **{name: at for name, at in _places(last_event_id or "").items() if name in debates}}
     if len(wanted) > MAX_DEBATES:
         raise InputError(f"{len(wanted)} debates were asked for; {MAX_DEBATES} is the most for one stream.")
+    only = caller.sees(context.app)
     found: list[tuple[Debate, int]] = []
     for debate_id, after in wanted.items():
         try:
-            found.append((await context.store.get(debate_id), after))
+            debate = await context.store.get(debate_id)
         except NoSuchDebate:
             raise NoSuchDebate(debate_id) from None
+        if only is not None and debate.token_id != only:
+            raise NoSuchDebate(debate_id)
+        found.append((debate, after))
     check_room(context)
     stream = Stream(
         context.live,
         EventEncoder(context.app, with_html=html),
         found,
         with_list=newest,
+        only=only,
         lasting=True,
         closing=context.closing,
         allowed=still_allowed(context, caller, "read"),

@@ -50,7 +50,7 @@ _STREAM: dict[str, Any] = {
 async def turns(
     debate_id: DebateId, context: Context, caller: Reader, after: After = 0, limit: Limit = 500, html: Html = False
 ) -> Response:
-    debate = await context.find(debate_id)
+    debate = await context.find(debate_id, caller)
     found = await context.store.turns(debate.id, after)
     items = [views.turn(turn, with_html=html) for turn in found[:limit]]
     view = schemas.TurnPage(items=items, next=items[-1].seq if len(found) > limit else None)
@@ -91,7 +91,7 @@ async def events(
     """With `Accept: application/json` a page of durable events; otherwise a live stream of them, from `after` on, and
     of the text that is being written. A client that reconnects with the last id misses nothing, and gets nothing
     twice."""
-    debate = await context.find(debate_id)
+    debate = await context.find(debate_id, caller)
     encoder = encoder_of(dialect, context.app, debate, with_html=html)
     if _wants_page(request.headers.get("accept", "")):
         return await _page(context, debate, after, limit, with_html=html)
@@ -138,7 +138,7 @@ async def _page(context: ServerContext, debate: Debate, after: int, limit: int, 
     responses={**LOOKS, **documented("rules-changed")},
 )
 async def audit(debate_id: DebateId, context: Context, caller: Reader) -> schemas.Audit:
-    debate = await context.find(debate_id)
+    debate = await context.find(debate_id, caller)
     found = await context.app.audit(debate.id)
     about: Json = found["debate"]
     about = {**about, "config": shown(about["config"]), "cast": shown(about["cast"]), "error": shown(about["error"])}
@@ -165,7 +165,7 @@ def _without_addresses(turn: Json) -> Json:
 )
 async def trace(debate_id: DebateId, context: Context, caller: Reader) -> schemas.Trace:
     """Not every format has one."""
-    debate = await context.find(debate_id)
+    debate = await context.find(debate_id, caller)
     found = await context.app.trace(debate.id)
     if found is None:
         raise Refused("not-found", f"The format {debate.format!r} keeps no account of its own. See its turns.")
@@ -180,7 +180,7 @@ async def trace(debate_id: DebateId, context: Context, caller: Reader) -> schema
     responses={**LOOKS, **documented("rules-changed")},
 )
 async def proof(debate_id: DebateId, context: Context, caller: Reader) -> schemas.Proof:
-    debate = await context.find(debate_id)
+    debate = await context.find(debate_id, caller)
     proof = await context.app.prove(debate.id)
     line, recorded, replayed = proof.first_difference or (None, None, None)
     return schemas.Proof(

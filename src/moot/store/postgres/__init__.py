@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from moot.store import Notice
 from moot.store.overview import Overview, Presence
 from moot.store.postgres.access import PostgresAccess
+from moot.store.postgres.budgets import PostgresBudgets
 from moot.store.postgres.debates import PostgresDebates
 from moot.store.postgres.memories import PostgresMemories
 from moot.store.postgres.overview import overview
@@ -18,7 +19,7 @@ from moot.store.postgres.schema import database_status
 __all__ = ["PostgresStore", "database_status"]
 
 
-class PostgresStore(PostgresDebates, PostgresPeople, PostgresMemories, PostgresAccess):
+class PostgresStore(PostgresDebates, PostgresPeople, PostgresMemories, PostgresAccess, PostgresBudgets):
     shared: ClassVar[bool] = True
 
     async def writable(self) -> None:

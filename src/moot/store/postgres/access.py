@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from moot.store import AccessToken, IdempotencyKey
+from moot.store import TOUCH_SECONDS, AccessToken, IdempotencyKey
 from moot.store.postgres.database import Database
 from moot.store.rows import key_of, token_of, token_values
 
@@ -23,6 +23,17 @@ class PostgresAccess(Database):
 
     async def drop_token(self, token_id: str) -> bool:
         return await self._change("delete_token", {"id": token_id}) is not None
+
+    async def touch_token(self, token: AccessToken) -> None:
+        await self._rows("touch_token", id=token.id, parent=token.parent, before=self.now() - TOUCH_SECONDS)
+
+    async def rotate_token(
+        self, token_id: str, hash: str, *, grace_seconds: float, expires_at: float | None
+    ) -> AccessToken | None:
+        values = {"id": token_id, "hash": hash, "until": self.now() + grace_seconds, "expires_at": expires_at}
+        await self._rows("shorten_sessions", **values)
+        row = await self._change("rotate_token", values, arrived="rotated_token")
+        return None if row is None else token_of(row)
 
     async def reserve_key(self, key: IdempotencyKey, keep_seconds: float) -> IdempotencyKey:
         await self._rows("forget_keys", before=self.now() - keep_seconds)

@@ -9,7 +9,7 @@ from typing import Unpack
 
 from moot.core.errors import NoSuchDebate
 from moot.core.types import Debate, Event, Json, Shown, Status, Turn
-from moot.store import Commit, Committed, HeartbeatReply, Page, PageQuery
+from moot.store import Commit, Committed, HeartbeatReply, Page, PageQuery, spending
 from moot.store.postgres.connections import Connection, Statement, raw_sql, sql
 from moot.store.postgres.database import Database
 from moot.store.postgres.faults import UNIQUE, readable, sqlstate
@@ -61,8 +61,8 @@ class PostgresDebates(Database):
             raise NoSuchDebate(debate_id)
         return debate_of(rows[0])
 
-    async def find(self, prefix: str) -> Sequence[str]:
-        return [row["id"] for row in await self._rows("find_ids", prefix=prefix)]
+    async def find(self, prefix: str, token: str | None = None) -> Sequence[str]:
+        return [row["id"] for row in await self._rows("find_ids", prefix=prefix, token=token)]
 
     async def page(self, **query: Unpack[PageQuery]) -> Page:
         filters, values = page_query("position(lower(:contains) in lower(topic)) > 0", query)
@@ -94,7 +94,12 @@ class PostgresDebates(Database):
         await self.open()
         now, debate_id, events = self.now(), commit.debate_id, commit.events
         job = Job(
-            session={**step_values(commit, now), **ending_values(commit), "write_id": _write_id()},
+            session={
+                **step_values(commit, now),
+                **ending_values(commit),
+                **spending.commit_values(commit, now),
+                "write_id": _write_id(),
+            },
             turns=[_turn_json(turn, debate_id) for turn in commit.turns],
             events=_events_json(debate_id, events),
             gates=[{**gate_values(gate), "id": new_id(now)} for gate in commit.gates],

@@ -44,7 +44,13 @@ class PostgresMemories(Database):
         await self.with_connection(work)
 
     async def search(
-        self, words: Sequence[str], limit: int, *, decided: bool = False, demonstrations: bool = True
+        self,
+        words: Sequence[str],
+        limit: int,
+        *,
+        decided: bool = False,
+        demonstrations: bool = True,
+        token: str | None = None,
     ) -> Hits:
         rows = await self._rows("memory_words", words=_distinct(words) or [""])  # the total is returned in any case
         total = rows[0]["total"]
@@ -62,6 +68,7 @@ class PostgresMemories(Database):
             weights=[math.log((total + 1) / frequency[word]) + 1 for word in rare],
             decided=decided,
             demonstrations=demonstrations,
+            token=token,
             limit=limit,
         )
         return Hits(ids=[row["session_id"] for row in found], total=total, document_frequency=frequency)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from moot.store import Notice
 from moot.store.overview import Overview
 from moot.store.sqlite.access import SqliteAccess
+from moot.store.sqlite.budgets import SqliteBudgets
 from moot.store.sqlite.connection import sql
 from moot.store.sqlite.debates import SqliteDebates
 from moot.store.sqlite.memories import SqliteMemories
@@ -18,7 +19,7 @@ from moot.store.sqlite.schema import database_status, migrate
 __all__ = ["SqliteStore", "database_status", "migrate", "sql"]
 
 
-class SqliteStore(SqliteDebates, SqlitePeople, SqliteMemories, SqliteAccess):
+class SqliteStore(SqliteDebates, SqlitePeople, SqliteMemories, SqliteAccess, SqliteBudgets):
     shared: ClassVar[bool] = False
 
     async def open(self) -> None:

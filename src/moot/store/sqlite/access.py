@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from moot.store import AccessToken, IdempotencyKey
+from moot.store import TOUCH_SECONDS, AccessToken, IdempotencyKey
 from moot.store.rows import key_of, token_of, token_values
 from moot.store.sqlite.connection import sql
 from moot.store.sqlite.database import Database
@@ -29,6 +29,24 @@ class SqliteAccess(Database):
 
     async def drop_token(self, token_id: str) -> bool:
         return await self._writer.do(lambda c: c.execute(sql("delete_token"), {"id": token_id}).rowcount > 0)
+
+    async def touch_token(self, token: AccessToken) -> None:
+        now = self._now()
+        await self._change(
+            "touch_token", {"id": token.id, "parent": token.parent, "now": now, "before": now - TOUCH_SECONDS}
+        )
+
+    async def rotate_token(
+        self, token_id: str, hash: str, *, grace_seconds: float, expires_at: float | None
+    ) -> AccessToken | None:
+        values = {"id": token_id, "hash": hash, "until": self._now() + grace_seconds, "expires_at": expires_at}
+
+        def work(connection: sqlite3.Connection) -> sqlite3.Row | None:
+            connection.execute(sql("shorten_sessions"), values)
+            return connection.execute(sql("rotate_token"), values).fetchone()
+
+        row = await self._writer.do(work)
+        return None if row is None else token_of(row)
 
     async def reserve_key(self, key: IdempotencyKey, keep_seconds: float) -> IdempotencyKey:
         values = {"key": key.key, "hash": key.hash, "debate_id": key.debate_id}

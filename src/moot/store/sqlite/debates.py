@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from moot.core.errors import NoSuchDebate
 from moot.core.types import Debate, Event, Shown, Status, Turn
-from moot.store import Commit, Committed, HeartbeatReply, Page, PageQuery
+from moot.store import Commit, Committed, HeartbeatReply, Page, PageQuery, spending
 from moot.store.rows import (
     creation_values,
     debate_of,
@@ -31,7 +31,9 @@ from moot.store.rows import (
 from moot.store.sqlite.connection import sql
 from moot.store.sqlite.database import Database
 
-INSERT_TURN, INSERT_EVENT, STEP, COMMIT = (sql(name) for name in ("insert_turn", "insert_event", "step", "commit"))
+INSERT_TURN, INSERT_EVENT, STEP, COMMIT, BOOK = (
+    sql(name) for name in ("insert_turn", "insert_event", "step", "commit", "book_spending")
+)
 
 
 class SqliteDebates(Database):
@@ -55,8 +57,8 @@ class SqliteDebates(Database):
             raise NoSuchDebate(debate_id)
         return found[0]
 
-    async def find(self, prefix: str) -> Sequence[str]:
-        return await self._rows("find_ids", lambda row: row["id"], prefix=prefix)
+    async def find(self, prefix: str, token: str | None = None) -> Sequence[str]:
+        return await self._rows("find_ids", lambda row: row["id"], prefix=prefix, token=token)
 
     async def page(self, **query: Unpack[PageQuery]) -> Page:
         filters, values = page_query("instr(lowered(topic), lowered(:contains))", query)
@@ -95,6 +97,7 @@ class SqliteDebates(Database):
         statement, values = _change(commit, now)
         turns = [turn_row(turn, debate_id) for turn in commit.turns]
         gates = [{**gate_values(gate), "id": new_id(now), "now": now} for gate in commit.gates]
+        spent = spending.commit_values(commit, now)
 
         def work(connection: sqlite3.Connection) -> tuple[int, Status] | None:
             held = connection.execute(statement, values).fetchone()
@@ -104,7 +107,9 @@ class SqliteDebates(Database):
                 connection.execute(INSERT_TURN, turn)
             for gate in gates:
                 connection.execute(sql("open_gate"), gate)
-            last_seq, status = held
+            last_seq, status, token_id = held
+            if spent["books"]:
+                connection.execute(BOOK, {**spent, **spending.driver_values(debate_id, token_id, commit.epoch)})
             first = last_seq - len(events) + 1
             for seq, event in enumerate(events, first):
                 connection.execute(INSERT_EVENT, event_row(debate_id, seq, event, now))

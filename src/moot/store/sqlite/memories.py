@@ -34,9 +34,15 @@ class SqliteMemories(Database):
         await self._writer.do(work)
 
     async def search(
-        self, words: Sequence[str], limit: int, *, decided: bool = False, demonstrations: bool = True
+        self,
+        words: Sequence[str],
+        limit: int,
+        *,
+        decided: bool = False,
+        demonstrations: bool = True,
+        token: str | None = None,
     ) -> Hits:
-        values = {"limit": limit, "decided": decided, "demonstrations": demonstrations}
+        values = {"limit": limit, "decided": decided, "demonstrations": demonstrations, "token": token}
         return await self._read(lambda connection: _search(connection, words, values))
 
     async def vectors(self, embedder: str, after: int = 0, limit: int = 5000) -> Vectors:

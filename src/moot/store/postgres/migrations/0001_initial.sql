@@ -13,6 +13,7 @@ create table debate_sessions (
   "cast" text not null,                         -- JSON: the seats
   metadata text not null,                       -- JSON
   initiated_by text not null,
+  token_id text not null default '',            -- the access token it was made with; '': the local user
   parent_id text,                               -- the debate this one was forked from
   forked_at text,                               -- the key asked anew in a fork
   created_at double precision not null,
@@ -55,6 +56,7 @@ create index debate_sessions_by_status on debate_sessions (status, created_at de
 create index debate_sessions_by_format on debate_sessions (format, created_at desc, id desc);
 create index debate_sessions_by_parent on debate_sessions (parent_id, created_at desc, id desc)
   where parent_id is not null;
+create index debate_sessions_by_token on debate_sessions (token_id, created_at desc, id desc);
 create index debate_sessions_by_owner on debate_sessions (owner) where owner is not null;
 create index debate_sessions_to_remember on debate_sessions (remembered, completed_at) where status = 'completed';
 
@@ -152,10 +154,30 @@ create table access_tokens (
   scopes text not null,                         -- JSON
   parent text references access_tokens (id) on delete cascade,  -- of a browser session: the token that opened it
   created_at double precision not null,
-  expires_at double precision
+  expires_at double precision,
+  last_used_at double precision,            -- about: written at most once a minute
+  old_hash text unique,                         -- of the secret before the last rotation
+  old_until double precision                -- when that one ends
 );
 create unique index access_tokens_by_name on access_tokens (name) where parent is null;
 create index access_tokens_by_parent on access_tokens (parent) where parent is not null;
+
+-- What was used on each day of UTC: by a debate, or by a chore of a chat client. A debate's commits write it in the same
+-- transaction. There is no reference to the debate: one that is deleted stays paid for.
+create table spending (
+  day integer not null,                         -- since 1970
+  session_id text collate "C" not null,
+  token_id text not null,                       -- who pays: an access token; '': the local user
+  epoch integer not null,                       -- of the driver that has reserved
+  cost_usd double precision not null default 0,     -- unknown prices count as 0
+  tokens_out bigint not null default 0,
+  reserved_usd double precision not null default 0, -- the most that calls in flight may use
+  reserved_tokens bigint not null default 0,
+  unsettled_usd double precision not null default 0,-- reserved by a process that died before its calls ended
+  unsettled_tokens bigint not null default 0,
+  primary key (day, session_id)
+) with (fillfactor = 70);
+create index spending_by_token on spending (day, token_id);
 
 -- Requests that create a debate, so that a repetition creates none.
 create table idempotency_keys (

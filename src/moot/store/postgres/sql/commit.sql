@@ -6,7 +6,8 @@ with asked as (
     id text, epoch integer, now double precision, write_id text, status text, open_keys text, next_round integer,
     next_actor text, total_rounds integer, outcome text, error text, events integer, shown integer, turns integer,
     tokens_in bigint, tokens_out bigint, cost_usd double precision, lost_tokens_in bigint, lost_tokens_out bigint,
-    lost_cost_usd double precision, release boolean, followed boolean
+    lost_cost_usd double precision, release boolean, followed boolean, books boolean, day integer,
+    spent_usd double precision, spent_tokens bigint, reserved_usd double precision, reserved_tokens bigint
   )
 ), changed as (
   update debate_sessions s set
@@ -39,7 +40,8 @@ with asked as (
   where s.id between c.id and c.id
     and case when s.epoch = c.epoch and s.status in ('running', 'stopping')
         then s.last_write is distinct from c.write_id else false end
-  returning s.id, s.last_seq, s.status, c.events, c.now, c.followed, c.status as ended
+  returning s.id, s.last_seq, s.status, c.events, c.now, c.followed, c.status as ended, s.token_id, c.epoch, c.books,
+    c.day, c.spent_usd, c.spent_tokens, c.reserved_usd, c.reserved_tokens
 ), said as (
   insert into debate_turns (/* turn columns */)
   select /* turn columns */ from json_populate_recordset(null::debate_turns, :turns::json)
@@ -49,6 +51,19 @@ with asked as (
   select changed.id, changed.last_seq - changed.events + e.n, e.type, e.key, e.data, changed.now
   from json_to_recordset(:events::json) as e (session_id text, n integer, type text, key text, data text)
   join changed on changed.id = e.session_id
+), booked as (  -- as in book_spending.sql
+  insert into spending as p (
+    day, session_id, token_id, epoch, cost_usd, tokens_out, reserved_usd, reserved_tokens
+  )
+  select day, id, token_id, epoch, spent_usd, spent_tokens, reserved_usd, reserved_tokens from changed where books
+  on conflict (day, session_id) do update set
+    cost_usd = p.cost_usd + excluded.cost_usd,
+    tokens_out = p.tokens_out + excluded.tokens_out,
+    unsettled_usd = p.unsettled_usd + case when p.epoch < excluded.epoch then p.reserved_usd else 0 end,
+    unsettled_tokens = p.unsettled_tokens + case when p.epoch < excluded.epoch then p.reserved_tokens else 0 end,
+    epoch = excluded.epoch,
+    reserved_usd = excluded.reserved_usd,
+    reserved_tokens = excluded.reserved_tokens
 ), asked_people as (
   insert into debate_gates as d (id, session_id, key, kind, question, choices, artifacts, requested_at, expires_at)
   select g.id, g.session_id, g.key, g.kind, g.question, g.choices, g.artifacts, changed.now, g.expires_at

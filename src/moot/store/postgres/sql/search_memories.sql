@@ -1,5 +1,6 @@
 select m.session_id from memories m
 where m.words @@ :query::text::tsquery and m.decided >= :decided and m.demonstration <= :demonstrations
+  and (:token::text is null or :token = (select token_id from debate_sessions where id = m.session_id))
 order by (
   select sum(w.weight) from unnest(:words::text[], :weights::double precision[]) as w (word, weight)
   where m.words @@ w.word::tsquery

@@ -22,4 +22,4 @@ update debate_sessions set
   owner = case when :release then null else owner end,
   lease_until = case when :release then null else lease_until end
 where id = :id and epoch = :epoch and status in ('running', 'stopping')
-returning last_seq, status
+returning last_seq, status, token_id

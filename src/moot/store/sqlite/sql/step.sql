@@ -14,4 +14,4 @@ update debate_sessions set
   tokens_out = tokens_out + :tokens_out,
   cost_usd = cost_usd + :cost_usd
 where id = :id and epoch = :epoch and status in ('running', 'stopping')
-returning last_seq, status
+returning last_seq, status, token_id

@@ -1,0 +1,1 @@
+select * from access_tokens where id = :id and hash = :hash

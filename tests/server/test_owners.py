@@ -1,0 +1,177 @@
+"""Whose a debate is: private debates, and tokens that end, are rotated and say when they were used."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from moot.server.tokens import hashed, new_secret, new_token
+from tests.mcp.test_mcp import called, over_http, refused
+from tests.server.serving import Served, served, told, wait_for
+
+QUESTION = "Is the sky of this planet blue?"
+
+
+class Client:
+    """The server's client, with a secret."""
+
+    def __init__(self, server: Served, secret: str) -> None:
+        self._client, self._headers = server.client, {"Authorization": f"Bearer {secret}"}
+
+    def _with(self, more: dict[str, Any]) -> dict[str, Any]:
+        return {**more, "headers": {**self._headers, **more.get("headers", {})}}
+
+    def get(self, path: str, **more: Any) -> httpx2.Response:
+        return self._client.get(path, **self._with(more))
+
+    def post(self, path: str, **more: Any) -> httpx2.Response:
+        return self._client.post(path, **self._with(more))
+
+    def stream(self, path: str) -> Any:
+        return self._client.stream("GET", path, headers=self._headers)
+
+
+class Person:
+    def __init__(self, server: Served, name: str, *scopes: str, expires_at: float | None = None) -> None:
+        self.secret, self.token = new_token(name, scopes, expires_at)
+        server.in_loop(server.app.runtime.store.add_token(self.token))
+        self.client = Client(server, self.secret)
+
+    def ask(self, topic: str = QUESTION, **more: Any) -> dict[str, Any]:
+        body = {"topic": topic, "format": "classic", **more}
+        return self.client.post("/v1/debates", json=body).raise_for_status().json()
+
+
+@pytest.fixture
+def private(tmp_path) -> Iterator[Served]:
+    with served(tmp_path, serve_tokens="always", private_debates=True, model="sim:?small=false") as server:
+        yield server
+
+
+def test_others_do_not_see_a_private_debate_anywhere(private: Served):
+    ann, bob = Person(private, "ann", "read", "run", "decide"), Person(private, "bob", "read", "run", "decide")
+    boss = Person(private, "boss", "admin")
+    made = ann.ask()
+    one = made["id"]
+    assert made["initiated_by"] == "ann"
+    wait_for(lambda: ann.client.get(f"/v1/debates/{one}").json()["status"] == "completed", "the debate to end")
+    paths = ["", "/turns", "/events", "/audit", "/trace", "/proof", "/gates", "/record", "/issue", "/claims"]
+    missing = bob.client.get("/v1/debates/00000000-0000-4000-8000-000000000000").json()
+    for path in paths:
+        answer = bob.client.get(f"/v1/debates/{one}{path}", headers={"Accept": "application/json"})
+        assert answer.status_code == 404, path
+        assert answer.json()["type"] == missing["type"]
+        assert bob.client.get(f"/v1/debates/{one[:8]}{path}").status_code == 404
+    for verb, body in (
+        ("start", None), ("stop", None), ("resume", None), ("cancel", None), ("retry", None), ("fork", {"at": "x"}),
+        ("rate", {"rating": 5}), ("guide", {"text": "x"}), ("answer", {"text": "x"}),
+    ):  # fmt: skip
+        assert bob.client.post(f"/v1/debates/{one}/{verb}", json=body).status_code == 404, verb
+    assert bob.client.get(f"/v1/debates/{one}/diff/{one}").status_code == 404
+    assert bob.client.get(f"/v1/stream?debates={one}").status_code == 404
+    assert bob.client.get("/v1/debates").json()["items"] == []
+    assert bob.client.get("/v1/gates").json()["items"] == []
+    assert bob.client.get("/v1/search", params={"q": QUESTION}).json()["items"] == []
+    chat = {"model": "moot/classic", "messages": [{"role": "user", "content": "x?"}], "metadata": {"moot_debate": one}}
+    assert bob.client.post("/v1/chat/completions", json=chat).status_code == 404
+    # Not even as a precedent: the same question of another is not told of it.
+    again = bob.ask()
+    notes = bob.client.get(f"/v1/debates/{again['id']}/events", headers={"Accept": "application/json"}).json()["items"]
+    assert not any("decided before" in str(each["data"]) for each in notes)
+    for person in (ann, boss):
+        assert person.client.get(f"/v1/debates/{one}/record").status_code == 200
+        found = person.client.get("/v1/search", params={"q": QUESTION}).json()["items"]
+        assert one in [each["id"] for each in found]
+    assert {each["id"] for each in boss.client.get("/v1/debates").json()["items"]} == {one, again["id"]}
+    assert (bob.client.get("/v1/session").json()["private"], boss.client.get("/v1/session").json()["private"]) == (
+        True,
+        False,
+    )
+
+
+def test_the_live_list_has_only_ones_own_debates(private: Served):
+    ann, bob = Person(private, "ann", "read", "run"), Person(private, "bob", "read", "run")
+    theirs = ann.ask(start=False)["id"]
+    with bob.client.stream("/v1/stream?newest=true") as response:
+        events = told(response.iter_lines())
+        ann.ask(start=False)
+        own = bob.ask(start=False)["id"]
+        seen = next(each.data["id"] for each in events if each.event == "debate")
+    assert seen == own != theirs
+
+
+def test_over_mcp_others_debates_are_not_there(private: Served):
+    ann, bob = Person(private, "ann", "read", "run"), Person(private, "bob", "read", "run")
+    one = ann.ask(start=False)["id"]
+
+    async def main() -> None:
+        async with over_http(private, bob.secret) as client:
+            assert (await called(client, "list_debates"))["debates"] == []
+            for tool in ("debate_status", "wait_for_debate", "read_record", "resume_debate", "cancel_debate"):
+                assert (await refused(client, tool, debate_id=one)).startswith("There is no debate"), tool
+            with pytest.raises(Exception, match="There is no debate"):
+                await client.read_resource(f"moot://debates/{one}/transcript")
+        async with over_http(private, ann.secret) as client:
+            assert [each["id"] for each in (await called(client, "list_debates"))["debates"]] == [one]
+            assert await client.read_resource(f"moot://debates/{one}/transcript")
+
+    asyncio.run(main())
+
+
+def test_a_token_ends_and_so_does_its_session(tmp_path):
+    with served(tmp_path, serve_tokens="always") as server:
+        ann = Person(server, "ann", "read", expires_at=time.time() + 3600)
+        assert ann.client.get("/v1/session").json()["expires_at"] == ann.token.expires_at
+        cookie = server.post("/v1/session", {"token": ann.secret}).cookies["moot_session"]
+        server.client.cookies.clear()
+        session = server.in_loop(server.app.runtime.store.token(hashed(cookie)))
+        assert session.expires_at == ann.token.expires_at
+        late = Person(server, "late", "read", expires_at=time.time() - 1)
+        assert late.client.get("/v1/debates").status_code == 401
+
+
+def test_a_rotated_secret_ends_and_the_new_one_is_the_same_caller(tmp_path):
+    with served(tmp_path, serve_tokens="always", private_debates=True) as server:
+        ann, store = Person(server, "ann", "read", "run"), server.app.runtime.store
+        made = ann.ask(start=False, settings={"model_debater": "sim:", "model_judge": "sim:"})["id"]
+        secret = new_secret()
+        server.in_loop(store.rotate_token(ann.token.id, hashed(secret), grace_seconds=3600, expires_at=None))
+        renewed = Client(server, secret)
+        for client in (ann.client, renewed):
+            assert client.get(f"/v1/debates/{made}").status_code == 200
+        server.in_loop(store.rotate_token(ann.token.id, hashed(new_secret()), grace_seconds=0, expires_at=None))
+        for client in (ann.client, renewed):
+            assert client.get(f"/v1/debates/{made}").status_code == 401
+
+
+def test_a_stream_does_not_outlive_the_secret_it_was_opened_with(tmp_path, monkeypatch):
+    monkeypatch.setattr("moot.server.sse.HEARTBEAT_SECONDS", 0.05)
+    with served(tmp_path, serve_tokens="always") as server:
+        ann = Person(server, "ann", "read", "run")
+        with ann.client.stream("/v1/stream?newest=true") as response:
+            lines = response.iter_lines()
+            assert next(lines).startswith("retry")
+            rotated = server.app.runtime.store.rotate_token(
+                ann.token.id, hashed(new_secret()), grace_seconds=0, expires_at=None
+            )
+            server.in_loop(rotated)
+            for _ in lines:  # it ends
+                pass
+
+
+def test_the_use_of_a_token_is_recorded_now_and_then(tmp_path):
+    with served(tmp_path, serve_tokens="always") as server:
+        ann, store = Person(server, "ann", "read"), server.app.runtime.store
+        assert server.in_loop(store.tokens())[0].last_used_at is None
+        ann.client.get("/v1/debates").raise_for_status()
+        first = server.in_loop(store.tokens())[0].last_used_at
+        assert abs(first - time.time()) < 3600
+        ann.client.get("/v1/debates").raise_for_status()
+        assert server.in_loop(store.tokens())[0].last_used_at == first
+        assert json.dumps(ann.client.get("/v1/session").json())
