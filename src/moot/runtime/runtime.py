@@ -16,6 +16,7 @@ from moot.core.errors import AmbiguousId, InputError, NoSuchDebate, ScriptChange
 from moot.core.lifecycle import LIVE, RULES, Verb
 from moot.core.types import Debate, Event, Gate, Json, Memory, Models, SeatSpec, Shown, Status, Toolbox, Turn, record
 from moot.formats import Format
+from moot.formats.prompts import load_all
 from moot.runtime.drive import Drive, Signal
 from moot.runtime.executors import Executors
 from moot.runtime.gates import Gates
@@ -352,6 +353,7 @@ class Runtime:
         format_ = self.formats.get(debate.format)
         if format_ is None:
             raise UnknownName("format", debate.format, self.formats)
+        load_all()  # before it is claimed: a debate under way reads no file
         dead = debate.owner if debate.owner and is_dead(debate.owner) else None
         asked = asyncio.get_running_loop().time()
         claimed = await self.store.claim(

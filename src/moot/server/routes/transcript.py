@@ -10,11 +10,11 @@ from fastapi.sse import EventSourceResponse
 from moot.config import masked, shown
 from moot.core.types import Debate, Json
 from moot.server import schemas, views
-from moot.server.context import Context, DebateId, Reader, ServerContext, still_allowed
+from moot.server.context import Context, DebateId, Reader, ServerContext, check_room, until_revoked
 from moot.server.encoders import OWN, encoder_of
 from moot.server.problems import Refused, documented
 from moot.server.routes.debates import Html
-from moot.server.sse import MAX_STREAMS, Events, Stream
+from moot.server.sse import Events, Stream
 from moot.server.wordings import wording_after
 
 router = APIRouter(tags=["transcript"])
@@ -100,21 +100,16 @@ async def events(
         after = int(last_event_id or 0)
         if debate.terminal and after >= debate.last_seq:
             return Response(status_code=204)
-    check_room(context)
+    check_room(context, caller)
     stream = Stream(
         context.live,
         encoder,
         [(debate, after)],
+        identity=caller.identity,
         until_rest=until == "rest",
         closing=context.closing,
-        allowed=still_allowed(context, caller, "read"),
     )
-    return Events(stream)
-
-
-def check_room(context: ServerContext) -> None:
-    if context.live.streams >= MAX_STREAMS:
-        raise Refused("too-many-streams", f"{MAX_STREAMS:,} streams are open, which is the most. Close some.")
+    return Events(stream, heartbeat_seconds=context.heartbeat_seconds, revoked=until_revoked(context, caller, "read"))
 
 
 def _wants_page(accept: str) -> bool:

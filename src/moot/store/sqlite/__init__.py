@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from moot.store import Notice
 from moot.store.overview import Overview
 from moot.store.sqlite.access import SqliteAccess
-from moot.store.sqlite.connection import sql
+from moot.store.sqlite.connection import load_statements, sql
 from moot.store.sqlite.debates import SqliteDebates
 from moot.store.sqlite.memories import SqliteMemories
 from moot.store.sqlite.overview import overview
@@ -22,7 +22,8 @@ class SqliteStore(SqliteDebates, SqlitePeople, SqliteMemories, SqliteAccess):
     shared: ClassVar[bool] = False
 
     async def open(self) -> None:
-        """Does nothing: the constructor opens the file."""
+        """Read the statements; the constructor opens the file."""
+        load_statements()
 
     async def writable(self) -> None:
         await self._change("change_nothing", {})
