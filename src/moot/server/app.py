@@ -69,6 +69,7 @@ def create_app(
             yield
         finally:
             context.closing.set()
+            await context.probe.close()
             await mcp.close()
             await context.dispatcher.close()
 

@@ -18,6 +18,7 @@ from moot.server import views
 from moot.server.dispatch import Dispatcher
 from moot.server.limits import Limits
 from moot.server.live import Channels
+from moot.server.probe import Probe
 from moot.server.problems import Refused
 from moot.server.schemas import SCOPES
 from moot.server.tokens import COOKIE, Caller, TokenChecks, find
@@ -34,6 +35,7 @@ class ServerContext:
         self.store = app.runtime.store
         self.checks = TokenChecks(self.store, self.heartbeat_seconds * CHECKED)
         self.live = Channels(app.runtime)
+        self.probe = Probe(self.store)
         self.closing = asyncio.Event()  # set when the server shuts down: streams end then
         self.listening: Counter[str] = Counter()  # how many chats follow a debate, by its id
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any, ClassVar
 
@@ -26,7 +27,14 @@ class SqliteStore(SqliteDebates, SqlitePeople, SqliteMemories, SqliteAccess):
         load_statements()
 
     async def writable(self) -> None:
-        await self._change("change_nothing", {})
+        def work(connection: sqlite3.Connection) -> None:
+            self._file.check_space()
+            version: int = connection.execute("pragma user_version").fetchone()[0]
+            connection.execute(
+                f"pragma user_version = {version}"
+            )  # writes a page, unlike an update that changes nothing
+
+        await self._writer.do(work)
 
     async def overview(self, seconds: float) -> Overview:
         return await self._read(lambda connection: overview(connection, self._now(), seconds))
