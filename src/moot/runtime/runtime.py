@@ -24,6 +24,7 @@ from moot.runtime.heartbeat import Heartbeat
 from moot.runtime.hub import Flight
 from moot.runtime.owner import is_dead, this_process
 from moot.runtime.peers import Peers
+from moot.runtime.threads import replayed
 from moot.runtime.turns import read_guidance
 from moot.store import Store
 from moot.telemetry import Observer, TaskContext, task_context
@@ -200,7 +201,7 @@ class Runtime:
         )
         script = format.script(fork)
         try:
-            script.replay(copied)
+            await replayed(lambda: script.replay(copied), copied)
         except ScriptChanged as changed:
             raise InputError(
                 f"These settings change what was asked at {changed.key!r}, before the fork at {at!r}. "

@@ -36,7 +36,7 @@ from moot.server.chat.narration import Narrator
 from moot.server.chat.request import PREFIX, ChatQuestion, ChatRequest, Message, find_model, models, read_chat
 from moot.server.context import Context, Needs, ServerContext, caller_of, check_room, until_revoked
 from moot.server.problems import Refused
-from moot.server.routes.debates import created, distrust
+from moot.server.routes.debates import created, distrust, plan_of
 from moot.server.schemas import SCOPES
 from moot.server.sse import HEADERS, Events
 from moot.server.tokens import Caller
@@ -149,7 +149,7 @@ async def complete(
 ) -> Response:
     """A new debate, the one that the same request has begun before, or the one that is named."""
     asked = read_chat(context.app, given, settings, debate)
-    distrust(caller, asked.own)
+    await distrust(caller, asked.own)
     if asked.chore:
         return await _chore(context, given, asked)
     check_room(context, caller)
@@ -176,7 +176,7 @@ async def _begun(
     context: ServerContext, caller: Caller, given: ChatRequest, asked: ChatQuestion, key: str | None, again: bool
 ) -> Debate:
     """A new debate, or the one that the same request has begun before."""
-    plan = context.app.plan(asked.request)
+    plan = await plan_of(context, asked.request)
     if key is None and again:
         before = await _begun_before(context, caller, plan, asked)
         if before is not None:

@@ -9,6 +9,7 @@ from fastapi.sse import EventSourceResponse
 
 from moot.config import masked, shown
 from moot.core.types import Debate, Json
+from moot.runtime.threads import in_thread
 from moot.server import schemas, views
 from moot.server.context import Context, DebateId, Reader, ServerContext, check_room, until_revoked
 from moot.server.encoders import OWN, encoder_of
@@ -52,9 +53,12 @@ async def turns(
 ) -> Response:
     debate = await context.find(debate_id)
     found = await context.store.turns(debate.id, after)
-    items = [views.turn(turn, with_html=html) for turn in found[:limit]]
-    view = schemas.TurnPage(items=items, next=items[-1].seq if len(found) > limit else None)
-    return Response(views.json_of(view), media_type="application/json")
+
+    def page() -> bytes:
+        items = [views.turn(turn, with_html=html) for turn in found[:limit]]
+        return views.json_of(schemas.TurnPage(items=items, next=items[-1].seq if len(found) > limit else None))
+
+    return Response(await in_thread(page), media_type="application/json")
 
 
 @router.get(
@@ -120,9 +124,12 @@ def _wants_page(accept: str) -> bool:
 async def _page(context: ServerContext, debate: Debate, after: int, limit: int, *, with_html: bool) -> Response:
     found = await context.store.events(debate.id, after, limit + 1)
     wording = await wording_after(context.store, debate, after)
-    items = [views.event(debate.id, event, wording, with_html=with_html) for event in found[:limit]]
-    view = schemas.EventPage(items=items, next=items[-1].seq if len(found) > limit else None)
-    return Response(views.json_of(view), media_type="application/json")
+
+    def page() -> bytes:
+        items = [views.event(debate.id, event, wording, with_html=with_html) for event in found[:limit]]
+        return views.json_of(schemas.EventPage(items=items, next=items[-1].seq if len(found) > limit else None))
+
+    return Response(await in_thread(page), media_type="application/json")
 
 
 @router.get(
@@ -132,9 +139,13 @@ async def _page(context: ServerContext, debate: Debate, after: int, limit: int, 
     response_model=schemas.Audit,
     responses={**LOOKS, **documented("rules-changed")},
 )
-async def audit(debate_id: DebateId, context: Context, caller: Reader) -> schemas.Audit:
+async def audit(debate_id: DebateId, context: Context, caller: Reader) -> Response:
     debate = await context.find(debate_id)
     found = await context.app.audit(debate.id)
+    return Response(await in_thread(lambda: views.json_of(_audit(found))), media_type="application/json")
+
+
+def _audit(found: Json) -> schemas.Audit:
     about: Json = found["debate"]
     about = {**about, "config": shown(about["config"]), "cast": shown(about["cast"]), "error": shown(about["error"])}
     turns = [_without_addresses(turn) for turn in found["turns"]]
@@ -177,7 +188,7 @@ async def trace(debate_id: DebateId, context: Context, caller: Reader) -> schema
 async def proof(debate_id: DebateId, context: Context, caller: Reader) -> schemas.Proof:
     debate = await context.find(debate_id)
     proof = await context.app.prove(debate.id)
-    line, recorded, replayed = proof.first_difference or (None, None, None)
+    line, recorded, replayed = await in_thread(lambda: proof.first_difference) or (None, None, None)
     return schemas.Proof(
         same=proof.same,
         sha256=proof.sha256,
