@@ -44,6 +44,7 @@ from moot.runtime.rehearsal import missing_words, rehearse
 from moot.runtime.replay import Proof, prove, rerun
 from moot.runtime.runtime import Runtime
 from moot.runtime.spending import call_once, check_budget
+from moot.runtime.threads import in_thread
 from moot.runtime.turns import read_guidance
 from moot.runtime.worker import Worker
 from moot.store import DatabaseStatus
@@ -300,11 +301,16 @@ class App:
     async def prove(self, debate_id: str) -> Proof:
         """Replay a debate and compare the transcripts."""
         debate, turns = await self._stored(debate_id)
-        return prove(formats.get(debate.format), debate, turns, await self.events(debate_id))
+        events = await self.events(debate_id)
+        return await in_thread(lambda: prove(formats.get(debate.format), debate, turns, events))
 
     async def audit(self, debate_id: str) -> Json:
         """Everything stored of a debate, with every message that was sent to a model."""
         debate, turns = await self._stored(debate_id)
+        events = await self.events(debate_id)
+        return await in_thread(lambda: self._audited(debate, turns, events))
+
+    def _audited(self, debate: Debate, turns: Sequence[Turn], events: Sequence[Event]) -> Json:
         steps = rerun(formats.get(debate.format), debate, turns).steps
         return {
             "debate": {**_debate_json(debate), "demonstration": self.is_demonstration(debate)},
@@ -313,15 +319,15 @@ class App:
                 for turn in turns
             ],
             "events": [
-                {"seq": e.seq, "type": e.type, "key": e.key, "data": e.data, "created_at": e.created_at}
-                for e in await self.events(debate_id)
+                {"seq": e.seq, "type": e.type, "key": e.key, "data": e.data, "created_at": e.created_at} for e in events
             ],
             "trace": self._trace(debate, turns),
         }
 
     async def trace(self, debate_id: str) -> Json | None:
         """The format's own account of a debate so far, or None if the format has none."""
-        return self._trace(*await self._stored(debate_id))
+        debate, turns = await self._stored(debate_id)
+        return await in_thread(lambda: self._trace(debate, turns))
 
     def _trace(self, debate: Debate, turns: Sequence[Turn]) -> Json | None:
         account = formats.get(debate.format).trace
@@ -331,12 +337,12 @@ class App:
         """Compare two debates step by step."""
         (a, turns_a), (b, turns_b) = await self._stored(one), await self._stored(two)
         demonstrations = self.is_demonstration(a), self.is_demonstration(b)
-        return compare(a, turns_a, b, turns_b, demonstrations=demonstrations)
+        return await in_thread(lambda: compare(a, turns_a, b, turns_b, demonstrations=demonstrations))
 
     async def ledger(self, debate_id: str) -> Ledger | None:
         """The claims of a debate so far, or None if it keeps no ledger."""
         debate, turns = await self._stored(debate_id)
-        return ledger_of(formats.get(debate.format), debate, turns)
+        return await in_thread(lambda: ledger_of(formats.get(debate.format), debate, turns))
 
     def keeps_ledger(self, debate: Debate) -> bool:
         """Whether the debate's format can keep a ledger of claims."""
@@ -351,7 +357,10 @@ class App:
     async def record(self, debate_id: str) -> Record:
         """The decision record. Raises WrongStatus if the debate is not completed."""
         debate, turns = await self._stored(debate_id)
-        return record_of(debate, turns, formats.wording_of(debate), demonstration=self.is_demonstration(debate))
+        demonstration = self.is_demonstration(debate)
+        return await in_thread(
+            lambda: record_of(debate, turns, formats.wording_of(debate), demonstration=demonstration)
+        )
 
     def is_demonstration(self, debate: Debate) -> bool:
         """Whether a demonstration model had a part in the verdict."""

@@ -9,6 +9,7 @@ from moot.core.types import Models, Usage, record
 from moot.planning import Plan
 from moot.runtime.executors import Executors
 from moot.runtime.rehearsal import Rehearsal, rehearse
+from moot.runtime.threads import in_thread
 
 RUNS = 3  # simulated answers end a debate sooner or later by chance; the longest counts
 
@@ -24,8 +25,7 @@ class Estimate:
 
 
 async def estimated(app: App, plan: Plan) -> Estimate:
-    # The rules and the simulated words of a long debate take a while: a thread leaves the event loop free.
-    rehearsals = await asyncio.to_thread(_rehearsals, app.models, plan)
+    rehearsals = await in_thread(lambda: _rehearsals(app.models, plan))
     longest = max(rehearsals, key=lambda rehearsal: rehearsal.usage.tokens_out)
     settings = plan.format.settings.model_validate(plan.config)
     usage, most = longest.usage, settings.max_total_output_tokens

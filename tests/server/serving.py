@@ -100,6 +100,7 @@ def served(
     host: str = "127.0.0.1",
     answers: dict[str, Any] | None = None,
     delay_ms: float = 0,
+    behind_proxy: bool = False,
     **settings: Any,
 ) -> Iterator[Served]:
     """`host` is what the server believes it is bound to; it listens on loopback in any case."""
@@ -119,7 +120,7 @@ def served(
 
     async def serve() -> None:
         app = App(Settings(**values), environ or {})
-        server = Server(create_app(app, host=host))
+        server = Server(create_app(app, host=host), behind_proxy=behind_proxy)
         ready.append(Served(folder, url, app, server, asyncio.get_running_loop(), model))
         try:
             await server.run_on(bound)

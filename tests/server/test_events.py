@@ -159,9 +159,8 @@ def test_at_rest_the_stream_ends_or_stays_as_asked(tmp_path):
         assert stays.events[: len(heard.events)] == heard.events
 
 
-def test_a_quiet_stream_has_a_heartbeat(tmp_path, monkeypatch):
-    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0.02)
-    with served(tmp_path) as server:
+def test_a_quiet_stream_has_a_heartbeat(tmp_path):
+    with served(tmp_path, serve_heartbeat_seconds=0.02) as server:
         made = server.made(start=False)
         with watching(server, f"/v1/debates/{made['id']}/events") as events:
             beats = 0

@@ -10,7 +10,7 @@ import socket
 import pytest
 
 from moot.core.errors import StoreError
-from moot.server import openapi, problems, schemas, sse
+from moot.server import openapi, problems, schemas
 from moot.server.app import ROUTERS
 from moot.server.guard import ClientRates, Names, is_loopback
 from moot.server.tokens import new_token
@@ -99,9 +99,8 @@ class TestTokens:
             assert "admin" in problem(public.post(path, body, headers=runner), 403, "scope-missing")["detail"]
             assert public.post(path, body, headers=admin).status_code != 403
 
-    def test_a_revoked_one_ends_its_streams_too(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0.02)
-        with served(tmp_path, host="0.0.0.0") as server:
+    def test_a_revoked_one_ends_its_streams_too(self, tmp_path):
+        with served(tmp_path, host="0.0.0.0", serve_heartbeat_seconds=0.02) as server:
             secret, made = new_token("ann", ["read"])
             headers = {"Authorization": f"Bearer {secret}"}
             server.in_loop(server.app.runtime.store.add_token(made))
@@ -246,9 +245,8 @@ class TestSizes:
         headers = {"Content-Type": "application/json"}
         problem(server.client.post("/v1/debates", content=pieces(), headers=headers), 413, "too-large")
 
-    def test_too_many_streams(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("moot.server.routes.transcript.MAX_STREAMS", 1)
-        with served(tmp_path) as server, watching(server, "/v1/stream?newest=true"):
+    def test_too_many_streams(self, tmp_path):
+        with served(tmp_path, serve_streams=1) as server, watching(server, "/v1/stream?newest=true"):
             wait_for(lambda: server.server._api.state.context.live.streams == 1, "the stream to begin")
             problem(server.get("/v1/stream?newest=true"), 503, "too-many-streams")
 

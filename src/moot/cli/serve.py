@@ -19,6 +19,7 @@ WARM_UP_SECONDS = 0.5  # the server itself starts first
 
 async def serve(args: Namespace) -> int:
     from moot.server.app import create_app, demands_token
+    from moot.server.limits import raise_file_limit
     from moot.server.serving import Server, address_of, listen
 
     download = Download()
@@ -33,10 +34,11 @@ async def serve(args: Namespace) -> int:
                 f"On {settings.serve_host} others can reach moot, so everyone needs a token, and there is none yet. "
                 "Make one with: moot token create NAME --scope read,run,decide"
             )
+        api = create_app(app, host=settings.serve_host, files=raise_file_limit())
         bound = listen(settings.serve_host, settings.serve_port)
         await (await open_database(app)).store.writable()
         url = address_of(bound, settings.serve_host)
-        server = Server(create_app(app, host=settings.serve_host), behind_proxy=bool(settings.serve_hosts))
+        server = Server(api, behind_proxy=bool(settings.serve_hosts))
         print(f"moot listens on {url}", flush=True)
         note(_ceilings(app))
         note("Ctrl-C ends it: steps in flight finish first, and debates go on when it is started again.")

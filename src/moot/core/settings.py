@@ -205,6 +205,25 @@ class Settings(Frozen):
         "auto", description="whether `moot serve` demands tokens on loopback, too"
     )
     serve_rate: float = Field(200, gt=0, le=1_000_000, description="requests a second that one client may make")
+    serve_connections: int = Field(
+        4000,
+        ge=10,
+        le=1_000_000,
+        description="connections to `moot serve` at once; fewer where the system lets a process open fewer files",
+    )
+    serve_client_connections: int = Field(1000, ge=1, le=1_000_000, description="of them, those of one client")
+    serve_streams: int = Field(2000, ge=1, le=1_000_000, description="live streams at once, chats included")
+    serve_token_streams: int = Field(200, ge=1, le=1_000_000, description="of them, those of one token")
+    serve_header_seconds: float = Field(
+        10, gt=0, le=3600, description="time that a client has to send the headers of a request"
+    )
+    serve_body_seconds: float = Field(60, gt=0, le=3600, description="time that a client has to send the body")
+    serve_heartbeat_seconds: float = Field(
+        10,
+        gt=0,
+        le=60,
+        description="longest silence on a live stream; a token that was revoked ends its streams as soon",
+    )
     chat_on_disconnect: Literal["stop", "continue"] = Field(
         "stop",
         description="what becomes of a debate when the chat client that began it goes away: it stops after the step "

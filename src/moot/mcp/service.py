@@ -35,6 +35,7 @@ from moot.records.markdown import render
 from moot.request import Request, merged
 from moot.runtime import idempotency
 from moot.runtime.runtime import Update
+from moot.runtime.threads import in_thread
 
 ReportProgress = Callable[[float, str], Awaitable[None]]  # steps done, and the latest in words
 
@@ -119,7 +120,7 @@ class ToolService:
     ) -> DebateStatus:
         """Start a debate. With an idempotency `key`, a repeated call returns the debate that the first one made."""
         _need(caller, "run")
-        found = None if caller.may("admin") else reaching(settings)
+        found = None if caller.may("admin") else await in_thread(lambda: reaching(settings))
         if found is not None:
             raise InputError(
                 f"The setting {found[0]} names the model {masked(found[1])[:80]!r}, which has an address or reads "
@@ -129,7 +130,8 @@ class ToolService:
         preset = self.app.settings.presets.get(format or "")
         if preset is not None:
             format, settings = preset.format, merged(lowered(self.app.ceilings, preset.settings), settings)
-        plan = self.app.plan(Request(topic=question, format=format, settings=settings, effort=effort))
+        request = Request(topic=question, format=format, settings=settings, effort=effort)
+        plan = await in_thread(lambda: self.app.plan(request))
 
         async def make(debate_id: str) -> Debate:
             remedy = 'start_debate with settings {"recall_decisions": true}'

@@ -22,6 +22,7 @@ from moot.runtime.budget import Allowance
 from moot.runtime.executors import Executor, Executors
 from moot.runtime.executors.gate import gate_for, turn_of_decision
 from moot.runtime.hub import Flight, Hub
+from moot.runtime.threads import replayed
 from moot.runtime.turns import failure_of, storable, turn_of_failure, turn_of_guidance, turn_of_reply
 from moot.store import Commit, Store
 from moot.telemetry import Observer, OnResult, TaskContext, task_context
@@ -146,7 +147,7 @@ class Drive:
         debate = self.debate
         turns = await self.store.turns(debate.id) if debate.turn_count else ()
         script = self.format.script(debate)
-        shown = script.replay(turns)
+        shown = await replayed(lambda: script.replay(turns), turns)
         notes = [Shown(type="status", data={"status": "running", "turns": len(turns)})]
         driven_before = debate.epoch > 1  # a fork has turns, but no cursor yet
         if turns and driven_before and debate.cursor != script.cursor:

@@ -18,6 +18,7 @@ from moot.core.lifecycle import LIVE, RULES, Verb
 from moot.core.settings import Ceilings
 from moot.core.types import Debate, Event, Gate, Json, Memory, Models, SeatSpec, Shown, Status, Toolbox, Turn, record
 from moot.formats import Format
+from moot.formats.prompts import load_all
 from moot.runtime.drive import Drive, Signal
 from moot.runtime.executors import Executors
 from moot.runtime.gates import Gates
@@ -26,6 +27,7 @@ from moot.runtime.hub import Flight
 from moot.runtime.owner import is_dead, this_process
 from moot.runtime.peers import Peers
 from moot.runtime.quarantine import Quarantine, crashes_of, set_aside
+from moot.runtime.threads import replayed
 from moot.runtime.turns import read_guidance
 from moot.store import Store
 from moot.telemetry import Observer, TaskContext, task_context
@@ -222,7 +224,7 @@ class Runtime:
         )
         script = format.script(fork)
         try:
-            script.replay(copied)
+            await replayed(lambda: script.replay(copied), copied)
         except ScriptChanged as changed:
             raise InputError(
                 f"These settings change what was asked at {changed.key!r}, before the fork at {at!r}. "
@@ -401,6 +403,7 @@ class Runtime:
         format_ = self.formats.get(debate.format)
         if format_ is None:
             raise UnknownName("format", debate.format, self.formats)
+        load_all()  # before it is claimed: a debate under way reads no file
         dead = debate.owner if debate.owner and is_dead(debate.owner) else None
         asked = asyncio.get_running_loop().time()
         guilty = self.quarantine.is_guilty(debate, self.owner)

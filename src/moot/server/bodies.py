@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from moot.core.gates import MAX_WORDS
 from moot.core.settings import MAX_TOPIC_CHARS
 from moot.formats.format import Effort
 
+MOST_FIELDS = 50
+
 Words = Annotated[str, StringConstraints(max_length=MAX_WORDS)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+def _size(given: object) -> int:
+    return len(cast("dict[str, Any]", given)) if isinstance(given, dict) else 0
 
 
 class Given(BaseModel):
     """A request body. Unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few(cls, given: object) -> object:
+        """Refuse a body with very many fields at once: each unknown one would be an error of its own."""
+        count = _size(given)
+        if count > MOST_FIELDS:
+            raise ValueError(f"must have at most {MOST_FIELDS} fields; it has {count:,}")
+        return given
 
 
 class NewDebate(Given):

@@ -16,19 +16,26 @@ from moot.core.errors import NoSuchDebate, WrongStatus
 from moot.core.types import Debate, Scope
 from moot.server import views
 from moot.server.dispatch import Dispatcher
+from moot.server.limits import Limits
 from moot.server.live import Channels
+from moot.server.probe import Probe
 from moot.server.problems import Refused
 from moot.server.schemas import SCOPES
-from moot.server.tokens import COOKIE, Caller, find
+from moot.server.tokens import COOKIE, Caller, TokenChecks, find
+from moot.server.tokens import caller_of as caller_with
 
 FULL_ID = 36
+CHECKED = 0.4  # of a heartbeat: as long between two checks of a stream's token, and as old is what they may find
 
 
 class ServerContext:
-    def __init__(self, app: App, dispatcher: Dispatcher, *, demands_token: bool) -> None:
-        self.app, self.dispatcher, self.demands_token = app, dispatcher, demands_token
+    def __init__(self, app: App, dispatcher: Dispatcher, limits: Limits, *, demands_token: bool) -> None:
+        self.app, self.dispatcher, self.limits, self.demands_token = app, dispatcher, limits, demands_token
+        self.heartbeat_seconds = app.settings.serve_heartbeat_seconds
         self.store = app.runtime.store
+        self.checks = TokenChecks(self.store, self.heartbeat_seconds * CHECKED)
         self.live = Channels(app.runtime)
+        self.probe = Probe(self.store)
         self.closing = asyncio.Event()  # set when the server shuts down: streams end then
         self.listening: Counter[str] = Counter()  # how many chats follow a debate, by its id
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -117,16 +124,31 @@ Decider = Annotated[Caller, Depends(Needs("decide"))]
 Admin = Annotated[Caller, Depends(Needs("admin"))]
 
 
-def still_allowed(context: ServerContext, caller: Caller, scope: Scope) -> Callable[[], Coroutine[Any, Any, bool]]:
-    """A check for streams, which outlive the check of their request: the token may be revoked meanwhile."""
+def until_revoked(context: ServerContext, caller: Caller, scope: Scope) -> Callable[[], Coroutine[Any, Any, None]]:
+    """Make a wait for streams, which outlive the check of their request: it returns when the caller's token is revoked
+    or expired, or has lost the scope. For the local user it never does."""
 
-    async def check() -> bool:
-        if caller.token is None:
-            return True
-        now = await context.store.token(caller.token.hash)
-        return now is not None and (scope in now.scopes or "admin" in now.scopes)
+    async def revoked() -> None:
+        while True:
+            await asyncio.sleep(context.checks.seconds)
+            if caller.token is not None:
+                now = await context.checks.find(caller.token.hash)
+                if now is None or not caller_with(now).may(scope):
+                    return
 
-    return check
+    return revoked
+
+
+def check_room(context: ServerContext, caller: Caller) -> None:
+    """Raises Refused when the server, or the caller's token, has as many streams open as it may have."""
+    limits, live = context.limits, context.live
+    if live.streams >= limits.streams:
+        raise Refused("too-many-streams", f"{limits.streams:,} streams are open, which is the most. Try again later.")
+    if caller.identity and live.by_token[caller.identity] >= limits.token_streams:
+        raise Refused(
+            "too-many-streams",
+            f"The token {caller.name!r} has {limits.token_streams:,} streams open, which is the most. Close some.",
+        )
 
 
 def _needed(what: str) -> Refused:

@@ -11,7 +11,7 @@ from moot.app import App
 from moot.core.stage import VERDICT
 from moot.core.types import Debate, Event, Json
 from moot.formats.format import Dialect, Format
-from moot.server import schemas, views
+from moot.server import markdown, schemas, views
 from moot.server.live import Channel, Delta
 from moot.server.problems import Refused
 
@@ -47,6 +47,8 @@ class EventEncoder:
         self.kind = f"{OWN} with html" if with_html else OWN
 
     async def event(self, channel: Channel, event: Event, place: str) -> bytes:
+        if self._with_html and event.turn is not None:
+            await markdown.prepare(event.turn.content)
         view = views.event(channel.id, event, await channel.wording(), with_html=self._with_html)
         return format_sse_event(data_str=view.model_dump_json(), id=place)
 

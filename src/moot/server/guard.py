@@ -11,8 +11,9 @@ import ipaddress
 import logging
 import socket
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -106,8 +107,12 @@ class ClientRates:
 
 
 class Guard:
-    def __init__(self, app: ASGIApp, *, names: Names, rates: ClientRates, max_body: int = MAX_BODY) -> None:
-        self.app, self.names, self.rates, self.max_body = app, names, rates, max_body
+    def __init__(
+        self, app: ASGIApp, *, names: Names, rates: ClientRates, at_once: int, max_body: int = MAX_BODY
+    ) -> None:
+        """`at_once`: requests in progress that one client may have."""
+        self.app, self.names, self.rates, self.at_once, self.max_body = app, names, rates, at_once, max_body
+        self._in_progress: Counter[str] = Counter()  # by client; behind a proxy, the one that it names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -129,7 +134,8 @@ class Guard:
 
         try:
             self._check(scope)
-            await self.app(scope, self._measured(scope, receive), guarded)
+            with self._counted(_client(scope)):
+                await self.app(scope, self._measured(scope, receive), guarded)
         except Refused as refused:
             await response(refused, scope["path"])(scope, receive, guarded)
         except Exception:
@@ -146,8 +152,7 @@ class Guard:
                 "misdirected",
                 f"This server is not known as {host[:200]!r}. Use its own address, or list the name in serve_hosts.",
             )
-        client = scope.get("client")
-        wait = self.rates.wait(client[0] if client else "")
+        wait = self.rates.wait(_client(scope))
         if wait:
             raise Refused(
                 "too-many-requests",
@@ -157,6 +162,19 @@ class Guard:
         self._check_origin(scope, headers, host)
         if scope["method"] not in SAFE:
             self._check_body(scope, headers)
+
+    @contextmanager
+    def _counted(self, client: str) -> Generator[None]:
+        """Count a request in progress. Raises Refused when the client has too many."""
+        if self._in_progress[client] >= self.at_once:
+            raise Refused("too-many-connections", f"You have {self.at_once:,} requests in progress, which is the most.")
+        self._in_progress[client] += 1
+        try:
+            yield
+        finally:
+            self._in_progress[client] -= 1
+            if not self._in_progress[client]:
+                del self._in_progress[client]
 
     def _check_origin(self, scope: Scope, headers: Headers, host: str) -> None:
         """Refuse changes and streams that a page of another site asks for. Links to moot are allowed."""
@@ -195,6 +213,11 @@ class Guard:
             return message
 
         return measured
+
+
+def _client(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else ""
 
 
 def _too_large(most: int) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Hashable, Sequence
-from contextlib import aclosing, suppress
+from collections import Counter, deque
+from collections.abc import Generator, Hashable, Sequence
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
 
 from moot.core.types import Debate, Event, record
@@ -298,9 +298,25 @@ class Channels:
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
-        self.streams = 0
+        self.by_token: Counter[str] = Counter()  # open streams, by the identity of their caller
         self._channels: dict[str, Channel] = {}
         self._newest: dict[str | None, Newest] = {}  # by the token whose debates alone are listed
+
+    @property
+    def streams(self) -> int:
+        """The number of open streams."""
+        return self.by_token.total()
+
+    @contextmanager
+    def counted(self, identity: str) -> Generator[None]:
+        """Count one open stream of this caller while the context lasts."""
+        self.by_token[identity] += 1
+        try:
+            yield
+        finally:
+            self.by_token[identity] -= 1
+            if not self.by_token[identity]:
+                del self.by_token[identity]
 
     def join(self, debate: Debate, after: int, news: asyncio.Event) -> Reader:
         channel = self._channels.get(debate.id)

@@ -7,7 +7,10 @@ from functools import cache, lru_cache
 import nh3
 from markdown_it import MarkdownIt
 
+from moot.runtime.threads import in_thread
+
 MAX_CHARS = 50_000  # many times the longest statement
+SHORT = 500  # takes a few milliseconds at worst, and less time than it takes to hand it to a thread
 _CACHED = 512
 
 TAGS = {
@@ -28,6 +31,12 @@ def html(text: str) -> str:
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow ugc",
     )
+
+
+async def prepare(text: str) -> None:
+    """Render a long text in a thread, so that `html` finds it rendered."""
+    if len(text) > SHORT:
+        await in_thread(lambda: html(text))
 
 
 @cache

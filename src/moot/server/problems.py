@@ -51,6 +51,7 @@ KINDS = [
     Kind(slug="not-found", status=404, title="There is no such thing"),
     Kind(slug="unknown-debate", status=404, title="There is no such debate"),
     Kind(slug="method-not-allowed", status=405, title="This can't be done with it"),
+    Kind(slug="too-slow", status=408, title="The request took too long to arrive"),
     Kind(slug="ambiguous-id", status=409, title="Several debates have ids that begin so"),
     Kind(slug="wrong-status", status=409, title="The debate's status does not allow this"),
     Kind(slug="already-answered", status=409, title="Someone else was first"),
@@ -68,6 +69,7 @@ KINDS = [
     Kind(slug="internal", status=500, title="A bug in moot"),
     Kind(slug="model-failed", status=502, title="A model gave no usable answer"),
     Kind(slug="store-unavailable", status=503, title="The database can't be used"),
+    Kind(slug="too-many-connections", status=503, title="Too many connections are open"),
     Kind(slug="too-many-streams", status=503, title="Too many streams are open"),
 ]
 _LONGEST, _DEEPEST, _MOST_ERRORS = 100, 10, 20  # of what is quoted from a request

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import signal
@@ -9,14 +10,20 @@ import socket
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from moot.core.errors import InputError
+from moot.server.connections import Connections
 from moot.server.context import ServerContext
 
 END_SECONDS = 10  # for requests in progress at shutdown
+BACKLOG = 1024  # connections that wait to be accepted
+ACCEPTED_AT_ONCE = 32  # before those accepted are counted: each takes a file descriptor at once
+_TICKS = 5  # of 0.1 s, between two looks at slow connections
 
 
 class Server(uvicorn.Server):
@@ -24,21 +31,34 @@ class Server(uvicorn.Server):
 
     def __init__(self, api: FastAPI, *, behind_proxy: bool = False) -> None:
         self._api = api
-        super().__init__(
-            uvicorn.Config(
-                api,
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                proxy_headers=behind_proxy,
-                timeout_graceful_shutdown=END_SECONDS,
-                lifespan="on",
-            )
+        config = uvicorn.Config(
+            api,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            backlog=ACCEPTED_AT_ONCE,
+            proxy_headers=behind_proxy,
+            timeout_graceful_shutdown=END_SECONDS,
+            lifespan="on",
         )
+        proxies = ProxyHeadersMiddleware(cast(Any, api), config.forwarded_allow_ips).trusted_hosts
+        self.connections = Connections(api.state.limits, lambda peer: behind_proxy and peer in proxies)
+        config.http = cast("type[asyncio.Protocol]", self.connections.protocol)
+        super().__init__(config)
 
     async def run_on(self, bound: socket.socket) -> None:
         """Serve until a signal, or until `should_exit` is set."""
         await self.serve(sockets=[bound])
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(BACKLOG)  # asyncio has made it as short as what it accepts at once
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _TICKS == 0:
+            self.connections.look(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -74,7 +94,7 @@ def listen(host: str, port: int) -> socket.socket:
         if os.name == "posix":  # elsewhere the option would let two servers share a port
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(place)
-        bound.listen(1024)
+        bound.listen(BACKLOG)
     except OSError as error:
         bound.close()
         raise InputError(_why(host, port, error)) from None

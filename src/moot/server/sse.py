@@ -1,11 +1,12 @@
-"""Server-sent events: from readers to bytes, with heartbeats, until the debate, the server or the client ends."""
+"""Server-sent events: from readers to bytes, with heartbeats, until the debate, the server or the client ends, or the
+caller's token is revoked."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Hashable, Sequence
 from contextlib import aclosing
-from typing import Protocol
+from typing import Any, Protocol
 
 from fastapi.sse import EventSourceResponse
 from starlette.types import Receive, Scope, Send
@@ -14,16 +15,11 @@ from moot.core.types import Debate, Event
 from moot.server.encoders import Encoder
 from moot.server.live import Channels, Delta, Item, ListReader, Reader
 
-HEARTBEAT_SECONDS = 10.0
 RECONNECT_MS = 1000
 HOPELESS_SECONDS = 30.0  # a client that takes nothing for so long is disconnected
-MAX_STREAMS = 2000
 MAX_SHARED = 100  # encoded items that are kept until something new happens
 
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-_BEAT = b": beat\n\n"
-
-Allowed = Callable[[], Awaitable[bool]]
 
 
 class Stream:
@@ -35,27 +31,30 @@ class Stream:
         encoder: Encoder,
         debates: Sequence[tuple[Debate, int]],
         *,
+        identity: str,
         with_list: bool = False,
         only: str | None = None,
         until_rest: bool = False,
         lasting: bool = False,
         closing: asyncio.Event,
-        allowed: Allowed,
     ) -> None:
         """`debates` come with the event after which each begins; `only` is the token whose debates alone are listed. A
-        `lasting` stream goes on when they have ended. `allowed` is called once per heartbeat; when it returns False,
-        the stream ends."""
+        `lasting` stream goes on when they have ended. `identity` is the caller's, whose streams are counted."""
         self._live, self._encoder, self._debates = live, encoder, debates
         self._with_list, self._only, self._until_rest, self._lasting = with_list, only, until_rest, lasting
-        self._closing, self._allowed = closing, allowed
+        self._closing, self._identity = closing, identity
         self._news = asyncio.Event()
         self._readers: list[Reader] = []
         self._list: ListReader | None = None
         self._ended: set[str] = set()
-        self._checked = asyncio.get_running_loop().time()
 
     async def frames(self) -> AsyncGenerator[bytes, None]:
-        self._live.streams += 1
+        with self._live.counted(self._identity):
+            async with aclosing(self._frames()) as frames:
+                async for frame in frames:
+                    yield frame
+
+    async def _frames(self) -> AsyncGenerator[bytes, None]:
         ending = asyncio.ensure_future(self._closing.wait())
         ending.add_done_callback(lambda _: self._news.set())
         try:
@@ -69,14 +68,9 @@ class Stream:
                     yield chunk
                 if self._over():
                     return
-                quiet = not await self._wait()
-                if quiet:
-                    yield _BEAT
-                if not await self._may_go_on():
-                    return
+                await self._news.wait()
         finally:
             ending.cancel()
-            self._live.streams -= 1
             for reader in self._readers:
                 await self._live.leave(reader)
             if self._list is not None:
@@ -85,23 +79,6 @@ class Stream:
     def _over(self) -> bool:
         broken = any(reader.channel.broken for reader in self._readers)
         return broken or (not self._lasting and len(self._ended) == len(self._readers))
-
-    async def _may_go_on(self) -> bool:
-        """Check that the caller's token is still valid. Called once per heartbeat, even on a busy stream."""
-        now = asyncio.get_running_loop().time()
-        if now - self._checked < HEARTBEAT_SECONDS:
-            return True
-        self._checked = now
-        return await self._allowed()
-
-    async def _wait(self) -> bool:
-        """Wait up to `HEARTBEAT_SECONDS` for news; return False on time-out."""
-        try:
-            async with asyncio.timeout(HEARTBEAT_SECONDS):
-                await self._news.wait()
-        except TimeoutError:
-            return False
-        return True
 
     async def _take(self) -> bytes:
         parts: list[bytes] = []
@@ -151,27 +128,50 @@ class Frames(Protocol):
     def frames(self) -> AsyncGenerator[bytes, None]: ...
 
 
-class Events(EventSourceResponse):
-    """The response around a stream. It ends when the client disconnects, or takes nothing for `HOPELESS_SECONDS`."""
+Revoked = Callable[[], Coroutine[Any, Any, None]]
 
-    def __init__(self, stream: Frames) -> None:
-        self._stream = stream
+
+class Events(EventSourceResponse):
+    """The response around a stream. It ends when the client disconnects, takes nothing for `HOPELESS_SECONDS`, or when
+    its token is revoked; a comment is sent when nothing else was for `heartbeat_seconds`.
+
+    Both are watched beside the stream, which may wait for the store, or for a client that does not read.
+    """
+
+    def __init__(
+        self,
+        stream: Frames,
+        *,
+        heartbeat_seconds: float,
+        revoked: Revoked,
+        beat: bytes = b": beat\n\n",
+        farewell: bytes = b"",
+    ) -> None:
+        """`revoked` returns when the caller's token is no longer valid; `farewell` is sent then, before the end."""
+        self._stream, self._revoked, self._heartbeat_seconds = stream, revoked, heartbeat_seconds
+        self._beat, self._farewell = beat, farewell
+        self._sent_at = asyncio.get_running_loop().time()
         self._sending_since: float | None = None
         super().__init__(iter(()), headers=HEADERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending = asyncio.create_task(self.stream_response(send), name="stream")
         gone = asyncio.create_task(self.listen_for_disconnect(receive), name="stream-gone")
-        done: set[asyncio.Task[None]] = set()
+        revoked = asyncio.create_task(self._revoked(), name="stream-token")
+        tasks, done = [sending, gone, revoked], set[asyncio.Task[None]]()
         try:
             while not done and not self._hopeless():
                 done, _ = await asyncio.wait(
-                    {sending, gone}, timeout=HOPELESS_SECONDS / 2, return_when=asyncio.FIRST_COMPLETED
+                    {sending, gone, revoked}, timeout=self._pause(), return_when=asyncio.FIRST_COMPLETED
                 )
+                if not done and self._silent():  # a task, since a client that does not read makes it wait
+                    tasks[3:] = [asyncio.create_task(self._send(send, self._beat), name="stream-beat")]
         finally:
-            for task in (sending, gone):
+            for task in tasks:
                 task.cancel()
-            ended, _ = await asyncio.gather(sending, gone, return_exceptions=True)
+            ended, *_ = await asyncio.gather(*tasks, return_exceptions=True)
+        if revoked in done and sending not in done and self._sending_since is None:
+            await self._send(send, self._farewell, more=False)
         if isinstance(ended, Exception) and not isinstance(ended, OSError):
             raise ended
 
@@ -179,12 +179,26 @@ class Events(EventSourceResponse):
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async with aclosing(self._stream.frames()) as frames:
             async for frame in frames:
-                self._sending_since = asyncio.get_running_loop().time()
-                await send({"type": "http.response.body", "body": frame, "more_body": True})
-                self._sending_since = None
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+                await self._send(send, frame)
+        await self._send(send, b"", more=False)
+
+    async def _send(self, send: Send, frame: bytes, *, more: bool = True) -> None:
+        self._sending_since = asyncio.get_running_loop().time()
+        await send({"type": "http.response.body", "body": frame, "more_body": more})
+        self._sending_since, self._sent_at = None, asyncio.get_running_loop().time()
+
+    def _pause(self) -> float:
+        """Seconds until there may be something to do. Polled, since a timer for each frame would cost as much as the
+        frame."""
+        pause = min(HOPELESS_SECONDS / 2, self._heartbeat_seconds)
+        if self._sending_since is not None:
+            return pause
+        return max(0.0, min(pause, self._sent_at + self._heartbeat_seconds - asyncio.get_running_loop().time()))
+
+    def _silent(self) -> bool:
+        now = asyncio.get_running_loop().time()
+        return self._sending_since is None and now - self._sent_at >= self._heartbeat_seconds
 
     def _hopeless(self) -> bool:
-        """Polled, since a timer for each frame would cost as much as the frame."""
         since = self._sending_since
         return since is not None and asyncio.get_running_loop().time() - since >= HOPELESS_SECONDS

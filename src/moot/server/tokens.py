@@ -21,6 +21,7 @@ PREFIX = "moot_"
 COOKIE = "moot_session"
 SESSION_SECONDS = 12 * 3600
 MAX_NAME = 60
+_FORGET_SECONDS = 300
 
 
 @record
@@ -91,6 +92,33 @@ async def find(store: Store, secret: str) -> Caller | None:
 
 def caller_of(token: AccessToken) -> Caller:
     return Caller(name=token.name, scopes=frozenset(scope for scope in SCOPES if scope in token.scopes), token=token)
+
+
+class TokenChecks:
+    """Looks tokens up for open streams: each at most once in `seconds`, however many streams it has."""
+
+    def __init__(self, store: Store, seconds: float) -> None:
+        self.seconds = seconds
+        self._store = store
+        self._found: dict[str, tuple[float, AccessToken | None]] = {}  # by hash, the oldest first
+
+    async def find(self, hash: str) -> AccessToken | None:
+        """The token as it was at most `seconds` ago; while the store can't be used, as it was last found. Raises
+        StoreError if it never was."""
+        now = time.monotonic()
+        at, token = self._found.get(hash, (-math.inf, None))
+        if now - at < self.seconds:
+            return token
+        try:
+            token = await self._store.token(hash)
+        except StoreError:
+            if hash not in self._found:
+                raise
+        self._found.pop(hash, None)
+        self._found[hash] = now, token
+        while now - self._found[oldest := next(iter(self._found))][0] > _FORGET_SECONDS:
+            del self._found[oldest]
+        return token
 
 
 async def open_session(store: Store, token: AccessToken, now: float) -> str:

@@ -400,7 +400,8 @@ class Store(Debates, People, Memories, Access, Budgets, Live, Protocol):
         ...
 
     async def writable(self) -> None:
-        """Raises NotWritable when nothing could be stored, so that it is known before the first debate."""
+        """Write to the disk, without leaving anything behind. Raises NotWritable when nothing could be stored, or not
+        for long: the database is gone or read-only, or its disk is full."""
         ...
 
     async def overview(self, seconds: float) -> Overview:

@@ -375,9 +375,8 @@ def test_another_listener_keeps_a_debate_alive(tmp_path):
         assert server.debate(debate_id)["status"] == "completed"
 
 
-def test_a_comment_keeps_the_stream_open_while_they_think(tmp_path, monkeypatch):
-    monkeypatch.setattr("moot.server.chat.routes.HEARTBEAT_SECONDS", 0.02)
-    with served(tmp_path, model="sim:?latency_ms=300") as server:
+def test_a_comment_keeps_the_stream_open_while_they_think(tmp_path):
+    with served(tmp_path, model="sim:?latency_ms=300", serve_heartbeat_seconds=0.02) as server:
         body = {"model": "moot/classic", "messages": user(), "stream": True}
         short = {"X-Moot-Settings": '{"max_rounds": 1}'}
         with server.client.stream("POST", "/v1/chat/completions", json=body, headers=short) as response:

@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 from starlette.types import Receive, Scope, Send
@@ -34,12 +34,11 @@ from moot.server.chat.completions import (
 )
 from moot.server.chat.narration import Narrator
 from moot.server.chat.request import PREFIX, ChatQuestion, ChatRequest, Message, find_model, models, read_chat
-from moot.server.context import Context, Needs, ServerContext, caller_of, still_allowed
+from moot.server.context import Context, Needs, ServerContext, caller_of, check_room, until_revoked
 from moot.server.problems import Refused
-from moot.server.routes.debates import created, distrust
-from moot.server.routes.transcript import check_room
+from moot.server.routes.debates import created, distrust, plan_of
 from moot.server.schemas import SCOPES
-from moot.server.sse import HEADERS, HEARTBEAT_SECONDS, Events
+from moot.server.sse import HEADERS, Events
 from moot.server.tokens import Caller
 
 router = APIRouter(tags=["chat"])
@@ -151,10 +150,10 @@ async def complete(
 ) -> Response:
     """A new debate, the one that the same request has begun before, or the one that is named."""
     asked = read_chat(context.app, given, settings, debate)
-    distrust(caller, asked.own)
+    await distrust(caller, asked.own)
     if asked.chore:
         return await _chore(context, caller, given, asked)
-    check_room(context)
+    check_room(context, caller)
     again = retries is not None and retries.isdecimal() and int(retries) > 0
     found = (
         await _attached(context, caller, asked)
@@ -183,7 +182,7 @@ async def _begun(
     context: ServerContext, caller: Caller, given: ChatRequest, asked: ChatQuestion, key: str | None, again: bool
 ) -> Debate:
     """A new debate, or the one that the same request has begun before."""
-    plan = context.app.plan(asked.request)
+    plan = await plan_of(context, asked.request)
     if key is None and again:
         before = await _begun_before(context, caller, plan, asked)
         if before is not None:
@@ -265,29 +264,32 @@ class Chat:
 
     def __init__(self, context: ServerContext, caller: Caller, given: ChatRequest, debate: Debate) -> None:
         self.context, self.given, self.debate = context, given, debate
-        self._caller = caller
+        self._caller, self.until_revoked = caller, until_revoked(context, caller, "run")
         self.completion = Completion(given.model, debate, id=debate.id, created=int(debate.created_at))
         self.headers = {**HEADERS, DEBATE_HEADER: debate.id, "Location": f"/v1/debates/{debate.id}"}
         self.over = False  # the debate came to rest, or the server shuts down: not the client ended it
 
     async def whole(self, request: Request) -> Response:
-        """Wait for the end of the debate, or for the client to disconnect."""
+        """Wait for the end of the debate, for the client to disconnect, or for its token to be revoked."""
         collecting = asyncio.ensure_future(self._collected())
         gone = asyncio.ensure_future(_gone(request.receive))
+        revoked = asyncio.ensure_future(self.until_revoked())
         try:
-            await asyncio.wait({collecting, gone}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({collecting, gone, revoked}, return_when=asyncio.FIRST_COMPLETED)
             if collecting.done():
                 return collecting.result()
-            return Response(status_code=499)  # the client has disconnected
+            if gone.done():
+                return Response(status_code=499)  # the client has disconnected
+            raise _revoked()
         finally:
-            for task in (collecting, gone):
+            for task in (collecting, gone, revoked):
                 task.cancel()
-            await asyncio.gather(collecting, gone, return_exceptions=True)
+            await asyncio.gather(collecting, gone, revoked, return_exceptions=True)
             await self.left()
 
     async def _collected(self) -> Response:
         async with aclosing(self.narrated()) as texts:
-            reasoning = "".join([text async for text in texts if text is not None])
+            reasoning = "".join([text async for text in texts])
         content, finish, usage = await self._end()
         body = self.completion.whole(content, reasoning, finish, usage)
         return Response(body, headers=self.headers, media_type="application/json")
@@ -298,11 +300,10 @@ class Chat:
         try:
             async with aclosing(self.narrated()) as texts:
                 async for text in texts:
-                    yield _BEAT if text is None else self.completion.chunk({"reasoning_content": text})
+                    yield self.completion.chunk({"reasoning_content": text})
             content, finish, usage = await self._end()
         except Refused as refused:
-            status, code = refused.kind.status, refused.kind.slug.replace("-", "_")
-            yield data(error_of(status, masked(refused.detail), code)) + _DONE
+            yield _last_words(refused)
             return
         yield self.completion.chunk({"content": content})
         yield self.completion.chunk({}, finish)
@@ -310,15 +311,19 @@ class Chat:
             yield self.completion.usage(usage)
         yield _DONE
 
-    async def narrated(self) -> AsyncGenerator[str | None, None]:
-        """The public transcript, piece by piece, until the debate rests. None is a heartbeat. Raises Refused when the
-        server shuts down or the token was revoked."""
+    async def narrated(self) -> AsyncGenerator[str, None]:
+        """The public transcript, piece by piece, until the debate rests. Raises Refused when the server shuts down."""
+        with self.context.live.counted(self._caller.identity):
+            async with aclosing(self._narrated()) as texts:
+                async for text in texts:
+                    yield text
+
+    async def _narrated(self) -> AsyncGenerator[str, None]:
         context, news = self.context, asyncio.Event()
         reader = context.live.join(self.debate, 0, news)
         narrator = Narrator(wording_of(self.debate))
-        allowed = still_allowed(context, self._caller, "run")
         closing = asyncio.ensure_future(context.closing.wait())
-        context.live.streams += 1
+        closing.add_done_callback(lambda _: news.set())
         context.listening[self.debate.id] += 1
         try:
             while True:
@@ -334,12 +339,8 @@ class Chat:
                 if reader.channel.broken is not None or context.closing.is_set():
                     self.over = True
                     raise self._unfinished()
-                if not await _news(news, closing):
-                    if not await allowed():
-                        raise Refused("token-needed", "The token was revoked.")
-                    yield None
+                await news.wait()
         finally:
-            context.live.streams -= 1
             closing.cancel()
             context.listening[self.debate.id] -= 1
             await context.live.leave(reader)
@@ -385,14 +386,14 @@ def _was_last(context: ServerContext, debate_id: str) -> bool:
     return True
 
 
-async def _news(news: asyncio.Event, closing: asyncio.Future[Any]) -> bool:
-    """Wait up to `HEARTBEAT_SECONDS` for news or shutdown; return False on time-out."""
-    waiting = asyncio.ensure_future(news.wait())
-    try:
-        done, _ = await asyncio.wait({waiting, closing}, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        return bool(done)
-    finally:
-        waiting.cancel()
+def _revoked() -> Refused:
+    return Refused("token-needed", "The token was revoked or has expired. Ask the operator of this server for another.")
+
+
+def _last_words(refused: Refused) -> bytes:
+    """What ends a stream that has begun: the problem in OpenAI's shape."""
+    status, code = refused.kind.status, refused.kind.slug.replace("-", "_")
+    return data(error_of(status, masked(refused.detail), code)) + _DONE
 
 
 async def _gone(receive: Receive) -> None:
@@ -404,7 +405,13 @@ class ChatStream(Events):
     """The streaming response of a chat."""
 
     def __init__(self, chat: Chat) -> None:
-        super().__init__(chat)
+        super().__init__(
+            chat,
+            heartbeat_seconds=chat.context.heartbeat_seconds,
+            revoked=chat.until_revoked,
+            beat=_BEAT,
+            farewell=_last_words(_revoked()),
+        )
         for name, value in chat.headers.items():
             self.headers[name] = value
         self._chat = chat

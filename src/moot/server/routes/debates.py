@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 from typing import Annotated
@@ -15,10 +14,12 @@ from moot.core.errors import AmbiguousId, InputError, NoSuchDebate, UnknownName
 from moot.core.types import Debate, Json, Status
 from moot.planning import Plan
 from moot.request import Request
+from moot.runtime.threads import in_thread
 from moot.server import bodies, idempotency, schemas, views
 from moot.server.context import Context, DebateId, Reader, Runner, ServerContext
 from moot.server.estimate import estimated
 from moot.server.etags import etag, same
+from moot.server.markdown import prepare
 from moot.server.problems import Refused, documented
 from moot.server.tokens import Caller
 
@@ -38,10 +39,10 @@ def given(context: ServerContext, debate: Debate, *, with_html: bool = False) ->
     return Response(views.json_of(view), 200, {"ETag": etag(debate), "Cache-Control": "no-cache"}, "application/json")
 
 
-def distrust(caller: Caller, settings: Json) -> None:
+async def distrust(caller: Caller, settings: Json) -> None:
     """Refuse models with an address, which would be sent our key, and models that read files, unless the caller is an
     admin."""
-    found = None if caller.may("admin") else reaching(settings)
+    found = None if caller.may("admin") else await in_thread(lambda: reaching(settings))
     if found is not None:
         raise Refused(
             "scope-missing",
@@ -51,10 +52,14 @@ def distrust(caller: Caller, settings: Json) -> None:
 
 
 async def planned(context: ServerContext, caller: Caller, new: bodies.NewDebate) -> Plan:
-    distrust(caller, new.settings)
+    await distrust(caller, new.settings)
     request = Request(topic=new.topic, format=new.format, settings=new.settings, effort=new.effort)
+    return await plan_of(context, request)
+
+
+async def plan_of(context: ServerContext, request: Request) -> Plan:
     # In a thread: reading the price list, or looking for Ollama, takes a while the first time.
-    return await asyncio.to_thread(context.app.plan, request)
+    return await in_thread(lambda: context.app.plan(request))
 
 
 @router.post(
@@ -160,6 +165,8 @@ async def get(
     tag = etag(debate)
     if same(if_none_match, tag):
         return Response(status_code=304, headers={"ETag": tag})
+    if html and debate.outcome is not None and debate.outcome.statement:
+        await prepare(debate.outcome.statement)
     return given(context, debate, with_html=html)
 
 

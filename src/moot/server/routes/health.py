@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 from moot.core.errors import MootError
 from moot.server import schemas, views
 from moot.server.context import Context, Reader
+from moot.server.probe import PROBE_SECONDS
 from moot.telemetry.metrics import MEDIA_TYPE, Numbers
 
 router = APIRouter(tags=["health"])
@@ -46,11 +47,12 @@ async def get_metrics(context: Context, caller: Reader) -> Response:
 
 async def _database(context: Context) -> schemas.Check:
     try:
-        # Changes nothing, as there is no such debate, yet it has to get hold of the database for writing.
-        await context.store.move("ready", "stopped", expect=())
-        await context.store.find("ready")
+        answered = await context.probe.run()
     except MootError as error:
         return schemas.Check(name="database", ok=False, detail=views.masked(str(error)))
+    if not answered:
+        waited = f"It has not answered for {PROBE_SECONDS:g} seconds: another process may hold it, or its disk is slow."
+        return schemas.Check(name="database", ok=False, detail=waited)
     return schemas.Check(name="database", ok=True, detail="It can be read and written.")
 
 

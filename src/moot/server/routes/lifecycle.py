@@ -138,7 +138,7 @@ async def fork(
 ) -> Response:
     """A new debate with the turns before `at`, and other settings or guidance from there on. The parent stays as it
     is. A completed debate needs `at`."""
-    distrust(caller, wanted.settings)
+    await distrust(caller, wanted.settings)
     parent = await context.find(debate_id, caller)
 
     async def make(fork_id: str) -> Debate:

@@ -10,6 +10,7 @@ from moot.core.errors import WrongStatus
 from moot.records.argument_map import ledger_json, mermaid
 from moot.records.issue import draft
 from moot.records.markdown import render
+from moot.runtime.threads import in_thread
 from moot.server import schemas, views
 from moot.server.context import Context, DebateId, Reader, ServerContext
 from moot.server.documents import Diff, Record
@@ -40,7 +41,7 @@ async def record(
 ) -> Response:
     made = await _record(context, caller, debate_id)
     if _markdown(request, format):
-        return Response(render(made), media_type=f"{MARKDOWN}; charset=utf-8")
+        return Response(await in_thread(lambda: render(made)), media_type=f"{MARKDOWN}; charset=utf-8")
     return Response(views.json_of(Record(**made.as_json())), media_type="application/json")
 
 
@@ -52,7 +53,8 @@ async def record(
     responses={200: _AS_MARKDOWN, **KEPT},
 )
 async def issue(request: Request, debate_id: DebateId, context: Context, caller: Reader, format: As = None) -> Response:
-    made = draft(await _record(context, caller, debate_id))
+    record = await _record(context, caller, debate_id)
+    made = await in_thread(lambda: draft(record))
     if _markdown(request, format):
         return Response(made.render(), media_type=f"{MARKDOWN}; charset=utf-8")
     return Response(views.json_of(schemas.IssueDraft(**made.as_json())), media_type="application/json")

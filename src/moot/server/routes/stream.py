@@ -8,11 +8,10 @@ from fastapi import APIRouter, Header, Query, Response
 
 from moot.core.errors import InputError, NoSuchDebate
 from moot.core.types import Debate
-from moot.server.context import Context, Reader, still_allowed
+from moot.server.context import Context, Reader, check_room, until_revoked
 from moot.server.encoders import EventEncoder
 from moot.server.problems import documented
 from moot.server.routes.debates import Html
-from moot.server.routes.transcript import check_room
 from moot.server.sse import Events, Stream
 
 router = APIRouter(tags=["transcript"])
@@ -74,18 +73,18 @@ async def watch_many(
         if only is not None and debate.token_id != only:
             raise NoSuchDebate(debate_id)
         found.append((debate, after))
-    check_room(context)
+    check_room(context, caller)
     stream = Stream(
         context.live,
         EventEncoder(context.app, with_html=html),
         found,
+        identity=caller.identity,
         with_list=newest,
         only=only,
         lasting=True,
         closing=context.closing,
-        allowed=still_allowed(context, caller, "read"),
     )
-    return Events(stream)
+    return Events(stream, heartbeat_seconds=context.heartbeat_seconds, revoked=until_revoked(context, caller, "read"))
 
 
 def _places(text: str) -> dict[str, int]:

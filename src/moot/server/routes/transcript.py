@@ -9,12 +9,13 @@ from fastapi.sse import EventSourceResponse
 
 from moot.config import masked, shown
 from moot.core.types import Debate, Json
+from moot.runtime.threads import in_thread
 from moot.server import schemas, views
-from moot.server.context import Context, DebateId, Reader, ServerContext, still_allowed
+from moot.server.context import Context, DebateId, Reader, ServerContext, check_room, until_revoked
 from moot.server.encoders import OWN, encoder_of
 from moot.server.problems import Refused, documented
 from moot.server.routes.debates import Html
-from moot.server.sse import MAX_STREAMS, Events, Stream
+from moot.server.sse import Events, Stream
 from moot.server.wordings import wording_after
 
 router = APIRouter(tags=["transcript"])
@@ -52,9 +53,12 @@ async def turns(
 ) -> Response:
     debate = await context.find(debate_id, caller)
     found = await context.store.turns(debate.id, after)
-    items = [views.turn(turn, with_html=html) for turn in found[:limit]]
-    view = schemas.TurnPage(items=items, next=items[-1].seq if len(found) > limit else None)
-    return Response(views.json_of(view), media_type="application/json")
+
+    def page() -> bytes:
+        items = [views.turn(turn, with_html=html) for turn in found[:limit]]
+        return views.json_of(schemas.TurnPage(items=items, next=items[-1].seq if len(found) > limit else None))
+
+    return Response(await in_thread(page), media_type="application/json")
 
 
 @router.get(
@@ -100,21 +104,16 @@ async def events(
         after = int(last_event_id or 0)
         if debate.terminal and after >= debate.last_seq:
             return Response(status_code=204)
-    check_room(context)
+    check_room(context, caller)
     stream = Stream(
         context.live,
         encoder,
         [(debate, after)],
+        identity=caller.identity,
         until_rest=until == "rest",
         closing=context.closing,
-        allowed=still_allowed(context, caller, "read"),
     )
-    return Events(stream)
-
-
-def check_room(context: ServerContext) -> None:
-    if context.live.streams >= MAX_STREAMS:
-        raise Refused("too-many-streams", f"{MAX_STREAMS:,} streams are open, which is the most. Close some.")
+    return Events(stream, heartbeat_seconds=context.heartbeat_seconds, revoked=until_revoked(context, caller, "read"))
 
 
 def _wants_page(accept: str) -> bool:
@@ -125,9 +124,12 @@ def _wants_page(accept: str) -> bool:
 async def _page(context: ServerContext, debate: Debate, after: int, limit: int, *, with_html: bool) -> Response:
     found = await context.store.events(debate.id, after, limit + 1)
     wording = await wording_after(context.store, debate, after)
-    items = [views.event(debate.id, event, wording, with_html=with_html) for event in found[:limit]]
-    view = schemas.EventPage(items=items, next=items[-1].seq if len(found) > limit else None)
-    return Response(views.json_of(view), media_type="application/json")
+
+    def page() -> bytes:
+        items = [views.event(debate.id, event, wording, with_html=with_html) for event in found[:limit]]
+        return views.json_of(schemas.EventPage(items=items, next=items[-1].seq if len(found) > limit else None))
+
+    return Response(await in_thread(page), media_type="application/json")
 
 
 @router.get(
@@ -137,9 +139,13 @@ async def _page(context: ServerContext, debate: Debate, after: int, limit: int, 
     response_model=schemas.Audit,
     responses={**LOOKS, **documented("rules-changed")},
 )
-async def audit(debate_id: DebateId, context: Context, caller: Reader) -> schemas.Audit:
+async def audit(debate_id: DebateId, context: Context, caller: Reader) -> Response:
     debate = await context.find(debate_id, caller)
     found = await context.app.audit(debate.id)
+    return Response(await in_thread(lambda: views.json_of(_audit(found))), media_type="application/json")
+
+
+def _audit(found: Json) -> schemas.Audit:
     about: Json = found["debate"]
     about = {**about, "config": shown(about["config"]), "cast": shown(about["cast"]), "error": shown(about["error"])}
     turns = [_without_addresses(turn) for turn in found["turns"]]
@@ -182,7 +188,7 @@ async def trace(debate_id: DebateId, context: Context, caller: Reader) -> schema
 async def proof(debate_id: DebateId, context: Context, caller: Reader) -> schemas.Proof:
     debate = await context.find(debate_id, caller)
     proof = await context.app.prove(debate.id)
-    line, recorded, replayed = proof.first_difference or (None, None, None)
+    line, recorded, replayed = await in_thread(lambda: proof.first_difference) or (None, None, None)
     return schemas.Proof(
         same=proof.same,
         sha256=proof.sha256,

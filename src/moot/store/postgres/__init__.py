@@ -24,6 +24,7 @@ class PostgresStore(PostgresDebates, PostgresPeople, PostgresMemories, PostgresA
 
     async def writable(self) -> None:
         await self._rows("change_nothing")
+        await self._rows("write_nothing")
 
     async def overview(self, seconds: float) -> Overview:
         return await self.with_connection(lambda connection, _: overview(connection, self.now(), seconds))

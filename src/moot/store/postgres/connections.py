@@ -141,6 +141,12 @@ def _storable(value: Any) -> Any:
     return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
+def load_statements() -> None:
+    """Read every statement, so that a debate under way needs no file."""
+    for file in (files("moot.store.postgres") / "sql").iterdir():
+        sql(file.name.removesuffix(".sql"))
+
+
 @cache
 def sql(name: str) -> Statement:
     return Statement(raw_sql(name))

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from moot.core.settings import DATABASE_WAIT_SECONDS
 from moot.store.postgres.address import read_address
 from moot.store.postgres.clock import ServerClock
-from moot.store.postgres.connections import Connection, Pool, sql
+from moot.store.postgres.connections import Connection, Pool, load_statements, sql
 from moot.store.postgres.faults import CLASHED, NOT_YET, UNIQUE, is_lost, readable, sqlstate
 from moot.store.postgres.notifications import Listener, TextPublisher
 from moot.store.postgres.schema import check_server, migrate
@@ -51,6 +51,7 @@ class Database:
             return
         async with self._opening:
             wait, begun = FIRST_WAIT, time.monotonic()
+            load_statements()
             while not self._opened:
                 try:
                     async with self._pool.connection() as connection:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ from moot.store import Notice
 from moot.store.overview import Overview
 from moot.store.sqlite.access import SqliteAccess
 from moot.store.sqlite.budgets import SqliteBudgets
-from moot.store.sqlite.connection import sql
+from moot.store.sqlite.connection import load_statements, sql
 from moot.store.sqlite.debates import SqliteDebates
 from moot.store.sqlite.memories import SqliteMemories
 from moot.store.sqlite.overview import overview
@@ -23,10 +24,18 @@ class SqliteStore(SqliteDebates, SqlitePeople, SqliteMemories, SqliteAccess, Sql
     shared: ClassVar[bool] = False
 
     async def open(self) -> None:
-        """Does nothing: the constructor opens the file."""
+        """Read the statements; the constructor opens the file."""
+        load_statements()
 
     async def writable(self) -> None:
-        await self._change("change_nothing", {})
+        def work(connection: sqlite3.Connection) -> None:
+            self._file.check_space()
+            version: int = connection.execute("pragma user_version").fetchone()[0]
+            connection.execute(
+                f"pragma user_version = {version}"
+            )  # writes a page, unlike an update that changes nothing
+
+        await self._writer.do(work)
 
     async def overview(self, seconds: float) -> Overview:
         return await self._read(lambda connection: overview(connection, self._now(), seconds))

@@ -22,6 +22,12 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def load_statements() -> None:
+    """Read every statement, so that a debate under way needs no file."""
+    for file in (files("moot.store.sqlite") / "sql").iterdir():
+        sql(file.name.removesuffix(".sql"))
+
+
 @cache
 def sql(name: str) -> str:
     return with_columns((files("moot.store.sqlite") / "sql" / f"{name}.sql").read_text())

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from moot.core.errors import NotWritable
 from moot.folders import touch_private
 from moot.store.sqlite.connection import connect, sql
+from moot.store.sqlite.file import OpenFile
 from moot.store.sqlite.schema import check_file, migrate
 from moot.store.sqlite.writer import Writer, readable
 
@@ -29,13 +30,14 @@ class Database:
             check_file(path)
             with closing(connect(path)) as connection:
                 migrate(connection)
+            self._file, writing = OpenFile(path), connect(path)
         except (OSError, sqlite3.Error) as error:
             if isinstance(error, sqlite3.Error):
                 raise readable(error) from error
             raise NotWritable(
                 f"The database {path} can't be opened ({error.strerror}). Choose another with --db."
             ) from error
-        self._writer = Writer(lambda: connect(path))
+        self._writer = Writer(writing, self._file)
         self._readers = ThreadPoolExecutor(1, "moot-reader")
         self._reader: sqlite3.Connection | None = None
         self._closed = False

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from moot.core.errors import NotWritable, StoreError
+from moot.store.sqlite.file import OpenFile
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], Any]
@@ -18,11 +19,12 @@ MAX_GROUP = 512
 
 
 class Writer:
-    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+    def __init__(self, connection: sqlite3.Connection, file: OpenFile) -> None:
+        """The connection becomes the thread's own, which closes it."""
         self._jobs: queue.SimpleQueue[tuple[Work, asyncio.Future[Any], asyncio.AbstractEventLoop] | None] = (
             queue.SimpleQueue()
         )
-        self._connect = connect
+        self._connection, self._file = connection, file
         self._thread = threading.Thread(target=self._run, name="moot-writer", daemon=True)
         self._thread.start()
 
@@ -39,7 +41,7 @@ class Writer:
         self._thread.join()
 
     def _run(self) -> None:
-        connection = self._connect()
+        connection = self._connection
         try:
             while (group := self._next_group()) is not None:
                 self._deliver(group, self._commit(connection, group))
@@ -77,10 +79,12 @@ class Writer:
     def _in_one_transaction(
         self, connection: sqlite3.Connection, group: list[Any]
     ) -> list[tuple[Any, Exception | None]]:
+        self._file.check(all_there=False)
         connection.execute("begin immediate")
         try:
             results: list[tuple[Any, Exception | None]] = [(work(connection), None) for work, _, _ in group]
             connection.execute("commit")
+            self._file.check()  # what was written into a file that is gone is not stored
         except BaseException:
             if connection.in_transaction:
                 connection.execute("rollback")

@@ -1,0 +1,35 @@
+"""Whether the database can be read and written, found out by doing both."""
+
+from __future__ import annotations
+
+import asyncio
+
+from moot.store import Store
+
+PROBE_SECONDS = 1.5  # longest wait: whoever asks for readiness has a time-out of its own
+
+
+class Probe:
+    """One probe at a time: those that ask while it is under way share it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._task: asyncio.Task[None] | None = None
+
+    async def run(self) -> bool:
+        """Return whether the database answered in time. Raises StoreError when it can't be used."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._probe(), name="probe")
+        done, _ = await asyncio.wait({self._task}, timeout=PROBE_SECONDS)
+        if done:
+            self._task.result()
+        return bool(done)
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _probe(self) -> None:
+        await self._store.writable()
+        await self._store.find("ready")

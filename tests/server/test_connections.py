@@ -1,0 +1,187 @@
+"""Half-sent requests, too many connections and too many streams, on real sockets."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from moot.core.errors import InputError, ScriptError
+from moot.core.settings import Settings
+from moot.formats import prompts
+from moot.server.limits import KEPT_FILES, Limits
+from moot.server.tokens import new_token
+from tests.server.serving import DEADLINE, Served, served, wait_for, watching
+
+HALF_HEADERS = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Half:"
+HALF_BODY = (
+    b"POST /v1/debates HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 100\r\n\r\n{"topic":'
+)
+FOREVER = 3600
+
+
+@contextmanager
+def connected(server: Served, sent: bytes = b"") -> Iterator[socket.socket]:
+    host, port = server.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=DEADLINE) as client:
+        client.sendall(sent)
+        yield client
+
+
+def answer(client: socket.socket) -> bytes:
+    """Everything until the server closes the connection; nothing if it was cut off."""
+    found = b""
+    try:
+        while piece := client.recv(65_536):
+            found += piece
+    except ConnectionResetError:
+        pass
+    return found
+
+
+def dripped(client: socket.socket) -> bytes:
+    """Send a byte now and then, until there is an answer; return it."""
+    while True:
+        client.sendall(b"x")
+        try:
+            return client.recv(65_536)
+        except TimeoutError:
+            continue
+
+
+class TestTimes:
+    @pytest.mark.parametrize(
+        ("sent", "setting", "part"),
+        [
+            (b"", "serve_header_seconds", "headers"),
+            (HALF_HEADERS, "serve_header_seconds", "headers"),
+            (HALF_BODY, "serve_body_seconds", "body"),
+            # The second request on a connection: its first was answered.
+            (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + HALF_HEADERS, "serve_header_seconds", "headers"),
+        ],
+        ids=["nothing", "half the headers", "half the body", "half a second request"],
+    )
+    def test_half_a_request_is_not_waited_for(self, tmp_path, sent, setting, part):
+        others = {"serve_header_seconds": FOREVER, "serve_body_seconds": FOREVER}
+        with served(tmp_path, **{**others, setting: 0.2}) as server, connected(server, sent) as client:
+            said = answer(client)
+            if b"200 OK" in said and said.endswith(b'{"status":"ok"}'):
+                return  # uvicorn's own time-out between requests was faster
+            assert b"HTTP/1.1 408 " in said
+            assert f"The {part} of the request did not arrive within 0.2 seconds".encode() in said
+            assert b"urn:moot:problem:too-slow" in said
+            wait_for(lambda: len(server.server.connections) == 0, "the connection to be forgotten")
+
+    def test_a_drop_now_and_then_is_half_a_request_too(self, tmp_path):
+        with served(tmp_path, serve_header_seconds=0.5) as server, connected(server, HALF_HEADERS) as client:
+            client.settimeout(0.05)
+            assert b"too-slow" in dripped(client)
+
+    def test_a_slow_answer_is_no_slow_request(self, tmp_path):
+        short = {"serve_header_seconds": 0.2, "serve_body_seconds": 0.2}
+        with served(tmp_path, delay_ms=300, **short) as server:
+            body = {"model": "moot/classic", "messages": [{"role": "user", "content": "Why?"}]}
+            settings = f'{{"max_rounds": 1, "model_debater": "{server.model}", "model_judge": "{server.model}"}}'
+            answered = server.post("/v1/chat/completions", body, headers={"X-Moot-Settings": settings})
+            assert answered.status_code == 200, answered.text
+
+
+class TestRoom:
+    def test_whole_requests_have_room_beside_half_ones(self, tmp_path):
+        """All come from one client, so what is told apart is what they do."""
+        room = {"serve_connections": 20, "serve_client_connections": 10}
+        times = {"serve_header_seconds": FOREVER, "serve_body_seconds": FOREVER}
+        with served(tmp_path, **room, **times) as server, ExitStack() as stack:
+            for sent in (b"", HALF_HEADERS, HALF_BODY) * 20:
+                stack.enter_context(connected(server, sent))
+            made = server.completed(settings={"max_rounds": 1})
+            assert made["status"] == "completed"
+            assert len(server.server.connections) <= 10
+
+    def test_those_that_are_answered_stay(self, tmp_path):
+        with (
+            served(tmp_path, serve_connections=10, serve_client_connections=5) as server,
+            ExitStack() as stack,
+        ):
+            client = httpx2.Client(base_url=server.url, timeout=DEADLINE)
+            stack.enter_context(client)
+            streams = [stack.enter_context(client.stream("GET", "/v1/stream?newest=true")) for _ in range(5)]
+            assert [each.status_code for each in streams] == [200] * 5
+            with connected(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n") as refused:
+                said = answer(refused)
+            assert said == b"" or b"HTTP/1.1 503 " in said
+            assert b"200 OK" not in said
+            streams[0].close()
+            wait_for(lambda: len(server.server.connections) < 5, "its connection to be closed")
+            with connected(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") as again:
+                assert b"200 OK" in answer(again)
+
+    def test_behind_a_proxy_the_client_is_the_one_it_names(self, tmp_path):
+        room = {"serve_connections": 20, "serve_client_connections": 2, "serve_hosts": ["moot.example.org"]}
+        with served(tmp_path, behind_proxy=True, **room) as server, ExitStack() as stack:
+
+            def ask(client: str, path: str = "/healthz") -> httpx2.Response:
+                request = server.client.build_request("GET", path, headers={"X-Forwarded-For": client})
+                response = server.client.send(request, stream=True)
+                stack.callback(response.close)
+                return response
+
+            streams = [ask("203.0.113.1", "/v1/stream?newest=true") for _ in range(2)]
+            assert [each.status_code for each in streams] == [200, 200]
+            refused = ask("203.0.113.1")
+            assert refused.status_code == 503
+            assert "too-many-connections" in refused.read().decode()
+            assert ask("203.0.113.2").status_code == 200
+
+
+class TestStreams:
+    def test_one_token_can_not_take_them_all(self, tmp_path):
+        with served(tmp_path, host="0.0.0.0", serve_streams=3, serve_token_streams=2) as server, ExitStack() as stack:
+            headers: dict[str, dict[str, str]] = {}
+            for name in ("ann", "ben"):
+                secret, made = new_token(name, ["read"])
+                server.in_loop(server.app.runtime.store.add_token(made))
+                headers[name] = {"Authorization": f"Bearer {secret}"}
+            live = server.server._api.state.context.live
+            for count in (1, 2):
+                stack.enter_context(watching(server, "/v1/stream?newest=true", headers=headers["ann"]))
+                wait_for(lambda count=count: live.streams == count, "the stream to begin")
+            refused = server.get("/v1/stream?newest=true", headers=headers["ann"])
+            assert refused.status_code == 503
+            assert "'ann' has 2 streams open" in refused.json()["detail"]
+            stack.enter_context(watching(server, "/v1/stream?newest=true", headers=headers["ben"]))
+            wait_for(lambda: live.streams == 3, "the stream to begin")
+            refused = server.get("/v1/stream?newest=true", headers=headers["ben"])
+            assert "3 streams are open" in refused.json()["detail"]
+
+
+class TestLimits:
+    def test_descriptors_are_kept_back(self):
+        limits = Limits.of(Settings(), 1024)
+        assert limits.connections == 1024 - KEPT_FILES
+        assert limits.client_connections <= limits.connections / 2
+        assert limits.streams <= limits.connections * 0.75
+        assert Limits.of(Settings(), 1_000_000) == Limits.of(Settings())
+
+    def test_too_few_are_said_at_the_start(self):
+        with pytest.raises(InputError, match="208 files .* allows this process 100.*ulimit -n"):
+            Limits.of(Settings(), 100)
+
+
+def test_prompts_are_read_before_a_debate_begins(monkeypatch, tmp_path: Path):
+    monkeypatch.setattr(prompts, "_loaded", set())
+    monkeypatch.setattr(prompts, "_packages", {"moot.formats.duel"})
+    prompts._read.cache_clear()
+    prompts.load_all()
+    monkeypatch.setattr(prompts, "files", lambda package: tmp_path / "gone")
+    say = prompts.Prompts("duel")
+    with pytest.raises(ScriptError, match="has the slots"):  # it was read, and is only not filled
+        say("think")
+    monkeypatch.setattr(prompts, "_packages", {"moot.formats.panel"})
+    with pytest.raises(ScriptError, match="can't be read .*no debate is started"):
+        prompts.load_all()

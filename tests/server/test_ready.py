@@ -1,0 +1,88 @@
+"""`/readyz` tells the truth about real databases: deleted, replaced, locked, full."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.store.sqlite.file import LEAST_FREE_BYTES
+from tests.server.serving import Served, served
+from tests.store.test_sqlite_file import GONE, small_disk
+
+__all__ = ["small_disk"]
+
+SOON = 10.0  # seconds; a lock of SQLite is otherwise waited for three times as long
+
+
+def check(server: Served, status: int) -> dict[str, Any]:
+    response = server.get("/readyz")
+    assert response.status_code == status, response.text
+    assert response.json()["status"] == ("ready" if status == 200 else "not ready")
+    return next(each for each in response.json()["checks"] if each["name"] == "database")
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_is_gone(tmp_path: Path, replaced: bool):
+    with served(tmp_path) as server:
+        done = server.completed(settings={"max_rounds": 1})
+        check(server, 200)
+        os.unlink(tmp_path / "moot.db")
+        if replaced:
+            sqlite3.connect(tmp_path / "moot.db").close()
+            (tmp_path / "moot.db").touch()
+        assert GONE in check(server, 503)["detail"]
+        refused = server.ask()
+        assert refused.status_code == 503
+        assert GONE in refused.json()["detail"]
+        assert server.debate(done["id"])["status"] == "completed"  # what is known can still be read
+        assert server.get("/healthz").status_code == 200
+
+
+def test_a_locked_file_is_not_waited_for(tmp_path: Path):
+    with served(tmp_path) as server, closing(sqlite3.connect(tmp_path / "moot.db", isolation_level=None)) as other:
+        check(server, 200)
+        other.execute("begin exclusive")
+        began = time.monotonic()
+        assert "another process may hold it" in check(server, 503)["detail"]
+        assert "another process may hold it" in check(server, 503)["detail"]
+        assert time.monotonic() - began < SOON
+        other.execute("rollback")
+        server.get("/readyz")  # may still be the one that waited
+        check(server, 200)
+
+
+def test_a_locked_table_is_not_waited_for(tmp_path: Path, database_url: str):
+    import asyncio
+
+    import asyncpg
+
+    async def lock(server: Served) -> None:
+        connection = await asyncpg.connect(database_url)
+        try:
+            async with connection.transaction():
+                await connection.execute("lock table debate_sessions in access exclusive mode")
+                found = await asyncio.to_thread(check, server, 503)
+                assert "another process may hold it" in found["detail"]
+        finally:
+            await connection.close()
+
+    with served(tmp_path, database_url=database_url) as server:
+        check(server, 200)
+        asyncio.run(lock(server))
+        server.get("/readyz")
+        check(server, 200)
+
+
+def test_a_full_disk(small_disk: Path, tmp_path: Path):
+    with served(tmp_path, database_url=str(small_disk / "moot.db")) as server:
+        check(server, 200)
+        (small_disk / "ballast").write_bytes(b"x" * (20 * 2**20 - LEAST_FREE_BYTES))
+        assert "full" in check(server, 503)["detail"]
+        (small_disk / "ballast").unlink()
+        check(server, 200)

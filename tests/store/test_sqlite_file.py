@@ -1,0 +1,133 @@
+"""A database file that is deleted, replaced or put back while it is open, and a disk that fills up."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from moot.core.errors import NotWritable
+from moot.store.sqlite import SqliteStore
+from tests.store.samples import debate
+
+GONE = "was deleted or replaced while moot had it open"
+
+
+def using(path: Path, check: Callable[[SqliteStore], Awaitable[None]]) -> None:
+    async def main() -> None:
+        store = SqliteStore(path)
+        try:
+            await check(store)
+        finally:
+            await store.close()
+
+    asyncio.run(main())
+
+
+async def refuses(store: SqliteStore) -> None:
+    for write in (store.writable(), store.create(debate(2)), store.drop_token("x")):
+        with pytest.raises(NotWritable, match=GONE):
+            await write
+
+
+@pytest.mark.parametrize("written", [True, False], ids=["after a write", "before the first write"])
+def test_a_deleted_file_takes_no_more_writes(tmp_path, written):
+    path = tmp_path / "m.db"
+
+    async def check(store: SqliteStore) -> None:
+        if written:
+            await store.create(debate(1))
+        path.unlink()
+        await refuses(store)
+
+    using(path, check)
+
+
+def test_a_replaced_file_takes_no_more_writes(tmp_path):
+    path, other = tmp_path / "m.db", tmp_path / "other.db"
+    using(other, lambda store: store.create(debate(7)))
+
+    async def check(store: SqliteStore) -> None:
+        await store.create(debate(1))
+        os.replace(other, path)
+        await refuses(store)
+
+    using(path, check)
+
+
+def test_neither_does_one_whose_log_is_gone(tmp_path):
+    """What was not yet copied from the log would be lost when the process is killed."""
+
+    async def check(store: SqliteStore) -> None:
+        await store.create(debate(1))
+        (tmp_path / "m.db-wal").unlink()
+        await refuses(store)
+
+    using(tmp_path / "m.db", check)
+
+
+def test_a_file_that_is_put_back_goes_on(tmp_path):
+    path, away = tmp_path / "m.db", tmp_path / "away.db"
+
+    async def check(store: SqliteStore) -> None:
+        await store.create(debate(1))
+        path.rename(away)
+        await refuses(store)
+        away.rename(path)
+        await store.create(debate(3))
+        assert len((await store.page()).debates) == 2
+
+    using(path, check)
+    using(path, lambda store: store.create(debate(4)))
+
+
+def test_a_file_that_goes_away_during_a_write_has_not_stored_it(tmp_path):
+    path = tmp_path / "m.db"
+
+    async def check(store: SqliteStore) -> None:
+        with pytest.raises(NotWritable, match=GONE):
+            await store._writer.do(lambda _: path.unlink())
+
+    using(path, check)
+
+
+@pytest.fixture
+def small_disk(tmp_path) -> Iterator[Path]:
+    """A disk of 20 MB of its own."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if (
+        not shutil.which("mount")
+        or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=20m", "moot-test", str(folder)], check=False, capture_output=True
+        ).returncode
+    ):
+        pytest.skip("a disk can only be mounted as root")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_noticed_before_anything_fails_and_free_space_heals_it(small_disk):
+    ballast = small_disk / "ballast"
+
+    async def check(store: SqliteStore) -> None:
+        await store.writable()
+        ballast.write_bytes(b"x" * 5_000_000)
+        with pytest.raises(NotWritable, match="The disk of the database is full"):
+            await store.writable()
+        await store.create(debate(1))  # there is some room left
+        with pytest.raises(OSError, match="No space left"):
+            ballast.write_bytes(b"x" * 30_000_000)
+        with pytest.raises(NotWritable, match="disk is full"):
+            await store.create(debate(2, topic="long " * 100_000))
+        ballast.unlink()
+        await store.writable()
+        await store.create(debate(3))
+        assert len((await store.page()).debates) == 2
+
+    using(small_disk / "m.db", check)
