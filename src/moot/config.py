@@ -46,7 +46,9 @@ _ROLE_MODELS = ("model_debater", "model_judge")
 _PATHS = ("database_url", "data_dir", "templates_dir", "trust_projects")  # relative to the file that sets them
 # All else that a project's file may set is numbers: a text could name a place.
 _PROJECT_TEXTS = ("format", "model", *_ROLE_MODELS, "defaults", "presets", "rate_limits")
+_PROJECT_NEVER = ("retention_days",)  # numbers that an untrusted project's file may not set
 _EFFECTS = {
+    "retention_days": "delete your debates",
     "embedder": "send your past decisions to an embedder of its choice",
     **dict.fromkeys(("serve_host", "serve_hosts", "serve_tokens"), "let others reach your server"),
     **dict.fromkeys(("traces", "trace_content"), "send traces elsewhere"),
@@ -259,7 +261,8 @@ def _read_project(path: Path, user: Path, trusted: Sequence[str]) -> _Layer:
 def _refuse_reach(values: Json, path: Path, user: Path) -> None:
     """Raise InputError if an untrusted project could send questions or keys elsewhere, or read or write files."""
     for name, value in values.items():
-        if name not in _PROJECT_TEXTS and (isinstance(value, bool) or not isinstance(value, int | float)):
+        plain = name in _PROJECT_TEXTS or (isinstance(value, int | float) and not isinstance(value, bool))
+        if not plain or name in _PROJECT_NEVER:
             effect = _EFFECTS.get(name, "choose where data is stored")
             raise InputError(_distrust(name, effect, path, user))
     found = reaching(values)

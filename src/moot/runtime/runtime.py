@@ -1,4 +1,5 @@
-"""What can be done with debates: create, start, stop, resume, cancel, retry, fork, guide, answer, recover, watch.
+"""What can be done with debates: create, start, stop, resume, cancel, retry, fork, guide, answer, delete, recover,
+watch.
 
 `moot.core.lifecycle` says which of it is possible in which status; everything else raises WrongStatus.
 """
@@ -24,7 +25,8 @@ from moot.runtime.hub import Flight
 from moot.runtime.owner import is_dead, this_process
 from moot.runtime.peers import Peers
 from moot.runtime.turns import read_guidance
-from moot.store import Store
+from moot.store import Store, Tombstone
+from moot.store.rows import missing
 from moot.telemetry import Observer, TaskContext, task_context
 
 RATINGS = range(1, 6)
@@ -116,7 +118,8 @@ class Runtime:
         if prefix in matches:
             return prefix
         if not matches:
-            raise NoSuchDebate(prefix)
+            gone = await self.store.tombstone(prefix) if prefix else None
+            raise missing(prefix, gone)
         if len(matches) > 1:
             raise AmbiguousId(prefix, matches)
         return matches[0]
@@ -244,6 +247,32 @@ class Runtime:
             raise self.refusal(await self.store.get(debate_id), "rate")
         return rated
 
+    async def quarantine(self, debate_id: str, *, by: str | None, seen: Debate | None = None) -> Debate:
+        """Keep the decision of a completed debate from being recalled into new ones; with None for `by`, let it be
+        recalled again."""
+        changed = await self.store.quarantine(debate_id, by, seen=seen)
+        if changed is None:
+            raise self.refusal(await self.store.get(debate_id), "quarantine")
+        return changed
+
+    async def delete(self, debate_id: str, *, by: str, seen: Debate | None = None) -> Tombstone:
+        """Delete a debate and everything of it, in any status. A process that drives it stops when it next looks, and
+        can store nothing more."""
+        gone = await self.store.delete(debate_id, by=by, expect=RULES["delete"].sources, seen=seen)
+        if gone is None:
+            raise self.refusal(await self.store.get(debate_id), "delete")
+        self.forget(debate_id)
+        await self.store.scrub()
+        return gone
+
+    def forget(self, debate_id: str) -> None:
+        """Let go of a debate that was deleted."""
+        if debate_id in self._drives:
+            self._drives[debate_id].signal("lost")
+        self._broken.pop(debate_id, None)
+        self.hub.drop_flights(debate_id)
+        self.hub.wake(debate_id)
+
     async def recover(self) -> Sequence[Debate]:
         """Take over every debate whose driver is dead or silent past its lease, and return those that go on here.
         Debates that were stopping are stopped."""
@@ -253,7 +282,8 @@ class Runtime:
                 events = [_status("stopped", by="recovery")]
                 await self.store.move(debate.id, "stopped", expect=("stopping",), events=events)
             else:
-                with suppress(WrongStatus, UnknownName):  # claimed by another process, or its format is not installed
+                # Claimed by another process, deleted, or of a format that is not installed.
+                with suppress(WrongStatus, NoSuchDebate, UnknownName):
                     taken.append(await self.resume(debate.id))
         return taken
 
@@ -321,7 +351,12 @@ class Runtime:
                 drive.signal(signal, hand_back=True)
             if self._tasks:
                 await asyncio.wait(self._tasks.values(), timeout=patience)
-        return [debate.id for debate in [await self.store.get(each) for each in driven] if debate.status == "running"]
+        left: list[str] = []
+        for debate_id in driven:
+            with suppress(NoSuchDebate):  # deleted meanwhile
+                if (await self.store.get(debate_id)).status == "running":
+                    left.append(debate_id)
+        return left
 
     async def close(self, *, signal: Signal = "now", before_store: Callable[[], Awaitable[None]] | None = None) -> None:
         """Stop every drive and close the store. `before_store` runs when nothing is driven any more, but the store is
@@ -392,6 +427,8 @@ class Runtime:
                 await drive.run()
             if drive.waits:
                 await self._resume_if_answered(debate_id)
+        except NoSuchDebate:
+            pass  # deleted just when it came to rest
         except Exception as error:  # raised again in `wait` and `watch`
             self._broken[debate_id] = drive.debate.epoch, error
         finally:

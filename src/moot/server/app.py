@@ -19,6 +19,7 @@ from moot.server.mcp_endpoint import McpEndpoint
 from moot.server.routes import (
     catalog,
     debates,
+    deletion,
     gates,
     health,
     lifecycle,
@@ -33,6 +34,7 @@ from moot.server.routes import (
 ROUTERS = [
     debates.router,
     lifecycle.router,
+    deletion.router,
     transcript.router,
     stream.router,
     gates.router,
@@ -61,7 +63,8 @@ def create_app(app: App, *, host: str | None = None, dispatcher: Dispatcher | No
         api.state.context = context
         await context.dispatcher.open()
         try:
-            yield
+            async with app.retained():
+                yield
         finally:
             context.closing.set()
             await mcp.close()

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from fastapi import Depends, Path, Request
 
 from moot.app import App, person
-from moot.core.errors import NoSuchDebate, WrongStatus
+from moot.core.errors import DebateDeleted, NoSuchDebate, WrongStatus
 from moot.core.types import Debate, Scope
 from moot.server import views
 from moot.server.dispatch import Dispatcher
@@ -38,6 +38,8 @@ class ServerContext:
         try:
             full = debate_id if len(debate_id) == FULL_ID else await self.app.runtime.find(debate_id)
             return await self.store.get(full)
+        except DebateDeleted:
+            raise
         except NoSuchDebate:
             raise Refused("unknown-debate", f"There is no debate {debate_id!r}. GET /v1/debates lists them.") from None
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from moot.app import App
-from moot.core.errors import WrongStatus
+from moot.core.errors import NoSuchDebate, WrongStatus
 from moot.core.lifecycle import RULES, DriveVerb
 from moot.core.types import Debate
 from moot.runtime.runtime import Runtime
@@ -72,7 +72,7 @@ class LocalDispatcher:
         if taken:
             log.info("took over %d debates whose process had ended", len(taken))
         for debate in await self._runtime.expire():
-            with suppress(WrongStatus):  # another process was faster
+            with suppress(WrongStatus, NoSuchDebate):  # another process was faster, or it was deleted
                 await self.dispatch(debate.id, "resume")
 
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Query, Response
 
 from moot import formats
 from moot.config import masked, reaching
-from moot.core.errors import AmbiguousId, InputError, NoSuchDebate, UnknownName
+from moot.core.errors import AmbiguousId, DebateDeleted, InputError, NoSuchDebate, UnknownName
 from moot.core.types import Debate, Json, Status
 from moot.planning import Plan
 from moot.request import Request
@@ -63,7 +63,7 @@ async def planned(context: ServerContext, caller: Caller, new: bodies.NewDebate)
     summary="Create a debate, and start it",
     status_code=201,
     response_model=schemas.Debate,
-    responses=documented("invalid", "unknown-name", "unknown-model", "key-reused", "wrong-status"),
+    responses=documented("invalid", "unknown-name", "unknown-model", "key-reused", "wrong-status", "deleted"),
 )
 async def create(new: bodies.NewDebate, context: Context, caller: Runner, key: idempotency.Key = None) -> Response:
     """The settings are checked before anything is written. With `Idempotency-Key`, a repetition creates nothing."""
@@ -126,7 +126,7 @@ async def list_debates(
     if format is not None and format not in formats.installed():
         raise UnknownName("format", format, formats.installed())
     mark = None if cursor is None else _read_cursor(cursor)
-    forked = None if parent is None else (await context.find(parent)).id
+    forked = None if parent is None else await _parent(context, parent)
     page = await context.store.page(status=status, format=format, contains=q, parent=forked, limit=limit, after=mark)
     items = [views.summary(context.app, each) for each in page.debates]
     view = schemas.DebatePage(items=items, next=None if page.next is None else _cursor(page.next))
@@ -156,6 +156,14 @@ async def get(
     if same(if_none_match, tag):
         return Response(status_code=304, headers={"ETag": tag})
     return given(context, debate, with_html=html)
+
+
+async def _parent(context: ServerContext, debate_id: str) -> str:
+    """The full id of a debate, which may have been deleted: its forks are still there."""
+    try:
+        return (await context.find(debate_id)).id
+    except DebateDeleted as deleted:
+        return deleted.debate_id
 
 
 def _cursor(mark: str) -> str:

@@ -1,5 +1,8 @@
 -- For very common words, where ranking by bm25 would be slow and say little: the newest matches.
 select m.session_id from memory_words w join memories m on m.id = w.rowid
 where memory_words match :query and m.decided >= :decided and m.demonstration <= :demonstrations
+  and not (:decided and exists (
+    select 1 from debate_sessions s where s.id = m.session_id and s.quarantined_at is not null
+  ))
 order by w.rowid desc
 limit :limit
