@@ -269,8 +269,9 @@ class Runtime:
         """Let go of a debate that was deleted."""
         if debate_id in self._drives:
             self._drives[debate_id].signal("lost")
+        else:
+            self.hub.drop_flights(debate_id)
         self._broken.pop(debate_id, None)
-        self.hub.drop_flights(debate_id)
         self.hub.wake(debate_id)
 
     async def recover(self) -> Sequence[Debate]:
