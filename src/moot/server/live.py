@@ -204,14 +204,14 @@ class Reader:
     async def take(self) -> list[Item]:
         """What is new since the last call. Sets `news` again when that was only a page of it."""
         items: list[Item] = []
-        if self.channel.deleted:
-            return items
         for event in await self.channel.after(self.seq):
             items.append(event)
             self.seq = event.seq
             if event.key:
                 self._done.add(event.key)
                 self._flights.pop(event.key, None)
+        if self.channel.deleted:
+            return []
         if self.seq < self.channel.last_seq:
             self.news.set()
             return items

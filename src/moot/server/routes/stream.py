@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 
-from moot.core.errors import InputError, NoSuchDebate
-from moot.core.types import Debate
+from moot.core.errors import InputError
 from moot.server.context import Context, Reader, still_allowed
 from moot.server.encoders import EventEncoder
 from moot.server.problems import documented
@@ -64,12 +63,7 @@ async def watch_many(
     wanted = {**_places(debates), **{name: at for name, at in _places(last_event_id or "").items() if name in debates}}
     if len(wanted) > MAX_DEBATES:
         raise InputError(f"{len(wanted)} debates were asked for; {MAX_DEBATES} is the most for one stream.")
-    found: list[tuple[Debate, int]] = []
-    for debate_id, after in wanted.items():
-        try:
-            found.append((await context.store.get(debate_id), after))
-        except NoSuchDebate:
-            raise NoSuchDebate(debate_id) from None
+    found = [(await context.store.get(debate_id), after) for debate_id, after in wanted.items()]
     check_room(context)
     stream = Stream(
         context.live,
