@@ -76,6 +76,24 @@ class TestDelete:
             wait_for(lambda: not server.app.runtime.driven, "the drive to end")
             problem(server.get(path), 410, "deleted")
 
+    def test_a_chat_about_it_ends_with_the_reason(self, tmp_path):
+        held = Held(tmp_path)
+        with served(tmp_path, model=held.model) as server:
+            asked = {
+                "model": "moot/classic",
+                "messages": [{"role": "user", "content": "Tea or coffee?"}],
+                "stream": True,
+            }
+            with server.client.stream("POST", "/v1/chat/completions", json=asked) as response:
+                lines = response.iter_lines()
+                assert next(line for line in lines if line.startswith("data:"))
+                wait_for(lambda: held.log.exists() and "1/speak/a" in held.log.read_text(), "a call")
+                assert delete(server, response.headers["x-moot-debate"]).status_code == 200
+                last = [line for line in lines if line.startswith("data:")]
+            assert '"code":"deleted"' in last[-2].replace(" ", "")
+            assert last[-1] == "data: [DONE]"
+            wait_for(lambda: not server.app.runtime.driven, "the drive to end")
+
     def test_a_reader_of_old_events_is_not_kept_busy(self, tmp_path):
         """Events that were there when the reader came are gone when it reads on."""
 

@@ -15,7 +15,7 @@ from moot.runtime.drive import Drive
 from moot.runtime.runtime import Runtime
 from moot.runtime.worker import Worker
 from moot.store import Commit, HeartbeatReply
-from moot.store.sqlite import SqliteStore, debates, people
+from moot.store.sqlite import SqliteStore, debates, deletion, people
 
 
 @contextmanager
@@ -250,4 +250,7 @@ BUGS: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
     "guidance from elsewhere is not heard": _plant(Drive, "guided", _deaf_to_guidance),
     "steps are begun past the lease": _plant(Drive, "_leased", _always_leased),
     "workers don't sweep": _plant(Worker, "_sweeps", _no_sweep),
+    "a deletion leaves no tombstone": partial(
+        _statement, deletion, "bury", "values (:id, :now, :by)", "select :id, :now, :by where false"
+    ),
 }
