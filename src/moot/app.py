@@ -42,6 +42,7 @@ from moot.runtime.owner import is_dead
 from moot.runtime.presence import present
 from moot.runtime.rehearsal import missing_words, rehearse
 from moot.runtime.replay import Proof, prove, rerun
+from moot.runtime.retention import retained
 from moot.runtime.runtime import Runtime
 from moot.runtime.spending import call_once, check_budget
 from moot.runtime.threads import in_thread
@@ -154,6 +155,10 @@ class App:
             sweep_seconds=self.settings.worker_sweep_seconds,
             drain_seconds=self.settings.worker_drain_seconds,
         )
+
+    def retained(self) -> AbstractAsyncContextManager[None]:
+        """Delete old debates now and then, while the context lasts, if the settings say so."""
+        return retained(self.runtime, self.settings.retention_days)
 
     def presence(self, worker: Worker) -> AbstractAsyncContextManager[None]:
         """Keep the worker's presence row while the context lasts."""

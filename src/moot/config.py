@@ -50,8 +50,10 @@ _NEVER = {
     "trust_projects": "a project can't trust itself",
     "ceilings": "a project can't say what its debates may use at most",
 }
+_PROJECT_NEVER = ("retention_days",)  # numbers that an untrusted project's file may not set
 _EFFECTS = {
     "private_debates": "change who sees your debates",
+    "retention_days": "delete your debates",
     "embedder": "send your past decisions to an embedder of its choice",
     **dict.fromkeys(("serve_host", "serve_hosts", "serve_tokens"), "let others reach your server"),
     **dict.fromkeys(("traces", "trace_content"), "send traces elsewhere"),
@@ -244,7 +246,8 @@ def _read_project(path: Path, user: Path, trusted: Sequence[str]) -> _Layer:
 def _refuse_reach(values: Json, path: Path, user: Path) -> None:
     """Raise InputError if an untrusted project could send questions or keys elsewhere, or read or write files."""
     for name, value in values.items():
-        if name not in _PROJECT_TEXTS and (isinstance(value, bool) or not isinstance(value, int | float)):
+        plain = name in _PROJECT_TEXTS or (isinstance(value, int | float) and not isinstance(value, bool))
+        if not plain or name in _PROJECT_NEVER:
             effect = _EFFECTS.get(name, "choose where data is stored")
             raise InputError(_distrust(name, effect, path, user))
     found = reaching(values)

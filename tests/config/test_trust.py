@@ -107,6 +107,7 @@ class TestTrust:
             "metrics_host",
             "metrics_port",
             "private_debates",
+            "retention_days",
             "serve_host",
             "serve_hosts",
             "serve_tokens",
@@ -115,6 +116,10 @@ class TestTrust:
             "traces",
             "trust_projects",
         }
+
+    def test_a_project_deletes_nothing_without_trust(self, place: Place) -> None:
+        with pytest.raises(InputError, match="retention_days would delete your debates"):
+            place.load(project={"retention_days": 1})
 
     @pytest.mark.parametrize(("name", "value"), [("traces", True), ("trace_content", True), ("metrics_host", "::")])
     def test_nobody_reads_along_without_trust(self, place: Place, name, value) -> None:

@@ -51,14 +51,14 @@ def test_every_status_has_a_next_step(status: Status):
 
 
 def test_what_people_are_offered():
-    assert actions("pending") == ["start", "cancel", "guide", "fork"]
+    assert actions("pending") == ["start", "cancel", "guide", "fork", "delete"]
     assert actions("running") == ["stop", "cancel", "guide", "fork"]
-    assert actions("waiting") == ["answer", "stop", "cancel", "guide", "fork"]
+    assert actions("waiting") == ["answer", "stop", "cancel", "guide", "fork", "delete"]
     assert actions("stopping") == ["cancel", "guide", "fork"]
-    assert actions("stopped") == ["resume", "cancel", "guide", "fork"]
-    assert actions("failed") == ["retry", "cancel", "guide", "fork"]
-    assert actions("completed") == ["record", "fork", "rate"]
-    assert actions("canceled") == ["fork"]
+    assert actions("stopped") == ["resume", "cancel", "guide", "fork", "delete"]
+    assert actions("failed") == ["retry", "cancel", "guide", "fork", "delete"]
+    assert actions("completed") == ["record", "fork", "rate", "delete"]
+    assert actions("canceled") == ["fork", "delete"]
 
 
 def test_the_verb_that_lets_a_debate_run():

@@ -228,6 +228,45 @@ class TestEarlier:
 
         at(tmp_path, check)
 
+    def test_what_is_recalled_says_where_it_comes_from(self, tmp_path):
+        async def check(place: Place):
+            first = await place.decide(CACHE)
+            second = await place.decide(SAME)
+            assert second.metadata["earlier"]["asked_by"] == first.initiated_by
+            told = (await place.first_words(second))["a"]
+            quoted = told[told.index("An earlier decision") :]
+            assert f"Source: debate {first.short}, asked by {first.initiated_by}" in quoted
+            (notice,) = [e.data["text"] for e in await place.app.runtime.store.events(second.id) if e.type == "notice"]
+            assert f"in {first.short} on " in notice
+            assert f"asked by {first.initiated_by}" in notice
+            recalled, _ = await place.app.memory.recall(CACHE, "decisions", 1)
+            assert f"From debate {second.short}, decided on " in recalled.found[0].text
+
+        at(tmp_path, check)
+
+    @pytest.mark.parametrize("embedder", [None, Topics(MEANINGS)], ids=["words", "meaning"])
+    def test_what_is_in_quarantine_or_deleted_is_not_recalled(self, tmp_path, embedder):
+        async def check(place: Place):
+            runtime = place.app.runtime
+            wrong, right = await place.decide(CACHE), await place.decide(CACHE, recall_decisions=False)
+            assert (await place.create(SAME)).metadata["earlier"]["id"] == right.id
+            await runtime.quarantine(right.id, by="ann")
+            assert (await place.create(SAME)).metadata["earlier"]["id"] == wrong.id
+            await runtime.quarantine(wrong.id, by="ann")
+            assert "earlier" not in (await place.create(SAME)).metadata
+            found, _ = await place.app.memory.recall(SAME, "decisions", 5)
+            assert found.found == ()
+            assert len(await place.search(SAME)) == 2, "a search finds both"
+            await runtime.quarantine(right.id, by=None)
+            assert (await place.create(SAME)).metadata["earlier"]["id"] == right.id
+            await runtime.delete(right.id, by="ann")
+            assert "earlier" not in (await place.create(SAME)).metadata
+            assert len(await place.search(SAME)) == 1
+            again = await place.decide(CACHE, recall_decisions=False)
+            assert (await place.create(SAME)).metadata["earlier"]["id"] == again.id
+
+        at(tmp_path, check, embedder)
+
     def test_unless_it_is_said_otherwise_only_the_person_is_told(self, tmp_path):
         async def check(place: Place):
             first = await place.decide(CACHE)

@@ -68,7 +68,7 @@ def test_it_can_be_created_without_being_started(server: Served):
     assert server.rested(made["id"])["status"] == "completed"
     told = problem(server.post(f"/v1/debates/{made['id']}/start"), 409, "wrong-status")
     assert "completed" in told["detail"]
-    assert told["actions"] == ["record", "fork", "rate"]
+    assert told["actions"] == ["record", "fork", "rate", "delete"]
 
 
 def test_an_unambiguous_beginning_of_an_id_will_do(server: Served):

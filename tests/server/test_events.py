@@ -68,7 +68,7 @@ def test_a_watcher_sees_everything_and_the_end(server: Served):
             heard.hear(each)
     assert heard.events == stored(server, made["id"])
     assert heard.deltas > 10
-    assert heard.ended == {"debate": made["id"], "status": "completed", "last_seq": heard.last}
+    assert heard.ended == {"debate": made["id"], "status": "completed", "last_seq": heard.last, "deleted": False}
     assert heard.debate["status"] == "completed"
     assert heard.debate["turns"] == server.debate(made["id"])["turns"]
 

@@ -123,6 +123,7 @@ BODIES = {
     "estimateDebate": {"topic": "Why?"},
     "rateDebate": {"rating": 3},
     "guideDebate": {"text": "Now."},
+    "purgeDebates": {"older_than_days": 1},
     "createChatCompletion": {"model": "moot/classic", "messages": [{"role": "user", "content": "Why?"}]},
 }
 
@@ -304,11 +305,12 @@ class TestSecrets:
             seen = {"login": session.text}
             for debate_id in (failed["id"], done["id"]):
                 for route in ROUTES:
-                    if route.operation_id != "watchMany":
+                    if route.operation_id not in ("watchMany", "deleteDebate"):
                         seen[f"{route.operation_id} {debate_id}"] = self.answer(server, route, debate_id)
                 with watching(server, f"/v1/debates/{debate_id}/events?until=rest") as events:
                     seen[f"events {debate_id}"] = " ".join(str(each) for each in events)
                 seen[f"markdown {debate_id}"] = server.get(f"/v1/debates/{debate_id}/record?format=markdown").text
+                seen[f"deleted {debate_id}"] = server.client.delete(f"/v1/debates/{debate_id}").text
             chat = {**BODIES["createChatCompletion"], "stream": True}
             seen["chat"] = server.post("/v1/chat/completions", chat).text
             assert "model_failed" in seen["chat"]

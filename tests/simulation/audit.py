@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 LIVE = ("running", "stopping")
+DELETED = "deleted"  # what the audit calls a debate of which only the tombstone is left
+TABLES = ("debate_turns", "debate_events", "debate_gates", "memories")
 # What each verb may change a status to. Claims lead to running, whatever was before.
 COMMITTED: Mapping[str, Sequence[Status]] = {
     "running": ("running", "waiting", "stopped", "failed", "completed"),
@@ -82,7 +84,7 @@ class Known:
 
     @property
     def status(self) -> str:
-        return self.row["status"]
+        return self.row["status"] if self.row else ""
 
 
 class Audit:
@@ -192,6 +194,9 @@ class Audit:
         """Read what is new of a debate and compare it with what the rules say."""
         database = self.world.database
         row = database.execute(sql("get_session"), {"id": known.id}).fetchone()
+        if row is None or known.status == DELETED:
+            self._deleted(known, row, verbs)
+            return
         before, known.row = known.row, row
         if before:
             self._moved(known, before, row, verbs)
@@ -217,6 +222,20 @@ class Audit:
         self.check(row["crashes"] == known.crashes, known, f"{row['crashes']} crashes, but there were {known.crashes}")
         self._stands(known, row)
         self._gates(known, row)
+
+    def _deleted(self, known: Known, row: Mapping[str, Any] | None, verbs: Sequence[str]) -> None:
+        """What was deleted on purpose is gone from every table, and nothing brings any of it back."""
+        database = self.world.database
+        self.check(row is None, known, f"{' and '.join(verbs)} brings it back")
+        self.check(known.status == DELETED or "delete" in verbs, known, f"{' and '.join(verbs)} makes it disappear")
+        buried = database.execute("select count(*) from deleted_debates where id = ?", [known.id]).fetchone()[0]
+        self.check(buried == 1, known, "it is gone without a tombstone")
+        for table in TABLES:
+            left = database.execute(f"select count(*) from {table} where session_id = ?", [known.id]).fetchone()[0]
+            self.check(not left, known, f"{left} rows of {table} are left of it")
+        if known.status != DELETED:
+            known.halted_since = self.world.loop.time()
+            known.row = {**known.row, "status": DELETED}
 
     def _moved(self, known: Known, before: Mapping[str, Any], row: Mapping[str, Any], verbs: Sequence[str]) -> None:
         verb, raised = " and ".join(verbs), row["epoch"] - before["epoch"]
@@ -385,6 +404,8 @@ class Audit:
         """Everything once more, from the beginning. Gives the transcript."""
         database = self.world.database
         self.look(known, ())
+        if known.status == DELETED:
+            return None
         debate = debate_of(database.execute(sql("get_session"), {"id": known.id}).fetchone())
         turns = [turn_of(row) for row in database.execute(sql("turns"), {"id": known.id, "after": 0})]
         values = {"id": known.id, "after": 0, "limit": 10_000}
@@ -415,6 +436,8 @@ class Audit:
         """What a watcher was shown is what is stored: no hole, nothing twice, nothing else."""
         for n, event in enumerate(events[after:], after):
             stored = known.events[n] if n < len(known.events) else None
+            if stored is None and known.status == DELETED:
+                continue  # stored and deleted in one transaction
             self.check(
                 stored is not None and stored[:3] == (event.seq, event.type, event.key),
                 known,

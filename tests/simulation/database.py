@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from moot.core.errors import StoreError
 from moot.core.types import Debate, Gate, Json, Shown, Status, Turn
-from moot.store import Commit, Committed, HeartbeatReply, Notice, Resync
+from moot.store import Commit, Committed, HeartbeatReply, Notice, Resync, Tombstone
 from moot.store.sqlite import SqliteStore, migrate
 from moot.store.sqlite.writer import Writer, readable
 from tests.simulation.queue import TABLE
@@ -62,7 +62,7 @@ class Job:
 
     @property
     def refused(self) -> bool:
-        return self.result is None and self.verb in ("claim", "commit", "move", "decide")
+        return self.result is None and self.verb in ("claim", "commit", "move", "decide", "delete")
 
     @property
     def new_status(self) -> Status | None:
@@ -263,6 +263,13 @@ class SimulatedStore(SqliteStore):
     async def guide(self, debate_id: str, text: str, **more: Any) -> Gate | None:
         self._asked = _Asked("guide", debate_id)
         return await super().guide(debate_id, text, **more)
+
+    async def delete(self, debate_id: str, **more: Any) -> Tombstone | None:
+        self._asked = _Asked("delete", debate_id)
+        return await super().delete(debate_id, **more)
+
+    async def scrub(self) -> None:
+        """There is no file."""
 
     async def change(self, verb: str, debate_id: str | None, work: Callable[[sqlite3.Connection], Any]) -> Any:
         """A write of something that is no part of the store."""

@@ -8,13 +8,13 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from moot.core.errors import InputError, StoreError, UnknownName, WrongStatus
+from moot.core.errors import InputError, NoSuchDebate, StoreError, UnknownName, WrongStatus
 from moot.core.lifecycle import RULES
 from moot.core.types import HUMAN, TERMINAL, Debate, Event
 from moot.formats import overridden
 from moot.store.rows import debate_of, gate_of
 from moot.store.sqlite import sql
-from tests.simulation.audit import Known
+from tests.simulation.audit import DELETED, Known
 from tests.simulation.plan import Play, settings_of
 from tests.simulation.process import Gone, Process
 from tests.simulation.voices import answer, spec_of
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+GONE = (DELETED,)
+OVER = (*TERMINAL, DELETED)
 TOPIC = "Redis or PostgreSQL?"
 
 
@@ -52,7 +54,9 @@ class People:
         await self._see_through(known)
 
     async def interfere(self, verb: str) -> None:
-        live = [known for known in self._world.audit.debates.values() if known.status not in TERMINAL]
+        all_ = self._world.audit.debates.values()
+        # What is over can be deleted, too.
+        live = [known for known in all_ if known.status not in (GONE if verb == "delete" else OVER)]
         if not live:
             return
         known = self._rng.choice(live)
@@ -64,17 +68,21 @@ class People:
             "stop": lambda: runtime.stop(known.id),
             "stop now": lambda: runtime.stop(known.id, now=True),
             "cancel": lambda: runtime.cancel(known.id),
+            "delete": lambda: runtime.delete(known.id, by="ann"),
             "guide": lambda: runtime.guide(known.id, f"Consider {self._rng.randrange(100)}.", by="ann"),
         }
         await self._attempt(process, verb, known, calls[verb]())
 
     async def fork(self) -> None:
         world = self._world
-        some = [known for known in world.audit.debates.values() if known.loaded and known.status != "pending"]
+        some = [each for each in world.audit.debates.values() if each.loaded and each.status not in ("pending", *GONE)]
         if not some:
             return
         known, process = self._rng.choice(some), await world.any_process()
-        parent = debate_of(world.database.execute(sql("get_session"), {"id": known.id}).fetchone())
+        row = world.database.execute(sql("get_session"), {"id": known.id}).fetchone()
+        if row is None:
+            return  # deleted just now
+        parent = debate_of(row)
         at = self._rng.choice([None, *(turn.key for turn in known.turns)])
         # Words that were given to its parent are in its turns.
         comparable = known.comparable and all(turn.kind != "guidance" for turn in known.turns)
@@ -126,7 +134,7 @@ class People:
         return known
 
     async def _see_through(self, known: Known) -> None:
-        while known.status not in TERMINAL:
+        while known.status not in OVER:
             await asyncio.sleep(self._rng.uniform(0.3, 4))
             match known.status:
                 case "pending":
@@ -170,7 +178,7 @@ class People:
         while True:
             process = await self._world.any_process()
             with suppress(StoreError, UnknownName, Gone):
-                with suppress(WrongStatus):
+                with suppress(WrongStatus, NoSuchDebate):
                     await process.call(process.runtime.resume(known.id))
                 return
             await asyncio.sleep(1)
@@ -198,9 +206,9 @@ class People:
     async def _watch(self, known: Known) -> None:
         """From one process after the other, until everything was seen."""
         seen: list[Event] = []
-        while known.status not in TERMINAL or len(seen) < len(known.events):
+        while known.status not in GONE and (known.status not in TERMINAL or len(seen) < len(known.events)):
             process = await self._world.any_process()
-            with suppress(Gone, StoreError):
+            with suppress(Gone, StoreError, NoSuchDebate):
                 await process.call(self._follow(process, known, seen))
             await asyncio.sleep(self._rng.uniform(0.1, 3))
         self._world.audit.seen(known, seen)
@@ -222,7 +230,7 @@ class People:
         """What people do can be refused, and fail."""
         try:
             done = await process.call(coro)
-        except (WrongStatus, UnknownName, StoreError, Gone) as error:
+        except (WrongStatus, UnknownName, NoSuchDebate, StoreError, Gone) as error:
             self._world.note(process, "can't", verb, known.name, type(error).__name__)
             return None
         self._world.note(process, "did", verb, known.name)

@@ -33,6 +33,7 @@ FAULTS: Mapping[str, int] = {
     "drain": 2,  # a process hands its debates back and ends
     "close": 2,  # a process stops its debates and ends
     "fork": 1,
+    "delete": 1,
 }
 # Ways of running that are no faults.
 WAYS = (
@@ -151,6 +152,8 @@ def draw(seed: int, format: str | None = None) -> Plan:
     faults = {name: rng.randint(1, most) for name, most in FAULTS.items() if rng.random() < some}
     if rng.random() < 0.8:
         faults.pop("cancel", None)
+    if rng.random() < 0.6:
+        faults.pop("delete", None)
     ways = frozenset(way for way in WAYS if rng.random() < (0.5 if way == "trusting" else 0.25))
     if "workers" in ways:
         ways |= {"told"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moot.runtime.quarantine import Quarantine
+from moot.runtime.suspects import Suspects
 from tests.simulation.plan import Plan, Play
 from tests.simulation.world import reference, run
 
@@ -42,6 +42,6 @@ def test_the_limit_can_be_set():
 
 
 def test_a_quarantine_that_admits_everything_is_found(monkeypatch):
-    monkeypatch.setattr(Quarantine, "admits", lambda *_: True)
+    monkeypatch.setattr(Suspects, "admits", lambda *_: True)
     found = [run(plan(seed, poison=4, processes=1)).violation for seed in range(3)]
     assert any("set aside after a death beside" in (violation or "") for violation in found), found

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 # Faults that can strike at any moment, not only when something is read or written.
-ANYTIME = ("crash", "pause", "clock", "stop", "stop now", "guide", "cancel", "drain", "close", "fork")
+ANYTIME = ("crash", "pause", "clock", "stop", "stop now", "guide", "cancel", "drain", "close", "fork", "delete")
 ILLS = ("crash", "pause", "clock", "drain", "close")  # after which a process is not well for a while
 JUMPS = (-7200.0, -2400.0, -40.0, -8.0, 8.0, 40.0, 200.0)
 

@@ -15,11 +15,11 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from moot.core.errors import StoreError
+from moot.core.errors import DebateDeleted, StoreError
 from moot.formats import Format
 from moot.runtime import runtime as runtime_module
 from moot.store import Changed
-from tests.simulation.audit import Audit, Known
+from tests.simulation.audit import DELETED, Audit, Known
 from tests.simulation.database import Job, open_database
 from tests.simulation.loop import Stuck, VirtualLoop
 from tests.simulation.people import People
@@ -29,7 +29,8 @@ from tests.simulation.trouble import Trouble
 
 BEGINNING = 1_700_000_000.0  # seconds since 1970 when a run begins
 PATIENCE = 1200.0  # virtual seconds without a fault after which every debate must have ended
-TOLD = ("claim", "move", "decide", "guide", "queue")  # what other processes hear of, beside commits with a status
+# What other processes hear of, beside commits with a status.
+TOLD = ("claim", "move", "decide", "guide", "queue", "delete")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +145,8 @@ class World:
         """Whatever has happened here, every process can tell how a debate ended."""
         try:
             debate = await process.call(process.runtime.wait(known.id))
+        except DebateDeleted:
+            self.audit.check(known.status == DELETED, known, f"{process.name} thinks it is deleted")
         except Exception as error:
             self.audit.check(False, known, f"{process.name} can't tell how it ended: {error!r}")
         else:

@@ -10,13 +10,22 @@ import pytest
 from tests.store.contract_access import AccessContract
 from tests.store.contract_budgets import BudgetsContract
 from tests.store.contract_debates import DebatesContract
+from tests.store.contract_deletion import DeletionContract
 from tests.store.contract_memories import MemoriesContract
 from tests.store.contract_people import PeopleContract
 from tests.store.contract_steps import StepsContract
 from tests.store.samples import Clock
 
 
-class StoreContract(DebatesContract, StepsContract, PeopleContract, MemoriesContract, AccessContract, BudgetsContract):
+class StoreContract(
+    DebatesContract,
+    StepsContract,
+    PeopleContract,
+    DeletionContract,
+    MemoriesContract,
+    AccessContract,
+    BudgetsContract,
+):
     """`run` opens a store with the manual clock, runs the coroutine on it, and closes it."""
 
     @pytest.fixture

@@ -119,6 +119,7 @@ async def use_everything(store: SqliteStore) -> None:
     await store.commit(Commit(debate_id=first, epoch=1, status="completed", outcome=OUTCOME, lost=usage))
     await store.commit(Commit(debate_id=second, epoch=1, status="failed", error=failure))
     await store.rate(first, 4)
+    await store.quarantine(first, "ann")
     await store.remember([entry(1, embedder="e", embedding=b"1234")])
     await store.keep_embeddings("e", {"hash": b"1234"})
     token = AccessToken(id="1", name="ci", hash="h", scopes=("read",))
@@ -126,6 +127,9 @@ async def use_everything(store: SqliteStore) -> None:
     await store.add_token(AccessToken(id="2", name="ci", hash="s", scopes=("read",), parent="1", expires_at=9e9))
     await store.reserve_key(IdempotencyKey(key="k", hash="h", debate_id=first), 60)
     await store.answer_key("k", "{}")
+    await store.create(debate(3))
+    await store.delete(debate(3).id, by="ann")
+    await store.scrub()
 
 
 def test_every_column_is_written(tmp_path):

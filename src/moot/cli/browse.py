@@ -17,7 +17,7 @@ from moot.cli.run import summary
 from moot.cli.session import find_debate, open_app, open_database
 from moot.cli.views import debate_json, print_json, printer_of, view_of
 from moot.cli.words import clock, count, duration, exit_code, money, next_step, rating, spent
-from moot.core.errors import InputError, UnknownName
+from moot.core.errors import DebateDeleted, InputError, UnknownName
 from moot.core.types import STATUSES, Debate, Json
 from moot.reasoning.fence import one_line
 from moot.runtime.owner import is_dead
@@ -50,6 +50,9 @@ async def show(args: Namespace) -> int:
         if not args.json:
             await summary(app, view, debate)
             interrupted = debate.id in await _dead(app)
+            for text in [await _parent(app, debate), _quarantine(debate)]:
+                if text:
+                    view.note(text)
             if debate.status != "completed":
                 view.note(next_step(debate, interrupted=interrupted))
     return DONE
@@ -98,7 +101,7 @@ async def _page(app: App, args: Namespace) -> tuple[Page, frozenset[str]]:
     if not app.database.exists():
         return Page(debates=()), frozenset()
     store = (await open_database(app)).store
-    parent = None if args.parent is None else (await find_debate(app, args.parent)).id
+    parent = None if args.parent is None else await _id_of_parent(app, args.parent)
     page = await store.page(
         status=args.status,
         format=args.format,
@@ -108,6 +111,30 @@ async def _page(app: App, args: Namespace) -> tuple[Page, frozenset[str]]:
         after=args.after,
     )
     return page, await _dead(app)
+
+
+async def _id_of_parent(app: App, prefix: str) -> str:
+    """The full id of a debate, which may have been deleted: its forks are still there."""
+    try:
+        return (await find_debate(app, prefix)).id
+    except DebateDeleted as deleted:
+        return deleted.debate_id
+
+
+async def _parent(app: App, debate: Debate) -> str:
+    """A fork's origin; empty for any other debate."""
+    if debate.parent_id is None:
+        return ""
+    gone = await app.runtime.store.tombstone(debate.parent_id)
+    when = "" if gone is None else f", which was deleted on {clock(gone.deleted_at)}"
+    return f"Branched off from {debate.parent_id[:8]} at {debate.forked_at}{when}"
+
+
+def _quarantine(debate: Debate) -> str:
+    if debate.quarantined_at is None:
+        return ""
+    by = f" by {debate.quarantined_by}" if debate.quarantined_by else ""
+    return f"In quarantine since {clock(debate.quarantined_at)}{by}: not recalled into new debates"
 
 
 async def _dead(app: App) -> frozenset[str]:

@@ -16,8 +16,9 @@ class BadUsage(Exception):
 
 
 class Command:
-    def __init__(self, module: str, summary: str) -> None:
-        self.module, self.summary = module, summary  # the module of moot.cli is imported when the command runs
+    def __init__(self, module: str, summary: str, function: str = "") -> None:
+        """The module of moot.cli is imported when the command runs. `function`: where it is not the command's name."""
+        self.module, self.summary, self.function = module, summary, function
 
 
 COMMANDS: dict[str, Command] = {
@@ -41,6 +42,11 @@ COMMANDS: dict[str, Command] = {
     "record": Command("record", "Write the decision down as a document in your project."),
     "search": Command("search", "Find past debates by words and meaning."),
     "templates": Command("search", "Show the reasoning templates, or the whole of one."),
+    "quarantine": Command("control", "Keep a decision from being recalled into new debates, or let it be again."),
+    "delete": Command("delete", "Delete debates and everything of them, for good."),
+    "purge": Command("delete", "Delete debates that have not changed for a long time."),
+    "export": Command("transfer", "Write debates into one file, for a backup or another database."),
+    "import": Command("transfer", "Read debates back that `moot export` has written.", "import_"),
     "serve": Command("serve", "Serve the HTTP API until it is stopped; debates run in it."),
     "mcp": Command("mcp", "Serve an MCP client on standard input and output; debates run in it."),
     "token": Command("token", "Make, list, rotate or revoke tokens for the HTTP API."),

@@ -1,4 +1,4 @@
-"""Commands that act on a debate, wherever it runs: stop, cancel, guide, rate."""
+"""Commands that act on a debate, wherever it runs: stop, cancel, guide, rate, quarantine."""
 
 from __future__ import annotations
 
@@ -51,4 +51,16 @@ async def rate(args: Namespace) -> int:
         before = found.user_rating
         changed = f", before {before}" if before not in (None, rated.user_rating) else ""
         print(f"Debate {rated.short} is {rating(rated)}{changed}.")
+    return DONE
+
+
+async def quarantine(args: Namespace) -> int:
+    async with open_app(args) as app:
+        found = await find_debate(app, args.id)
+        await app.runtime.quarantine(found.id, by=None if args.off else person())
+        if args.off:
+            print(f"The decision of debate {found.short} can be recalled into new debates.")
+        else:
+            print(f"The decision of debate {found.short} is no longer recalled into new debates.")
+            note(f"Let it be recalled again with: moot quarantine {found.short} --off")
     return DONE

@@ -83,7 +83,8 @@ def _dispatch(args: list[str]) -> int:
         return DONE
     from importlib import import_module
 
-    return _run(getattr(import_module(f"moot.cli.{COMMANDS[name].module}"), name), parsed)
+    command = COMMANDS[name]
+    return _run(getattr(import_module(f"moot.cli.{command.module}"), command.function or name), parsed)
 
 
 def _arranged(args: list[str]) -> tuple[str, list[str]]:

@@ -209,6 +209,44 @@ def _templates(parser: Parser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="print this one")
 
 
+def _quarantine(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument("--off", action="store_true", help="let the decision be recalled again")
+
+
+def _yes(parser: Parser) -> None:
+    parser.add_argument("--yes", action="store_true", help="do it without asking")
+
+
+def _delete(parser: Parser) -> None:
+    parser.add_argument("ids", nargs="+", metavar="ID", help="a debate's id, or the beginning of it")
+    _yes(parser)
+
+
+def _purge(parser: Parser) -> None:
+    parser.add_argument(
+        "--older-than", metavar="TIME", required=True, help="how long ago it last changed: 90d, 12w or 36h"
+    )
+    parser.add_argument(
+        "--status", metavar="STATUS", action="append", default=[],
+        help="only debates with this status; can be repeated (default: completed, canceled and failed)",
+    )  # fmt: skip
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be deleted")
+    _yes(parser)
+
+
+def _export(parser: Parser) -> None:
+    parser.add_argument("ids", nargs="*", metavar="ID", help="a debate's id, or the beginning of it")
+    parser.add_argument("--all", action="store_true", help="every debate")
+    parser.add_argument(
+        "--out", metavar="FILE", help="the file; compressed when it ends with .gz (default: standard output)"
+    )
+
+
+def _import(parser: Parser) -> None:
+    parser.add_argument("file", metavar="FILE", help="what `moot export` has written; `-` reads standard input")
+
+
 def _ceiling(parser: Parser) -> None:
     parser.add_argument(
         "--ceiling", metavar="NAME=VALUE", action="append", default=[],
@@ -296,7 +334,9 @@ def _nothing(parser: Parser) -> None:
     pass
 
 
-_WITH_ID = (_show, _id, _resume, _fork, _diff, _answer, _guide, _audit, _rate, _claims, _record)
+_WITH_ID = (
+    _show, _id, _resume, _fork, _diff, _answer, _guide, _audit, _rate, _claims, _record, _quarantine, _delete, _export,
+)  # fmt: skip
 _FLAGS: dict[str, Callable[[Parser], None]] = {
     "debate": _debate,
     "list": _list,
@@ -318,6 +358,11 @@ _FLAGS: dict[str, Callable[[Parser], None]] = {
     "record": _record,
     "search": _search,
     "templates": _templates,
+    "quarantine": _quarantine,
+    "delete": _delete,
+    "purge": _purge,
+    "export": _export,
+    "import": _import,
     "serve": _serve,
     "mcp": _mcp,
     "token": _token,

@@ -63,7 +63,8 @@ def _print(out: Printer, found: SearchResult, *, anything: bool) -> None:
     for past in found.past:
         debate = past.debate
         rows.append(((debate.short, "bold"), _day(past), f"{past.score:.2f}", (one_line(debate.topic, 200), "bold")))
-        rows.append(("", "", "", answer_line(debate, demonstration=past.demonstration)))
+        quarantine = "(in quarantine) " if debate.quarantined_at is not None else ""
+        rows.append(("", "", "", f"{quarantine}{answer_line(debate, demonstration=past.demonstration)}"))
     if rows:
         table(out, ("ID", "DATE", "MATCH", "QUESTION AND OUTCOME"), rows, cut=True)
         out.note(f"Found by {found.by}. Read one with: moot show {found.past[0].debate.short}")
@@ -95,6 +96,7 @@ def _json(query: str, found: SearchResult) -> Json:
                 "winner": past.debate.outcome.winner if past.debate.outcome else None,
                 "headline": headline(past.debate),
                 "demonstration": past.demonstration,
+                "quarantined": past.debate.quarantined_at is not None,
                 "score": round(past.score, 4),
                 "completed_at": past.debate.completed_at,
             }

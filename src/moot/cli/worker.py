@@ -37,6 +37,7 @@ async def worker(args: Namespace) -> int:
             )
             log.info("Metrics are at %s", place)
         await stack.enter_async_context(app.presence(driver))
+        await stack.enter_async_context(app.retained())
         log.info("Driving up to %d debates of %s. SIGTERM or Ctrl-C ends it.", settings.worker_debates, app.database)
         await driver.run()
         if driver.abandoned:

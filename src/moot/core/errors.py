@@ -5,6 +5,7 @@ MootError
 │   ├── UnknownName         no such format, setting, command…: carries a suggestion
 │   ├── UnknownModel
 │   ├── NoSuchDebate
+│   │   └── DebateDeleted   there was one, and it was deleted
 │   ├── AmbiguousId
 │   ├── OverBudget          a ceiling of the operator is reached: nothing was spent
 │   └── WrongStatus
@@ -29,6 +30,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -67,6 +69,20 @@ class UnknownModel(InputError):
 class NoSuchDebate(InputError):
     def __init__(self, debate_id: str) -> None:
         super().__init__(f"There is no debate {debate_id!r}. Look it up in the list of debates.", remedy="list")
+
+
+class DebateDeleted(NoSuchDebate):
+    """The debate was deleted; of it, only its tombstone is left."""
+
+    def __init__(self, debate_id: str, deleted_at: float, deleted_by: str) -> None:
+        self.debate_id, self.deleted_at, self.deleted_by = debate_id, deleted_at, deleted_by
+        by = f" by {deleted_by}" if deleted_by else ""
+        text = f"Debate {debate_id[:8]} was deleted on {self.day}{by}; nothing of it is left."
+        MootError.__init__(self, text)
+
+    @property
+    def day(self) -> str:
+        return datetime.fromtimestamp(self.deleted_at, UTC).strftime("%Y-%m-%d")
 
 
 class AmbiguousId(InputError):

@@ -14,13 +14,16 @@ from typing import Literal, get_args
 from moot.core.errors import WrongStatus
 from moot.core.types import STATUSES, TERMINAL, Debate, Event, Failure, FailureKind, Status, record
 
-Action = Literal["answer", "start", "resume", "retry", "record", "stop", "cancel", "guide", "fork", "rate"]
+Action = Literal["answer", "start", "resume", "retry", "record", "stop", "cancel", "guide", "fork", "rate", "delete"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
-Verb = Literal[Action, "watch", "advance", "queue"]
+Verb = Literal[Action, "watch", "advance", "queue", "quarantine"]
 DriveVerb = Literal["start", "resume", "retry"]  # those that let a debate run
 Moves = Mapping[Status, Status]
 
 LIVE: tuple[Status, ...] = ("running", "stopping")  # a process drives the debate, or should
+RestingStatus = Literal["pending", "waiting", "stopped", "failed", "completed", "canceled"]
+RESTING: tuple[RestingStatus, ...] = get_args(RestingStatus)  # all but those: what a purge may delete
+OVER: tuple[RestingStatus, ...] = ("completed", "canceled", "failed")  # what it deletes unless it is told otherwise
 UNFINISHED: tuple[Status, ...] = tuple(status for status in STATUSES if status not in TERMINAL)
 
 
@@ -89,6 +92,14 @@ RULES: Mapping[Verb, Rule] = {
     "guide": Rule(moves=_stays(*UNFINISHED), cannot="be guided", advice="Say something to it", label="Guide"),
     "fork": Rule(moves=_stays(*STATUSES), cannot="be forked", advice="Branch off at one of its steps", label="Fork"),
     "rate": Rule(moves=_stays("completed"), cannot="be rated", advice="Rate it", label="Rate"),
+    "delete": Rule(
+        moves=_stays(*STATUSES),  # no status follows: nothing is left
+        unoffered=LIVE,  # possible, but a debate is stopped or canceled first if there is time for it
+        cannot="be deleted",
+        advice="Delete it",
+        label="Delete",
+    ),
+    "quarantine": Rule(moves=_stays("completed"), cannot="be kept out of memory"),
     "advance": Rule(moves={}, orphaned=_stays("running"), cannot="be driven on"),
     "queue": Rule(moves={**_START, **_RESUME, **_RETRY}, orphaned=_TAKE_OVER, cannot="be left to the workers"),
 }

@@ -177,6 +177,12 @@ class Settings(Frozen):
     worker_sweep_seconds: float = Field(
         5, gt=0, le=600, description="how often a worker looks for debates that nobody drives"
     )
+    retention_days: float | None = Field(
+        None,
+        gt=0,
+        le=36_500,
+        description="days after which `moot serve` and `moot worker` delete what has ended; kept for ever when unset",
+    )
     log_format: Literal["text", "json"] = Field("text", description="how `moot worker` and `moot serve` write logs")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least that is logged")
     metrics_host: str = Field("127.0.0.1", description="address on which a worker shows its metrics")

@@ -424,6 +424,8 @@ class Debate:
     error: Failure | None = None
     outcome: Outcome | None = None
     user_rating: int | None = None
+    quarantined_at: float | None = None  # since when its decision is kept from being recalled; None: it is not
+    quarantined_by: str | None = None
     metadata: Json = field(default_factory=dict[str, Any])
 
     @property

@@ -54,7 +54,7 @@ class Archive:
             Recalled(
                 id=past.debate.id,
                 title=decisions.topic(past.debate),
-                text=decisions.text(past.debate),
+                text=f"{decisions.text(past.debate)}\n{decisions.source(past.debate)}",
                 score=round(past.score, 4),
             )
             for past in found.past

@@ -11,6 +11,7 @@ from moot.store import MemoryEntry
 
 MAX_TOPIC_CHARS = 2000
 MAX_STATEMENT_CHARS = 2000
+MAX_NAME_CHARS = 60
 
 
 def is_decided(debate: Debate) -> bool:
@@ -59,6 +60,7 @@ def precedent(debate: Debate, score: float, by: str) -> Json:
         "id": debate.id,
         "topic": topic(debate),
         "decided_at": debate.completed_at,
+        "asked_by": one_line(debate.initiated_by, MAX_NAME_CHARS),
         "headline": headline(debate),
         "text": statement(debate),
         "likeness": round(score, 3),
@@ -66,10 +68,18 @@ def precedent(debate: Debate, score: float, by: str) -> Json:
     }
 
 
+def source(debate: Debate) -> str:
+    """Where a recalled decision comes from, in one line."""
+    day = datetime.fromtimestamp(debate.completed_at or 0, UTC).date().isoformat()
+    who = one_line(debate.initiated_by, MAX_NAME_CHARS)
+    return f"From debate {debate.short}, decided on {day}{f', asked by {who}' if who else ''}."
+
+
 def precedent_notice(precedent: Json) -> str:
     """A precedent in one sentence."""
     day = datetime.fromtimestamp(precedent["decided_at"] or 0, UTC).date().isoformat()
     question = " ".join(precedent["topic"].split())
     question = question if len(question) <= 160 else f"{question[:159]}…"
-    when = f"in {precedent['id'][:8]} on {day}"
+    who = f", asked by {precedent['asked_by']}" if precedent.get("asked_by") else ""
+    when = f"in {precedent['id'][:8]} on {day}{who}"
     return f"A question much like this was decided before, {when}: “{question}” {precedent['headline']}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from moot.core.errors import NoSuchDebate
 from moot.core.types import Debate, Json, Usage, record
 from moot.memory import decisions
 from moot.memory.embedder_session import BATCH, BY_WORDS, EmbedderSession
@@ -23,7 +24,8 @@ MAX_QUERY_WORDS = 128
 PRECEDENT_CANDIDATES = 8
 OTHERS = 8  # how many times as many candidates by meaning where only some may be seen
 
-# "decided": debates that came to a decision, without demonstrations; "demonstrated": the same with demonstrations.
+# "decided": debates that came to a decision and are not in quarantine, without demonstrations; "demonstrated": the same
+# with demonstrations.
 Kind = Literal["all", "decided", "demonstrated"]
 
 
@@ -70,8 +72,8 @@ class PastDebates:
         weight = weights(hits.document_frequency, hits.total)
         past: list[PastDebate] = []
         for debate_id in dict.fromkeys([*hits.ids, *near]):
-            debate = await store.get(debate_id)
-            if token is not None and debate.token_id != token:
+            debate = await _found(store, debate_id)
+            if debate is None or (token is not None and debate.token_id != token):
                 continue
             shared = coverage(query, decisions.text(debate), weight)
             nearness = near.get(debate_id, 0.0)
@@ -90,8 +92,9 @@ class PastDebates:
         await self._index(store, session, BEFORE_A_DEBATE)
         hits, near = await self._candidates(store, topic, session, kind, PRECEDENT_CANDIDATES, token)
         scores = {debate_id: score for debate_id, score in near.items() if score >= ALIKE}
-        by, debates = session.name, [await store.get(debate_id) for debate_id in [*scores] or hits.ids]
-        debates = [debate for debate in debates if token is None or debate.token_id == token]
+        found = [await _found(store, debate_id) for debate_id in [*scores] or hits.ids]
+        by = session.name
+        debates = [each for each in found if each is not None and (token is None or each.token_id == token)]
         if not scores:  # no embedder, or no vectors of these debates yet
             by, weight = BY_WORDS, weights(hits.document_frequency, hits.total)
             shared = {debate.id: overlap(topic, decisions.topic(debate), weight) for debate in debates}
@@ -99,8 +102,8 @@ class PastDebates:
         alike = [debate for debate in debates if debate.id in scores]
         # Of several with the same score, the newest counts.
         best = max(alike, key=lambda debate: (round(scores[debate.id], 4), debate.completed_at or 0.0), default=None)
-        found = None if best is None else decisions.precedent(best, scores[best.id], by)
-        return PrecedentLookup(precedent=found, note=session.note, usage=session.usage)
+        chosen = None if best is None else decisions.precedent(best, scores[best.id], by)
+        return PrecedentLookup(precedent=chosen, note=session.note, usage=session.usage)
 
     async def _index(self, store: Store, session: EmbedderSession, most: int) -> bool:
         """Index newly completed debates. Returns True if more than `most` may be left."""
@@ -141,7 +144,17 @@ class PastDebates:
             return hits, {}
         if self._vectors is None:
             self._vectors = VectorIndex(session.name)
-        # The index does not know whose a debate is: more are looked at, and the others' are left out.
-        count = count if token is None else OTHERS * count
+        # What is kept of the vectors knows neither whose a debate is nor which decisions are in quarantine: more are
+        # looked at, and those are left out.
+        without = frozenset(await store.quarantined() if decided else ())
+        count = (count if token is None else OTHERS * count) + len(without)
         near = await self._vectors.nearest(store, vectors[0], count, decided=decided, demonstrations=demonstrations)
-        return hits, dict(near)
+        return hits, {debate_id: score for debate_id, score in near if debate_id not in without}
+
+
+async def _found(store: Store, debate_id: str) -> Debate | None:
+    """The debate, or None when it was deleted since it was found."""
+    try:
+        return await store.get(debate_id)
+    except NoSuchDebate:
+        return None

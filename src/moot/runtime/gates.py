@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-from moot.core.errors import InputError, StoreError, UnknownName, WrongStatus
+from moot.core.errors import InputError, NoSuchDebate, StoreError, UnknownName, WrongStatus
 from moot.core.lifecycle import RULES, next_verb
 from moot.core.steps import AskPerson
 from moot.core.types import Debate, Gate, Json, Shown
@@ -58,7 +58,10 @@ class Gates:
         """
         ready: list[Debate] = []
         for gate in await self._store.gates(expired=True):
-            debate = await self._store.get(gate.debate_id)
+            try:
+                debate = await self._store.get(gate.debate_id)
+            except NoSuchDebate:
+                continue  # deleted meanwhile
             if gate.status == "decided":
                 if debate.format in self._formats:
                     ready.append(debate)  # the process that took the answer did not resume it

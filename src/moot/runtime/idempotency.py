@@ -10,10 +10,9 @@ import hashlib
 import json
 import uuid
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Any
 
-from moot.core.errors import InputError, NoSuchDebate, StoreError
+from moot.core.errors import DebateDeleted, InputError, NoSuchDebate, StoreError
 from moot.core.types import Debate
 from moot.store import IdempotencyKey, Store
 
@@ -46,9 +45,13 @@ async def create_once(store: Store, held: IdempotencyKey, make: Make) -> Debate:
 
 
 async def _found(store: Store, debate_id: str) -> Debate | None:
-    with suppress(NoSuchDebate):
+    """Raises DebateDeleted: what was deleted is not created anew."""
+    try:
         return await store.get(debate_id)
-    return None
+    except DebateDeleted:
+        raise
+    except NoSuchDebate:
+        return None
 
 
 async def _make(store: Store, debate_id: str, make: Make) -> Debate:

@@ -1,4 +1,5 @@
-"""What can be done with debates: create, start, stop, resume, cancel, retry, fork, guide, answer, recover, watch.
+"""What can be done with debates: create, start, stop, resume, cancel, retry, fork, guide, answer, delete, recover,
+watch.
 
 `moot.core.lifecycle` says which of it is possible in which status; everything else raises WrongStatus.
 """
@@ -26,10 +27,11 @@ from moot.runtime.heartbeat import Heartbeat
 from moot.runtime.hub import Flight
 from moot.runtime.owner import is_dead, this_process
 from moot.runtime.peers import Peers
-from moot.runtime.quarantine import Quarantine, crashes_of, set_aside
+from moot.runtime.suspects import Suspects, crashes_of, set_aside
 from moot.runtime.threads import replayed
 from moot.runtime.turns import read_guidance
-from moot.store import Store
+from moot.store import Store, Tombstone
+from moot.store.rows import missing
 from moot.telemetry import Observer, TaskContext, task_context
 
 log = logging.getLogger("moot.runtime")
@@ -69,7 +71,7 @@ class Runtime:
         ceilings: Ceilings | None = None,
     ) -> None:
         """`pulse_seconds` is the time between two polls where the store pushes no notices. `crash_limit`: see
-        `Quarantine`."""
+        `Suspects`."""
         self._ceilings = ceilings
         self.store, self.models, self.formats = store, models, formats
         self.executors = Executors(models, memory, tools)
@@ -80,7 +82,7 @@ class Runtime:
         self._lease_seconds, self._pulse_seconds = lease_seconds, pulse_seconds
         self._drives: dict[str, Drive] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self.quarantine = Quarantine(self._drives, crash_limit)
+        self.suspects = Suspects(self._drives, crash_limit)
         self._heartbeat = Heartbeat(
             store, lambda: self.owner, self._drives, lease_seconds=lease_seconds, pause=self._pause, now=now
         )
@@ -131,7 +133,8 @@ class Runtime:
         if prefix in matches:
             return prefix
         if not matches:
-            raise NoSuchDebate(prefix)
+            gone = await self.store.tombstone(prefix) if prefix else None
+            raise missing(prefix, gone)
         if len(matches) > 1:
             raise AmbiguousId(prefix, matches)
         return matches[0]
@@ -269,6 +272,33 @@ class Runtime:
             raise self.refusal(await self.store.get(debate_id), "rate")
         return rated
 
+    async def quarantine(self, debate_id: str, *, by: str | None, seen: Debate | None = None) -> Debate:
+        """Keep the decision of a completed debate from being recalled into new ones; with None for `by`, let it be
+        recalled again."""
+        changed = await self.store.quarantine(debate_id, by, seen=seen)
+        if changed is None:
+            raise self.refusal(await self.store.get(debate_id), "quarantine")
+        return changed
+
+    async def delete(self, debate_id: str, *, by: str, seen: Debate | None = None) -> Tombstone:
+        """Delete a debate and everything of it, in any status. A process that drives it stops when it next looks, and
+        can store nothing more."""
+        gone = await self.store.delete(debate_id, by=by, expect=RULES["delete"].sources, seen=seen)
+        if gone is None:
+            raise self.refusal(await self.store.get(debate_id), "delete")
+        self.forget(debate_id)
+        await self.store.scrub()
+        return gone
+
+    def forget(self, debate_id: str) -> None:
+        """Let go of a debate that was deleted."""
+        if debate_id in self._drives:
+            self._drives[debate_id].signal("lost")
+        else:
+            self.hub.drop_flights(debate_id)
+        self._broken.pop(debate_id, None)
+        self.hub.wake(debate_id)
+
     async def recover(self) -> Sequence[Debate]:
         """Take over every debate whose driver is dead or silent past its lease, and return those that go on here.
         Debates that were stopping are stopped. Those that took too many processes down are set aside, and those that
@@ -279,7 +309,8 @@ class Runtime:
                 events = [_status("stopped", by="recovery")]
                 await self.store.move(debate.id, "stopped", expect=("stopping",), events=events)
                 continue
-            with suppress(WrongStatus, UnknownName):  # claimed by another process, or its format is not installed
+            # Claimed by another process, deleted, or of a format that is not installed.
+            with suppress(WrongStatus, NoSuchDebate, UnknownName):
                 claimed = await self._take_apart(debate.id, "resume")
                 if claimed is not None and claimed.status == "running":
                     taken.append(claimed)
@@ -353,7 +384,12 @@ class Runtime:
                 drive.signal(signal, hand_back=True)
             if self._tasks:
                 await asyncio.wait(self._tasks.values(), timeout=patience)
-        return [debate.id for debate in [await self.store.get(each) for each in driven] if debate.status == "running"]
+        left: list[str] = []
+        for debate_id in driven:
+            with suppress(NoSuchDebate):  # deleted meanwhile
+                if (await self.store.get(debate_id)).status == "running":
+                    left.append(debate_id)
+        return left
 
     async def close(self, *, signal: Signal = "now", before_store: Callable[[], Awaitable[None]] | None = None) -> None:
         """Stop every drive and close the store. `before_store` runs when nothing is driven any more, but the store is
@@ -379,22 +415,22 @@ class Runtime:
         return moved
 
     async def _take_apart(self, debate_id: str, verb: Verb) -> Debate | None:
-        """Claim a debate as far as the quarantine admits it, and drive it in a task."""
-        debate, quarantine = await self.store.get(debate_id), self.quarantine
+        """Claim a debate as far as the suspects here allow it, and drive it in a task."""
+        debate, suspects = await self.store.get(debate_id), self.suspects
         crashes = crashes_of(debate, self.owner)
-        if quarantine.is_guilty(debate, self.owner):
+        if suspects.is_guilty(debate, self.owner):
             return await self._take(debate, verb)
-        if quarantine.admits(debate_id, crashes):
-            with quarantine.entering(debate_id, crashes):
+        if suspects.admits(debate_id, crashes):
+            with suspects.entering(debate_id, crashes):
                 return await self._take(debate, verb)
-        if quarantine.closed or not quarantine.needs_alone(crashes):
+        if suspects.closed or not suspects.needs_alone(crashes):
             return None
         log.warning("Debate %s is driven alone next: %d processes died driving it.", debate.short, crashes)
-        with quarantine.entering(debate_id, crashes):
-            while quarantine.others(debate_id):
+        with suspects.entering(debate_id, crashes):
+            while suspects.others(debate_id):
                 for drive in self._drives.values():
                     drive.signal("finish", hand_back=True)
-                await (asyncio.wait(self._tasks.values()) if self._tasks else quarantine.changed())
+                await (asyncio.wait(self._tasks.values()) if self._tasks else suspects.changed())
             return await self._take(await self.store.get(debate_id), verb)
 
     async def _take(self, debate: Debate, verb: Verb, *, seen: Debate | None = None) -> Debate:
@@ -406,9 +442,9 @@ class Runtime:
         load_all()  # before it is claimed: a debate under way reads no file
         dead = debate.owner if debate.owner and is_dead(debate.owner) else None
         asked = asyncio.get_running_loop().time()
-        guilty = self.quarantine.is_guilty(debate, self.owner)
+        guilty = self.suspects.is_guilty(debate, self.owner)
         crashes = crashes_of(debate, self.owner)
-        apart = self.quarantine.needs_alone(crashes) and self.quarantine.admits(debate_id, crashes)
+        apart = self.suspects.needs_alone(crashes) and self.suspects.admits(debate_id, crashes)
         claimed = await self.store.claim(
             debate_id,
             self.owner,
@@ -458,6 +494,8 @@ class Runtime:
                 await drive.run()
             if drive.waits:
                 await self._resume_if_answered(debate_id)
+        except NoSuchDebate:
+            pass  # deleted just when it came to rest
         except Exception as error:  # raised again in `wait` and `watch`
             self._broken[debate_id] = drive.debate.epoch, error
         finally:
@@ -478,7 +516,7 @@ class Runtime:
         gates = await self.store.gates(debate_id)
         if any(gate.status == "decided" and gate.key in open_keys for gate in gates):
             with suppress(WrongStatus):
-                await (self.defer(debate_id, "resume") if self.quarantine.closed else self.resume(debate_id))
+                await (self.defer(debate_id, "resume") if self.suspects.closed else self.resume(debate_id))
 
     def _is_orphaned(self, debate: Debate) -> bool:
         """Whether a debate should be running, but no live process drives it."""

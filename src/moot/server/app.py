@@ -20,6 +20,7 @@ from moot.server.mcp_endpoint import McpEndpoint
 from moot.server.routes import (
     catalog,
     debates,
+    deletion,
     gates,
     health,
     lifecycle,
@@ -34,6 +35,7 @@ from moot.server.routes import (
 ROUTERS = [
     debates.router,
     lifecycle.router,
+    deletion.router,
     transcript.router,
     stream.router,
     gates.router,
@@ -66,7 +68,8 @@ def create_app(
         api.state.context = context
         await context.dispatcher.open()
         try:
-            yield
+            async with app.retained():
+                yield
         finally:
             context.closing.set()
             await context.probe.close()

@@ -7,6 +7,7 @@ from typing import Annotated, Any, cast
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from moot.core.gates import MAX_WORDS
+from moot.core.lifecycle import OVER, RESTING, RestingStatus
 from moot.core.settings import MAX_TOPIC_CHARS
 from moot.formats.format import Effort
 
@@ -64,6 +65,18 @@ class Guidance(Given):
     text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORDS)] = Field(
         description="the seats that are asked next hear it"
     )
+
+
+class Quarantine(Given):
+    on: bool = Field(True, description="false: let the decision be recalled again")
+
+
+class Purge(Given):
+    older_than_days: float = Field(ge=0, le=36_500, description="only debates that have not changed for so long")
+    statuses: list[RestingStatus] = Field(
+        default_factory=lambda: list[RestingStatus](OVER), min_length=1, max_length=len(RESTING)
+    )
+    dry_run: bool = Field(False, description="only say which debates it would be")
 
 
 class GateAnswer(Given):

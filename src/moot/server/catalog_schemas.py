@@ -110,6 +110,7 @@ class Hit(BaseModel):
     winner: str | None
     headline: str
     demonstration: bool
+    quarantined: bool = Field(description="its decision is kept out of new debates")
     score: float = Field(description="0 to 1; larger fits better")
     completed_at: Seconds | None
 

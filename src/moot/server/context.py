@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from fastapi import Depends, Path, Request
 
 from moot.app import App, person
-from moot.core.errors import NoSuchDebate, WrongStatus
+from moot.core.errors import DebateDeleted, NoSuchDebate, WrongStatus
 from moot.core.types import Debate, Scope
 from moot.server import views
 from moot.server.dispatch import Dispatcher
@@ -50,6 +50,8 @@ class ServerContext:
             if only is not None and debate.token_id != only:
                 raise NoSuchDebate(debate_id)
             return debate
+        except DebateDeleted:
+            raise
         except NoSuchDebate:
             raise Refused("unknown-debate", f"There is no debate {debate_id!r}. GET /v1/debates lists them.") from None
 

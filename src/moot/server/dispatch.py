@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from moot.app import App
-from moot.core.errors import WrongStatus
+from moot.core.errors import NoSuchDebate, WrongStatus
 from moot.core.lifecycle import RULES, DriveVerb
 from moot.core.types import Debate
 from moot.runtime.runtime import Runtime
@@ -42,7 +42,7 @@ class LocalDispatcher:
         self._sweeper: asyncio.Task[None] | None = None
 
     async def dispatch(self, debate_id: str, verb: DriveVerb, *, seen: Debate | None = None) -> Debate:
-        if self._runtime.quarantine.closed:  # the next sweep after that lets it begin
+        if self._runtime.suspects.closed:  # the next sweep after that lets it begin
             return await self._runtime.defer(debate_id, verb, seen=seen)
         verbs = {"start": self._runtime.start, "resume": self._runtime.resume, "retry": self._runtime.retry}
         return await verbs[verb](debate_id, seen=seen)
@@ -74,7 +74,7 @@ class LocalDispatcher:
         if taken:
             log.info("took over %d debates whose process had ended", len(taken))
         for debate in await self._runtime.expire():
-            with suppress(WrongStatus):  # another process was faster
+            with suppress(WrongStatus, NoSuchDebate):  # another process was faster, or it was deleted
                 await self.dispatch(debate.id, "resume")
 
 

@@ -36,7 +36,7 @@ class Encoder(Protocol):
 
     def debate(self, debate: Debate) -> bytes: ...
 
-    def end(self, debate: Debate, place: str) -> bytes: ...
+    def end(self, channel: Channel, place: str) -> bytes: ...
 
 
 class EventEncoder:
@@ -73,8 +73,9 @@ class EventEncoder:
         view = views.summary(self._app, debate)
         return format_sse_event(data_str=view.model_dump_json(), event="debate")
 
-    def end(self, debate: Debate, place: str) -> bytes:
-        view = schemas.End(debate=debate.id, status=debate.status, last_seq=debate.last_seq)
+    def end(self, channel: Channel, place: str) -> bytes:
+        debate = channel.debate
+        view = schemas.End(debate=debate.id, status=debate.status, last_seq=debate.last_seq, deleted=channel.deleted)
         return format_sse_event(data_str=view.model_dump_json(), event="end", id=place)
 
 
@@ -97,7 +98,7 @@ class DialectEncoder:
     def debate(self, debate: Debate) -> bytes:
         return b""
 
-    def end(self, debate: Debate, place: str) -> bytes:
+    def end(self, channel: Channel, place: str) -> bytes:
         return b""
 
 

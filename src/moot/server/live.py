@@ -14,6 +14,7 @@ from collections.abc import Generator, Hashable, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
 
+from moot.core.errors import NoSuchDebate
 from moot.core.types import Debate, Event, record
 from moot.formats import wording_of
 from moot.formats.wording import Wording
@@ -65,6 +66,7 @@ class Channel:
         self.over = debate.terminal
         self.resting = debate.terminal  # nothing happens until a request moves it on
         self.broken: Exception | None = None
+        self.deleted = False
         self.readers: set[asyncio.Event] = set()
         # Encoded since the last news: readers at the same place are sent the same bytes.
         self.encoded: dict[Hashable, tuple[Item, bytes]] = {}
@@ -97,7 +99,10 @@ class Channel:
             return ()
         if self._recent and self._recent[0].seq <= seq + 1:
             return [event for event in self._recent if event.seq > seq]
-        return await self.runtime.store.events(self.id, seq, PAGE)
+        found = await self.runtime.store.events(self.id, seq, PAGE)
+        if not found:  # only deletion takes away what was stored
+            self._end_deleted()
+        return found
 
     @property
     def flights(self) -> list[tuple[Flight, bool]]:
@@ -115,11 +120,18 @@ class Channel:
                 if not self.over:
                     await self._rest(self.debate)
                     self.resting = False
+        except NoSuchDebate:
+            self._end_deleted()
         except Exception as error:
             log.warning("debate %s can't be followed: %s", self.debate.short, error)
             self.broken = error
         finally:
             self._wake()
+
+    def _end_deleted(self) -> None:
+        self.deleted = self.over = True
+        self.last_seq = 0  # nothing is left that a reader could still be sent
+        self._recent.clear()
 
     async def _follow(self) -> Debate:
         """Pass on what happens until the debate comes to rest."""
@@ -198,6 +210,8 @@ class Reader:
             if event.key:
                 self._done.add(event.key)
                 self._flights.pop(event.key, None)
+        if self.channel.deleted:
+            return []
         if self.seq < self.channel.last_seq:
             self.news.set()
             return items
@@ -320,7 +334,7 @@ class Channels:
 
     def join(self, debate: Debate, after: int, news: asyncio.Event) -> Reader:
         channel = self._channels.get(debate.id)
-        if channel is None or channel.broken is not None or (channel.over and not debate.terminal):
+        if channel is None or channel.deleted or channel.broken is not None or (channel.over and not debate.terminal):
             channel = self._channels[debate.id] = Channel(self.runtime, debate)
             channel.begin()
         return Reader(channel, after, news)

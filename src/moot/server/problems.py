@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from moot.config import masked
 from moot.core.errors import (
     AmbiguousId,
+    DebateDeleted,
     InputError,
     ModelError,
     MootError,
@@ -56,6 +57,7 @@ KINDS = [
     Kind(slug="wrong-status", status=409, title="The debate's status does not allow this"),
     Kind(slug="already-answered", status=409, title="Someone else was first"),
     Kind(slug="rules-changed", status=409, title="The record and the rules part"),
+    Kind(slug="deleted", status=410, title="The debate was deleted"),
     Kind(slug="stale", status=412, title="It has changed since you looked"),
     Kind(slug="too-large", status=413, title="The request is too large"),
     Kind(slug="unsupported-media-type", status=415, title="The body must be JSON"),
@@ -78,6 +80,7 @@ _BY_STATUS = {400: "bad-request", 401: "token-needed", 404: "not-found", 405: "m
 
 # The first that fits; the tree is drawn in moot/core/errors.py.
 _BY_ERROR: list[tuple[type[MootError], str]] = [
+    (DebateDeleted, "deleted"),
     (NoSuchDebate, "unknown-debate"),
     (AmbiguousId, "ambiguous-id"),
     (WrongStatus, "wrong-status"),
@@ -149,7 +152,8 @@ def refusal(error: MootError) -> Refused:
 
 
 def documented(*slugs: str) -> dict[int | str, dict[str, Any]]:
-    """For the `responses` of a route: problems of these types."""
+    """For the `responses` of a route: problems of these types. What may be unknown may also have been deleted."""
+    slugs = (*slugs, "deleted") if "unknown-debate" in slugs else slugs
     found: dict[int | str, list[str]] = {}
     for kind in (_BY_SLUG[slug] for slug in slugs):
         found.setdefault(kind.status, []).append(kind.slug)

@@ -63,6 +63,8 @@ class DebateSummary(BaseModel):
     headline: str | None = Field(description="the outcome in one sentence: the answer, where there is one")
     how: str | None = Field(description="how it came about, in one sentence; can be empty")
     user_rating: int | None
+    quarantined_at: Seconds | None = Field(description="since when its decision is kept out of new debates")
+    quarantined_by: str | None
     demonstration: bool = Field(description="a demonstration model takes part: the verdict means nothing")
     error: Failure | None
     tokens_in: int
@@ -261,8 +263,22 @@ class End(BaseModel):
     """The last thing a stream says about a debate: the stream's event `end`."""
 
     debate: str
-    status: Status
+    status: Status = Field(description="of a deleted debate: the last that was known")
     last_seq: int
+    deleted: bool
+
+
+class Deleted(BaseModel):
+    """What is left of a deleted debate."""
+
+    id: str
+    deleted_at: Seconds
+    deleted_by: str
+
+
+class Purged(BaseModel):
+    ids: list[str] = Field(description="of the debates that are gone or, with `dry_run`, would be")
+    more: bool = Field(description="there are more: ask again")
 
 
 class Gate(BaseModel):

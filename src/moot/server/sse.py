@@ -88,7 +88,7 @@ class Stream:
             parts += [await self._encoded(reader, item) for item in await reader.take()]
             if reader.finished(at_rest=self._until_rest):
                 self._ended.add(reader.channel.id)
-                parts.append(self._encoder.end(reader.channel.debate, self._place(reader)))
+                parts.append(self._encoder.end(reader.channel, self._place(reader)))
         parts += [self._encoder.debate(debate) for debate in (self._list.take() if self._list else ())]
         return b"".join(parts)
 

@@ -181,13 +181,37 @@ class IdempotencyKey:
     response: str | None = None  # what was answered; None: nothing yet
 
 
+@record
+class Tombstone:
+    """What is left of a deleted debate: no content."""
+
+    id: str
+    deleted_at: float
+    deleted_by: str
+
+
+Values = Mapping[str, Any]  # of a row, by column
+
+
+@record
+class DebateCopy:
+    """Everything stored of one debate, as rows. `moot.store.copies` lists their columns and checks them."""
+
+    session: Values
+    turns: Sequence[Values] = ()
+    events: Sequence[Values] = ()
+    gates: Sequence[Values] = ()
+
+
 class Debates(Protocol):
     """Debates, their turns and events, and the leases of the processes that drive them."""
 
-    async def create(self, debate: Debate, turns: Sequence[Turn] = (), events: Sequence[Shown] = ()) -> Debate: ...
+    async def create(self, debate: Debate, turns: Sequence[Turn] = (), events: Sequence[Shown] = ()) -> Debate:
+        """Raises DebateDeleted when a debate with this id was deleted: an id is never used again."""
+        ...
 
     async def get(self, debate_id: str) -> Debate:
-        """Raises NoSuchDebate."""
+        """Raises NoSuchDebate, or DebateDeleted."""
         ...
 
     async def find(self, prefix: str, token: str | None = None) -> Sequence[str]:
@@ -271,6 +295,45 @@ class People(Protocol):
         ...
 
 
+class Deletion(Protocol):
+    """Deleting debates. A deleted debate is gone from every table; a tombstone without content is left of it."""
+
+    async def delete(
+        self, debate_id: str, *, by: str, expect: Collection[Status] | None = None, seen: Debate | None = None
+    ) -> Tombstone | None:
+        """Delete a debate with its turns, events, gates, memory and queued jobs, atomically. From then on, commits of a
+        process that drives it are refused. Idempotency keys stay, without their responses, so that a repeated request
+        does not create the debate anew. Returns None, with nothing deleted, when there is no such debate, when its
+        status is not in `expect`, or when it has changed since it was `seen`."""
+        ...
+
+    async def tombstone(self, prefix: str) -> Tombstone | None:
+        """Return the tombstone of the debate with this id, or of the only one whose id starts so."""
+        ...
+
+    async def untouched(self, before: float, statuses: Collection[Status], limit: int) -> Sequence[Debate]:
+        """Return debates with one of these statuses that have not changed since `before`, the oldest first."""
+        ...
+
+    async def scrub(self) -> None:
+        """Overwrite what deleted debates have left in the database's files, as far as the backend can. Cheap when
+        nothing was deleted since the last time."""
+        ...
+
+
+class Transfer(Protocol):
+    """Copying debates from one database to another."""
+
+    async def copy(self, debate_id: str) -> DebateCopy:
+        """Read everything of a debate, as of one moment. Raises NoSuchDebate."""
+        ...
+
+    async def adopt(self, copy: DebateCopy) -> bool:
+        """Store a debate that came from another database, atomically. Returns False, with nothing stored, when there is
+        a debate with its id. Raises DebateDeleted when there was one."""
+        ...
+
+
 class Memories(Protocol):
     """The search index over completed debates, and a cache of vectors."""
 
@@ -293,7 +356,16 @@ class Memories(Protocol):
         token: str | None = None,
     ) -> Hits:
         """Return debates with any of the words, ranked by how many and how rare those are. `decided`: only debates that
-        came to a decision; `token`: only debates made with it."""
+        came to a decision and are not in quarantine; `token`: only debates made with it."""
+        ...
+
+    async def quarantine(self, debate_id: str, by: str | None, *, seen: Debate | None = None) -> Debate | None:
+        """Keep a decision from being recalled; with None for `by`, let it be recalled again. Returns None when the
+        debate is not completed."""
+        ...
+
+    async def quarantined(self) -> Sequence[str]:
+        """Return the ids of all debates in quarantine."""
         ...
 
     async def vectors(self, embedder: str, after: int = 0, limit: int = 5000) -> Vectors:
@@ -342,7 +414,9 @@ class Access(Protocol):
         """Store the key; return what is stored under it: this, or an earlier request younger than `keep_seconds`."""
         ...
 
-    async def answer_key(self, key: str, response: str) -> None: ...
+    async def answer_key(self, key: str, response: str) -> None:
+        """Store the response of a request, unless its debate was deleted meanwhile."""
+        ...
 
 
 class Budgets(Protocol):
@@ -389,7 +463,7 @@ class Live(Protocol):
         ...
 
 
-class Store(Debates, People, Memories, Access, Budgets, Live, Protocol):
+class Store(Debates, People, Deletion, Transfer, Memories, Access, Budgets, Live, Protocol):
     """Everything that is stored. A change that is given `seen` is made only if the debate has not changed since it was
     read (optimistic concurrency): otherwise it returns None."""
 

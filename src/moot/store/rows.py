@@ -10,7 +10,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Protocol
 
-from moot.core.errors import InputError
+from moot.core.errors import DebateDeleted, InputError, NoSuchDebate
 from moot.core.types import (
     Cursor,
     Debate,
@@ -25,7 +25,7 @@ from moot.core.types import (
     Turn,
     Usage,
 )
-from moot.store import AccessToken, Commit, HeartbeatReply, IdempotencyKey, Page, PageQuery
+from moot.store import AccessToken, Commit, HeartbeatReply, IdempotencyKey, Page, PageQuery, Tombstone
 
 
 class Row(Protocol):
@@ -44,19 +44,13 @@ def picked(row: Row, names: Iterable[str]) -> dict[str, Any]:
     return {name: row[name] for name in names}
 
 
-_TURN = fields_without(Turn, "data", "failure", "metadata")
-_GATE = fields_without(Gate, "debate_id", "choices", "artifacts", "decision")
-_DEBATE = fields_without(Debate, "config", "cast", "cursor", "alone", "lost", "error", "outcome", "metadata")
+TURN = fields_without(Turn, "data", "failure", "metadata")
+GATE = fields_without(Gate, "debate_id", "choices", "artifacts", "decision")
+DEBATE = fields_without(Debate, "config", "cast", "cursor", "alone", "lost", "error", "outcome", "metadata")
 _TOKEN = fields_without(AccessToken, "scopes")
-_turn_values = attrgetter(*_TURN)
+_turn_values = attrgetter(*TURN)
 
-TURN_COLUMNS = ("session_id", *_TURN, "data", "failure", "metadata")  # in the order of `turn_row`
-
-
-def with_columns(statement: str) -> str:
-    """Fill in the column list of `debate_turns`, which is written nowhere else."""
-    columns, values = ", ".join(TURN_COLUMNS), ", ".join("?" * len(TURN_COLUMNS))
-    return statement.replace("/* turn columns */", columns).replace("/* turn values */", values)
+TURN_COLUMNS = ("session_id", *TURN, "data", "failure", "metadata")  # in the order of `turn_row`
 
 
 def turn_row(turn: Turn, debate_id: str) -> tuple[Any, ...]:
@@ -69,7 +63,7 @@ def turn_of(row: Row) -> Turn:
         data=_loads(row["data"]),
         failure=_failure(row["failure"]),
         metadata=json.loads(row["metadata"]),
-        **picked(row, _TURN),
+        **picked(row, TURN),
     )
 
 
@@ -114,7 +108,7 @@ def gate_of(row: Row) -> Gate:
         choices=tuple(json.loads(row["choices"])),
         artifacts=json.loads(row["artifacts"]),
         decision=_loads(row["decision"]),
-        **picked(row, _GATE),
+        **picked(row, GATE),
     )
 
 
@@ -162,11 +156,11 @@ def debate_of(row: Row) -> Debate:
         error=_failure(row["error"]),
         outcome=None if row["outcome"] is None else Outcome.model_validate_json(row["outcome"]),
         metadata=json.loads(row["metadata"]),
-        **picked(row, _DEBATE),
+        **picked(row, DEBATE),
     )
 
 
-def _listed(row: Row) -> Debate:
+def listed(row: Row) -> Debate:
     """The debate of a row. One that can't be read is listed with the reason, so that it hides no other."""
     try:
         return debate_of(row)
@@ -174,7 +168,7 @@ def _listed(row: Row) -> Debate:
         damaged = [name for name in ("config", "cast", "error", "outcome", "metadata") if not _is_readable(row, name)]
         problem = f"can't be read: {' and '.join(damaged) or 'its row'} in the database is damaged"
         error = Failure(kind="error", message=f"This debate {problem}. Restore it from a backup.")
-        listed = Debate(config={}, cast=(), error=error, **picked(row, _DEBATE))
+        listed = Debate(config={}, cast=(), error=error, **picked(row, DEBATE))
         return replace(listed, topic=f"({problem}) {listed.topic}")
 
 
@@ -301,7 +295,7 @@ def page_query(matches: str, query: PageQuery) -> tuple[str, Mapping[str, Any]]:
 def page_of(rows: Sequence[Row], values: Mapping[str, Any]) -> Page:
     """`values`: those of `page_query`."""
     limit = values["limit"] - 1
-    debates = [_listed(row) for row in rows[:limit]]
+    debates = [listed(row) for row in rows[:limit]]
     more = len(rows) > limit
     return Page(debates=debates, next=f"{debates[-1].created_at!r}/{debates[-1].id}" if more else None)
 
@@ -339,3 +333,19 @@ def token_of(row: Row) -> AccessToken:
 
 def key_of(row: Row) -> IdempotencyKey:
     return IdempotencyKey(key=row["key"], hash=row["hash"], debate_id=row["session_id"], response=row["response"])
+
+
+def tombstone_of(row: Row) -> Tombstone:
+    return Tombstone(**picked(row, fields_without(Tombstone)))
+
+
+def the_tombstone(found: Sequence[Tombstone], prefix: str) -> Tombstone | None:
+    """The one with this id, or the only one whose id starts so."""
+    return next((each for each in found if each.id == prefix or (prefix and len(found) == 1)), None)
+
+
+def missing(debate_id: str, tombstone: Tombstone | None) -> NoSuchDebate:
+    """The error for an id, or the beginning of one, that no debate has."""
+    if tombstone is None:
+        return NoSuchDebate(debate_id)
+    return DebateDeleted(tombstone.id, tombstone.deleted_at, tombstone.deleted_by)

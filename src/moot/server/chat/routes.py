@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from moot.app import person
 from moot.config import masked
-from moot.core.errors import WrongStatus
+from moot.core.errors import NoSuchDebate, WrongStatus
 from moot.core.lifecycle import LIVE, drive_verb
 from moot.core.types import CUT, Call, Debate, Json
 from moot.core.types import Message as ModelMessage
@@ -116,6 +116,7 @@ def _model(context: ServerContext, name: str) -> Json:
         **schemas.documented(
             "not-found",
             "unknown-debate",
+            "deleted",
             "ambiguous-id",
             "wrong-status",
             "rules-changed",
@@ -329,6 +330,9 @@ class Chat:
             while True:
                 news.clear()
                 text = narrator.hear(await reader.take())
+                if reader.channel.deleted:
+                    self.over = True
+                    raise Refused("deleted", f"Debate {self.debate.short} was deleted while it ran.", headers=_NO_RETRY)
                 ended = reader.finished(at_rest=True) and await self._rests()
                 text += narrator.rest() if ended else ""
                 if text:
@@ -353,7 +357,7 @@ class Chat:
         """Called when the client has disconnected. After the last client, the debate stops, if configured so."""
         alone = _was_last(self.context, self.debate.id)
         if not self.over and alone and self.context.app.settings.chat_on_disconnect == "stop":
-            with suppress(WrongStatus):  # it has ended by itself
+            with suppress(WrongStatus, NoSuchDebate):  # it has ended by itself, or was deleted
                 await self.context.app.runtime.stop(self.debate.id)
 
     async def _end(self) -> tuple[str, str, Json]:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, Query, Response
 
 from moot import formats
 from moot.config import masked, reaching
-from moot.core.errors import AmbiguousId, InputError, NoSuchDebate, UnknownName
+from moot.core.errors import AmbiguousId, DebateDeleted, InputError, NoSuchDebate, UnknownName
 from moot.core.types import Debate, Json, Status
 from moot.planning import Plan
 from moot.request import Request
@@ -68,7 +68,9 @@ async def plan_of(context: ServerContext, request: Request) -> Plan:
     summary="Create a debate, and start it",
     status_code=201,
     response_model=schemas.Debate,
-    responses=documented("invalid", "unknown-name", "unknown-model", "key-reused", "wrong-status", "over-budget"),
+    responses=documented(
+        "invalid", "unknown-name", "unknown-model", "key-reused", "wrong-status", "over-budget", "deleted"
+    ),
 )
 async def create(new: bodies.NewDebate, context: Context, caller: Runner, key: idempotency.Key = None) -> Response:
     """The settings are checked before anything is written. With `Idempotency-Key`, a repetition creates nothing."""
@@ -133,7 +135,7 @@ async def list_debates(
     if format is not None and format not in formats.installed():
         raise UnknownName("format", format, formats.installed())
     mark = None if cursor is None else _read_cursor(cursor)
-    forked = None if parent is None else (await context.find(parent, caller)).id
+    forked = None if parent is None else await _parent(context, caller, parent)
     only = caller.sees(context.app)
     page = await context.store.page(
         status=status, format=format, contains=q, parent=forked, token=only, limit=limit, after=mark
@@ -168,6 +170,14 @@ async def get(
     if html and debate.outcome is not None and debate.outcome.statement:
         await prepare(debate.outcome.statement)
     return given(context, debate, with_html=html)
+
+
+async def _parent(context: ServerContext, caller: Caller, debate_id: str) -> str:
+    """The full id of a debate, which may have been deleted: its forks are still there."""
+    try:
+        return (await context.find(debate_id, caller)).id
+    except DebateDeleted as deleted:
+        return deleted.debate_id
 
 
 def _cursor(mark: str) -> str:

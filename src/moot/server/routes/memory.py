@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.memory.decisions import headline
 from moot.memory.library import Template
 from moot.memory.past import PastDebate
-from moot.server import catalog_schemas
-from moot.server.context import Context, Reader
+from moot.server import bodies, catalog_schemas, schemas
+from moot.server.context import Context, DebateId, Decider, Reader
 from moot.server.markdown import html as rendered
 from moot.server.problems import Refused, documented
-from moot.server.routes.debates import Html
+from moot.server.routes.debates import Html, given
+from moot.server.routes.lifecycle import MOVES, IfMatch, moving
 
 router = APIRouter(tags=["memory"])
 
@@ -46,6 +47,22 @@ async def search(
         tokens_in=found.usage.tokens_in,
         cost_usd=found.usage.cost_usd,
     )
+
+
+@router.post(
+    "/v1/debates/{debate_id}/quarantine",
+    operation_id="quarantineDebate",
+    summary="Keep a decision out of new debates, or let it back in",
+    response_model=schemas.Debate,
+    responses=MOVES,
+)
+async def quarantine(
+    debate_id: DebateId, wanted: bodies.Quarantine, context: Context, caller: Decider, if_match: IfMatch = None
+) -> Response:
+    """A search still finds it. Debates that were told of it already keep what they were told."""
+    async with moving(context, caller, debate_id, if_match) as (debate, seen):
+        by = caller.name if wanted.on else None
+        return given(context, await context.app.runtime.quarantine(debate.id, by=by, seen=seen))
 
 
 @router.get(
@@ -91,6 +108,7 @@ def _hit(past: PastDebate) -> catalog_schemas.Hit:
         winner=None if debate.outcome is None else debate.outcome.winner,
         headline=headline(debate),
         demonstration=past.demonstration,
+        quarantined=debate.quarantined_at is not None,
         score=round(past.score, 4),
         completed_at=debate.completed_at,
     )

@@ -66,10 +66,7 @@ async def watch_many(
     only = caller.sees(context.app)
     found: list[tuple[Debate, int]] = []
     for debate_id, after in wanted.items():
-        try:
-            debate = await context.store.get(debate_id)
-        except NoSuchDebate:
-            raise NoSuchDebate(debate_id) from None
+        debate = await context.store.get(debate_id)
         if only is not None and debate.token_id != only:
             raise NoSuchDebate(debate_id)
         found.append((debate, after))

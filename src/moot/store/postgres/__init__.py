@@ -11,15 +11,25 @@ from moot.store.overview import Overview, Presence
 from moot.store.postgres.access import PostgresAccess
 from moot.store.postgres.budgets import PostgresBudgets
 from moot.store.postgres.debates import PostgresDebates
+from moot.store.postgres.deletion import PostgresDeletion
 from moot.store.postgres.memories import PostgresMemories
 from moot.store.postgres.overview import overview
 from moot.store.postgres.people import PostgresPeople
 from moot.store.postgres.schema import database_status
+from moot.store.postgres.transfer import PostgresTransfer
 
 __all__ = ["PostgresStore", "database_status"]
 
 
-class PostgresStore(PostgresDebates, PostgresPeople, PostgresMemories, PostgresAccess, PostgresBudgets):
+class PostgresStore(
+    PostgresDebates,
+    PostgresPeople,
+    PostgresDeletion,
+    PostgresTransfer,
+    PostgresMemories,
+    PostgresAccess,
+    PostgresBudgets,
+):
     shared: ClassVar[bool] = True
 
     async def writable(self) -> None:

@@ -12,8 +12,9 @@ from importlib.resources import files
 from typing import Any, Protocol, cast
 
 from moot.core.errors import InputError
+from moot.store.copies import with_columns
 from moot.store.postgres.address import Address
-from moot.store.rows import Row, with_columns
+from moot.store.rows import Row
 
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 60  # time-out of a statement: past it, the connection counts as lost
@@ -27,7 +28,7 @@ class Connection(Protocol):
 
     async def execute(self, query: str) -> str: ...
 
-    def transaction(self) -> AbstractAsyncContextManager[None]: ...
+    def transaction(self, *, isolation: str | None = None) -> AbstractAsyncContextManager[None]: ...
 
     async def add_listener(self, channel: str, callback: Callable[..., None]) -> None: ...
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from moot.core.errors import NoSuchDebate
 from moot.core.settings import DATABASE_WAIT_SECONDS
 from moot.store.postgres.address import read_address
 from moot.store.postgres.clock import ServerClock
@@ -18,7 +19,7 @@ from moot.store.postgres.faults import CLASHED, NOT_YET, UNIQUE, is_lost, readab
 from moot.store.postgres.notifications import Listener, TextPublisher
 from moot.store.postgres.schema import check_server, migrate
 from moot.store.postgres.writer import FIRST_WAIT, LONGEST_WAIT, Writer
-from moot.store.rows import Row
+from moot.store.rows import Row, missing, the_tombstone, tombstone_of
 
 T = TypeVar("T")
 
@@ -82,6 +83,11 @@ class Database:
                 return await work(connection, retried)
 
         return await self._with_retries(attempt)
+
+    async def _missing(self, debate_id: str) -> NoSuchDebate:
+        """The error for a debate that is not there: it may have been deleted."""
+        found = [tombstone_of(row) for row in await self._rows("tombstone", prefix=debate_id)]
+        return missing(debate_id, the_tombstone(found, debate_id))
 
     async def _rows(self, name: str, /, **values: Any) -> Sequence[Row]:
         return await self.with_connection(lambda c, _: sql(name).on(c, {"now": self.now(), **values}))

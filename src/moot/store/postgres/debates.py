@@ -7,12 +7,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Unpack
 
-from moot.core.errors import NoSuchDebate
 from moot.core.types import Debate, Event, Json, Shown, Status, Turn
 from moot.store import Commit, Committed, HeartbeatReply, Page, PageQuery, spending
 from moot.store.postgres.connections import Connection, Statement, raw_sql, sql
 from moot.store.postgres.database import Database
-from moot.store.postgres.faults import UNIQUE, readable, sqlstate
+from moot.store.postgres.faults import DELETED, UNIQUE, readable, sqlstate
 from moot.store.postgres.writer import Job, json_rows
 from moot.store.rows import (
     TURN_COLUMNS,
@@ -45,20 +44,25 @@ class PostgresDebates(Database):
             "events": json_rows(_events_json(debate.id, events)),
         }
 
-        async def work(connection: Connection, retried: bool) -> Row:
+        async def work(connection: Connection, retried: bool) -> Row | None:
             try:
                 return (await sql("create").on(connection, values))[0]
             except Exception as error:
+                if sqlstate(error) == DELETED:
+                    return None
                 if not retried or sqlstate(error) != UNIQUE:
                     raise
                 return (await sql("get_session").on(connection, values))[0]
 
-        return debate_of(await self.with_connection(work))
+        row = await self.with_connection(work)
+        if row is None:
+            raise await self._missing(debate.id)
+        return debate_of(row)
 
     async def get(self, debate_id: str) -> Debate:
         rows = await self._rows("get_session", id=debate_id)
         if not rows:
-            raise NoSuchDebate(debate_id)
+            raise await self._missing(debate_id)
         return debate_of(rows[0])
 
     async def find(self, prefix: str, token: str | None = None) -> Sequence[str]:

@@ -13,6 +13,7 @@ LOST = ("08", "57P01", "57P02", "57P03", "57P05")  # connection or server gone, 
 NOT_YET = ("57P03", "53300")  # starting, stopping, or out of connections
 CLASHED = ("40001", "40P01")  # serialization failure or deadlock: nothing was written, a retry may succeed
 UNIQUE = "23505"
+DELETED = "MD410"  # raised by the trigger that keeps deleted debates from being created anew
 _DENIED = ("28P01", "28000")
 
 

@@ -9,7 +9,7 @@ from moot.core.types import Debate
 from moot.store import Hits, MemoryEntry, Vector, Vectors
 from moot.store.postgres.connections import Connection, sql
 from moot.store.postgres.database import Database
-from moot.store.rows import Row, debate_of
+from moot.store.rows import Row, debate_of, seen_values
 
 COMMON = 1000  # a word that more debates have may be too common to search by
 MAX_WORD = 500  # characters; PostgreSQL's index takes 2,046 bytes
@@ -27,8 +27,7 @@ class PostgresMemories(Database):
     async def remember(self, entries: Sequence[MemoryEntry]) -> None:
         async def work(connection: Connection, _: bool) -> None:
             async with connection.transaction():
-                # One process at a time: two would lock the counts of the same words in different orders.
-                await connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
+                await lock_words(connection)
                 for entry in entries:
                     values = {
                         "id": entry.debate_id,
@@ -73,6 +72,14 @@ class PostgresMemories(Database):
         )
         return Hits(ids=[row["session_id"] for row in found], total=total, document_frequency=frequency)
 
+    async def quarantine(self, debate_id: str, by: str | None, *, seen: Debate | None = None) -> Debate | None:
+        values = {"id": debate_id, "by": by, **seen_values(seen)}
+        row = await self._change("quarantine", values, arrived="quarantine_arrived")
+        return None if row is None else debate_of(row)
+
+    async def quarantined(self) -> Sequence[str]:
+        return [row["id"] for row in await self._rows("quarantined")]
+
     async def vectors(self, embedder: str, after: int = 0, limit: int = 5000) -> Vectors:
         (count,) = await self._rows("count_vectors", embedder=embedder)
         rows = await self._rows("memory_vectors", embedder=embedder, after=after, limit=limit)
@@ -86,6 +93,12 @@ class PostgresMemories(Database):
         if embeddings:
             hashes, kept = list(embeddings), list(embeddings.values())
             await self._rows("keep_embeddings", embedder=embedder, hashes=hashes, embeddings=kept)
+
+
+async def lock_words(connection: Connection) -> None:
+    """Take the lock on the counts of words until the transaction ends: two processes that change them at once would
+    lock the same words in different orders."""
+    await connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
 
 
 def _vector_of(row: Row) -> Vector:

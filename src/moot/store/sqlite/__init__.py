@@ -12,15 +12,19 @@ from moot.store.sqlite.access import SqliteAccess
 from moot.store.sqlite.budgets import SqliteBudgets
 from moot.store.sqlite.connection import load_statements, sql
 from moot.store.sqlite.debates import SqliteDebates
+from moot.store.sqlite.deletion import SqliteDeletion
 from moot.store.sqlite.memories import SqliteMemories
 from moot.store.sqlite.overview import overview
 from moot.store.sqlite.people import SqlitePeople
 from moot.store.sqlite.schema import database_status, migrate
+from moot.store.sqlite.transfer import SqliteTransfer
 
 __all__ = ["SqliteStore", "database_status", "migrate", "sql"]
 
 
-class SqliteStore(SqliteDebates, SqlitePeople, SqliteMemories, SqliteAccess, SqliteBudgets):
+class SqliteStore(
+    SqliteDebates, SqlitePeople, SqliteDeletion, SqliteTransfer, SqliteMemories, SqliteAccess, SqliteBudgets
+):
     shared: ClassVar[bool] = False
 
     async def open(self) -> None:

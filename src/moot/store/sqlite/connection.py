@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from moot.store.rows import with_columns
+from moot.store.copies import with_columns
 
 BUSY_SECONDS = 30
 
@@ -19,6 +19,7 @@ def connect(path: Path) -> sqlite3.Connection:
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = full")
     connection.execute("pragma foreign_keys = on")
+    connection.execute("pragma secure_delete = on")  # what is deleted is overwritten, too
     return connection
 
 

@@ -11,8 +11,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
-from moot.core.errors import NotWritable
+from moot.core.errors import NoSuchDebate, NotWritable
 from moot.folders import touch_private
+from moot.store.rows import missing, the_tombstone, tombstone_of
 from moot.store.sqlite.connection import connect, sql
 from moot.store.sqlite.file import OpenFile
 from moot.store.sqlite.schema import check_file, migrate
@@ -67,6 +68,11 @@ class Database:
             return await asyncio.get_running_loop().run_in_executor(self._readers, work)
         except sqlite3.Error as error:
             raise readable(error) from error
+
+    async def _missing(self, debate_id: str) -> NoSuchDebate:
+        """The error for a debate that is not there: it may have been deleted."""
+        found = await self._rows("tombstone", tombstone_of, prefix=debate_id)
+        return missing(debate_id, the_tombstone(found, debate_id))
 
     async def _rows(self, name: str, make: Callable[[sqlite3.Row], T], /, **values: Any) -> list[T]:
         """Run a named query and make a record of each row, both on the reader thread."""

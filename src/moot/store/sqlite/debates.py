@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Unpack
 
-from moot.core.errors import NoSuchDebate
 from moot.core.types import Debate, Event, Shown, Status, Turn
 from moot.store import Commit, Committed, HeartbeatReply, Page, PageQuery, spending
 from moot.store.rows import (
@@ -18,12 +17,14 @@ from moot.store.rows import (
     event_row,
     gate_values,
     heartbeat_reply,
+    missing,
     new_id,
     numbered,
     page_of,
     page_query,
     seen_values,
     step_values,
+    tombstone_of,
     turn_of,
     turn_row,
     without_driver,
@@ -44,6 +45,7 @@ class SqliteDebates(Database):
         event_rows = [event_row(debate.id, seq, event, now) for seq, event in enumerate(events, 1)]
 
         def work(connection: sqlite3.Connection) -> None:
+            refuse_deleted(connection, debate.id)
             connection.execute(sql("insert_session"), values)
             connection.executemany(INSERT_TURN, turn_rows)
             connection.executemany(INSERT_EVENT, event_rows)
@@ -54,7 +56,7 @@ class SqliteDebates(Database):
     async def get(self, debate_id: str) -> Debate:
         found = await self._rows("get_session", debate_of, id=debate_id)
         if not found:
-            raise NoSuchDebate(debate_id)
+            raise await self._missing(debate_id)
         return found[0]
 
     async def find(self, prefix: str, token: str | None = None) -> Sequence[str]:
@@ -161,6 +163,13 @@ class SqliteDebates(Database):
 
     async def abandoned(self, is_dead: Callable[[str], bool]) -> Sequence[Debate]:
         return without_driver(await self._rows("live", debate_of), self._now(), is_dead)
+
+
+def refuse_deleted(connection: sqlite3.Connection, debate_id: str) -> None:
+    """Raises DebateDeleted when a debate with this id was deleted."""
+    row = connection.execute(sql("tombstone"), {"prefix": debate_id}).fetchone()
+    if row is not None and row["id"] == debate_id:
+        raise missing(debate_id, tombstone_of(row))
 
 
 def _change(commit: Commit, now: float) -> tuple[str, Mapping[str, Any]]:

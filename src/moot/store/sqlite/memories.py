@@ -8,7 +8,7 @@ from typing import Any
 
 from moot.core.types import Debate
 from moot.store import Hits, MemoryEntry, Vector, Vectors
-from moot.store.rows import debate_of, dumps
+from moot.store.rows import debate_of, dumps, seen_values
 from moot.store.sqlite.connection import sql
 from moot.store.sqlite.database import Database
 
@@ -45,6 +45,14 @@ class SqliteMemories(Database):
         values = {"limit": limit, "decided": decided, "demonstrations": demonstrations, "token": token}
         return await self._read(lambda connection: _search(connection, words, values))
 
+    async def quarantine(self, debate_id: str, by: str | None, *, seen: Debate | None = None) -> Debate | None:
+        values = {"id": debate_id, "by": by, "now": self._now(), **seen_values(seen)}
+        row = await self._change("quarantine", values)
+        return None if row is None else debate_of(row)
+
+    async def quarantined(self) -> Sequence[str]:
+        return await self._rows("quarantined", lambda row: row["id"])
+
     async def vectors(self, embedder: str, after: int = 0, limit: int = 5000) -> Vectors:
         (total,) = await self._rows("count_vectors", lambda row: row["total"], embedder=embedder)
         found = await self._rows("memory_vectors", _vector_of, embedder=embedder, after=after, limit=limit)
@@ -70,11 +78,12 @@ def _remember(connection: sqlite3.Connection, entry: MemoryEntry, now: float) ->
         "demonstration": entry.demonstration,
         "embedder": entry.embedder,
         "embedding": entry.embedding,
+        "words": " ".join(entry.words),
         "now": now,
     }
     made = connection.execute(sql("insert_memory"), values).fetchone()
     if made is not None:
-        connection.execute(sql("insert_memory_words"), {"memory": made["id"], "words": " ".join(entry.words)})
+        connection.execute(sql("insert_memory_words"), {"memory": made["id"], "words": values["words"]})
     else:
         connection.execute(sql("reembed_memory"), values)
     connection.execute(sql("mark_remembered"), values)

@@ -19,12 +19,21 @@ def precedent(debate: Debate) -> str:
         return ""
     earlier = cast("dict[str, Any]", given)
     lines = (
+        _source(earlier),
         f"Question: {earlier.get('topic', '')}",
         f"Outcome: {earlier.get('headline', '')}",
         earlier.get("text", ""),
     )
     quoted = fence("\n\n".join(filter(None, map(str, lines))), of="an earlier debate", at="precedent")
     return prompts("told", date=decided_on(earlier), quoted=quoted).text
+
+
+def _source(earlier: dict[str, Any]) -> str:
+    """Which debate it is and who asked; empty in metadata without it, so that such a debate replays as it was."""
+    if "asked_by" not in earlier:
+        return ""
+    who = f", asked by {earlier['asked_by']}" if earlier["asked_by"] else ""
+    return f"Source: debate {str(earlier.get('id', ''))[:8]}{who}"
 
 
 def decided_on(earlier: dict[str, Any]) -> str:

@@ -49,6 +49,8 @@ create table debate_sessions (
   outcome text,                                 -- JSON
   error text,                                   -- JSON: why it failed; a claim clears it
   user_rating integer check (user_rating between 1 and 5),
+  quarantined_at double precision,              -- since when its decision is kept from being recalled
+  quarantined_by text,
   remembered text collate "C"                   -- embedder of its memory, '' without one; null: no memory yet
 ) with (fillfactor = 70);  -- a step's new row version fits on the same page, and no index is written (HOT update)
 create index debate_sessions_newest on debate_sessions (created_at desc, id desc);
@@ -59,6 +61,26 @@ create index debate_sessions_by_parent on debate_sessions (parent_id, created_at
 create index debate_sessions_by_token on debate_sessions (token_id, created_at desc, id desc);
 create index debate_sessions_by_owner on debate_sessions (owner) where owner is not null;
 create index debate_sessions_to_remember on debate_sessions (remembered, completed_at) where status = 'completed';
+create index debate_sessions_in_quarantine on debate_sessions (id) where quarantined_at is not null;
+
+-- Of deleted debates: no content. An id is never used again.
+create table deleted_debates (
+  id text collate "C" primary key,
+  deleted_at double precision not null,
+  deleted_by text not null
+);
+-- Only PostgreSQL, where the check and the insert of two processes can overlap: run after the insert, this sees what was
+-- committed while the insert waited for the id.
+create function refuse_deleted_debate() returns trigger language plpgsql as $$
+begin
+  if exists (select 1 from deleted_debates where id = new.id) then
+    raise exception 'debate % was deleted', new.id using errcode = 'MD410';
+  end if;
+  return null;
+end
+$$;
+create trigger debate_sessions_stay_deleted after insert on debate_sessions
+  for each row execute function refuse_deleted_debate();
 
 create table debate_turns (
   session_id text collate "C" not null references debate_sessions (id),

@@ -43,6 +43,8 @@ create table debate_sessions (
   outcome text,                                 -- JSON
   error text,                                   -- JSON: why it failed; a claim clears it
   user_rating integer check (user_rating between 1 and 5),
+  quarantined_at real,                          -- since when its decision is kept from being recalled
+  quarantined_by text,
   remembered text                               -- embedder of its memory, '' without one; null: no memory yet
 );
 create index debate_sessions_newest on debate_sessions (created_at desc, id desc);
@@ -53,6 +55,16 @@ create index debate_sessions_by_parent on debate_sessions (parent_id, created_at
 create index debate_sessions_by_token on debate_sessions (token_id, created_at desc, id desc);
 create index debate_sessions_by_owner on debate_sessions (owner) where owner is not null;
 create index debate_sessions_to_remember on debate_sessions (remembered, completed_at) where status = 'completed';
+create index debate_sessions_in_quarantine on debate_sessions (id) where quarantined_at is not null;
+
+-- Of deleted debates: no content. An id is never used again.
+create table deleted_debates (
+  id text primary key,
+  deleted_at real not null,
+  deleted_by text not null,
+  scrubbed integer not null default 0           -- only SQLite: whether its text is overwritten in the file, too
+);
+create index deleted_debates_to_scrub on deleted_debates (id) where not scrubbed;
 
 create table debate_turns (
   session_id text not null references debate_sessions (id),
@@ -115,12 +127,13 @@ create index debate_gates_open on debate_gates (expires_at) where status = 'open
 
 -- Completed debates, as memory finds them again.
 create table memories (
-  id integer primary key,
+  id integer primary key autoincrement,         -- never used again: caches read on from the last they know
   session_id text not null unique references debate_sessions (id),
   decided integer not null,
   demonstration integer not null,
   embedder text not null,                       -- '' without a vector
   embedding blob,
+  words text not null,                          -- the terms again: FTS5 forgets only what it is shown
   created_at real not null
 );
 create index memories_by_embedder on memories (embedder);

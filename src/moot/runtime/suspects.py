@@ -29,7 +29,7 @@ log = logging.getLogger("moot.runtime")
 GROUP = 10
 
 
-class Quarantine:
+class Suspects:
     def __init__(self, drives: Mapping[str, Drive], crash_limit: int) -> None:
         """`drives`: what this process drives, by id."""
         self._drives, self._limit = drives, crash_limit

@@ -1,0 +1,130 @@
+"""Commands that delete debates: delete, purge."""
+
+from __future__ import annotations
+
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import aclosing
+
+from moot.app import App, person
+from moot.cli.commands import DONE, FAILED
+from moot.cli.printer import note
+from moot.cli.session import find_debate, open_app, open_database
+from moot.cli.words import clock, count
+from moot.core.errors import InputError, UnknownName
+from moot.core.lifecycle import LIVE, OVER, RESTING
+from moot.core.types import Debate, Status
+from moot.reasoning.fence import one_line
+from moot.runtime.retention import DAY_SECONDS
+from moot.runtime.retention import purge as purged
+
+MOST_LISTED = 10
+MOST_COUNTED = 10_000
+GOES = "Turns, events, questions and memory go with them, for good. Forks and documents that were written stay."
+_UNITS = {"h": 3600.0, "d": DAY_SECONDS, "w": 7 * DAY_SECONDS}
+
+
+async def delete(args: Namespace) -> int:
+    async with open_app(args) as app:
+        found = dict([await _described(app, each) for each in args.ids])
+        for description in found.values():
+            note(description)
+        if not _agreed(args, f"Delete {_these(len(found))}?"):
+            return FAILED
+        for debate_id in found:
+            await app.runtime.delete(debate_id, by=person())
+            print(f"Debate {debate_id[:8]} is deleted.")
+    return DONE
+
+
+async def purge(args: Namespace) -> int:
+    statuses = _statuses(args.status)
+    seconds = _seconds(args.older_than)
+    async with open_app(args) as app:
+        if not app.database.exists():
+            note("No debates here: there is nothing to delete.")
+            return DONE
+        runtime = await open_database(app)
+        before = runtime.now() - seconds
+        found = await runtime.store.untouched(before, statuses, MOST_COUNTED + 1)
+        if not found:
+            note(f"No {' or '.join(statuses)} debate is that old: there is nothing to delete.")
+            return DONE
+        more = " or more" if len(found) > MOST_COUNTED else ""
+        _list(found)
+        if args.dry_run:
+            print(f"{count(min(len(found), MOST_COUNTED), 'debate')}{more} would be deleted.")
+            return DONE
+        if not _agreed(args, f"Delete {_these(len(found))}{more}?"):
+            return FAILED
+        await _purge(app, before, statuses)
+    return DONE
+
+
+async def _purge(app: App, before: float, statuses: Sequence[Status]) -> None:
+    deleted = 0
+    try:
+        async with aclosing(purged(app.runtime, before, by=person(), statuses=statuses)) as gone:
+            async for _ in gone:
+                deleted += 1
+    finally:
+        print(f"{count(deleted, 'debate')} {'is' if deleted == 1 else 'are'} deleted.")
+
+
+async def _described(app: App, prefix: str) -> tuple[str, str]:
+    """The id of a debate, and a line about it. A debate whose row is damaged can be deleted, too."""
+    try:
+        debate = await find_debate(app, prefix)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        debate_id = await app.runtime.find(prefix)
+        return debate_id, f"{debate_id[:8]}  can't be read: its row in the database is damaged"
+    return debate.id, _line(debate)
+
+
+def _line(debate: Debate) -> str:
+    under_way = " (under way: its step in flight is lost, too)" if debate.status in LIVE else ""
+    facts = f"{debate.status}, {count(debate.turn_count, 'turn')}, {clock(debate.updated_at)}{under_way}"
+    return f"{debate.short}  {facts}: {one_line(debate.topic, 80)}"
+
+
+def _list(debates: Sequence[Debate]) -> None:
+    for debate in debates[:MOST_LISTED]:
+        note(_line(debate))
+    if len(debates) > MOST_LISTED:
+        note(f"… and {len(debates) - MOST_LISTED:,} more")
+
+
+def _agreed(args: Namespace, question: str) -> bool:
+    """Whether to go on: by flag, or asked at a terminal. Raises InputError where no one can be asked."""
+    if args.yes:
+        return True
+    if not sys.stdin.isatty():
+        raise InputError("Deleting can't be undone, and there is no terminal to ask at. To do it, say --yes.")
+    note(GOES)
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    note("Nothing was deleted.")
+    return False
+
+
+def _these(number: int) -> str:
+    return "it" if number == 1 else f"these {number:,} debates"
+
+
+def _seconds(text: str) -> float:
+    found = re.fullmatch(r"([0-9]{1,6})([hdw])", text.strip().lower())
+    if found is None:
+        raise InputError(f"--older-than is {text[:40]!r}. Write a number and h, d or w, for example 90d.")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def _statuses(given: Sequence[str]) -> Sequence[Status]:
+    for status in given:
+        if status in LIVE:
+            raise InputError(f"A {status} debate is never old. Delete it by its id with: moot delete ID")
+        if status not in RESTING:
+            raise UnknownName("status", status, RESTING)
+    return [each for each in RESTING if each in given] or OVER

@@ -1,0 +1,1 @@
+select * from debate_events where session_id = :id order by seq

@@ -1,0 +1,1 @@
+select to_regclass('moot_jobs') is not null as exists

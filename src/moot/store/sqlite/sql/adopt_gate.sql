@@ -1,0 +1,1 @@
+insert into debate_gates (id, session_id, /* gate columns */) values (?, ?, /* gate values */)

@@ -1,0 +1,1 @@
+insert into debate_sessions (/* session columns */) values (/* session values */) on conflict do nothing

@@ -1,0 +1,1 @@
+delete from debate_events where session_id = :id

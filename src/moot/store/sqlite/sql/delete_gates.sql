@@ -1,0 +1,1 @@
+delete from debate_gates where session_id = :id

@@ -1,0 +1,1 @@
+delete from memories where session_id = :id

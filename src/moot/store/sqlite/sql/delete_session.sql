@@ -1,0 +1,1 @@
+delete from debate_sessions where id = :id

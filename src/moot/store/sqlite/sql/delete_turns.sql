@@ -1,0 +1,1 @@
+delete from debate_turns where session_id = :id

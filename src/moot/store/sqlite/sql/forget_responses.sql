@@ -1,0 +1,1 @@
+update idempotency_keys set response = null where session_id = :id

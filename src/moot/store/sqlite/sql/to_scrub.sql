@@ -1,0 +1,1 @@
+select id from deleted_debates where not scrubbed

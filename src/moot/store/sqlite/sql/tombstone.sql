@@ -1,0 +1,1 @@
+select * from deleted_debates where id >= :prefix and id < :prefix || '~' order by id limit 2

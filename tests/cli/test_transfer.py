@@ -1,0 +1,253 @@
+"""`moot export` and `moot import`, with the real executable, from SQLite to PostgreSQL and back."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import signal
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+
+from moot.runtime import transfer
+from tests.cli.conftest import Moot, Result, wait_for
+
+ROUNDS = ("--format", "classic", "--rounds", "1")
+
+
+@pytest.fixture
+def two(moot: Moot) -> list[str]:
+    """Two completed debates."""
+    model = moot.script({"*/speak/*": "{seat} says — 你好 \\u0007 “so”."})
+    for question in ("Redis or PostgreSQL?", "Tea or coffee?"):
+        assert moot("debate", question, *ROUNDS, "--model", model).code == 0
+    return moot.ids
+
+
+def lines_of(moot: Moot, name: str = "all.jsonl") -> list[str]:
+    assert moot("export", "--all", "--out", name).code == 0
+    return (moot.folder / name).read_text().splitlines(keepends=True)
+
+
+def imported(moot: Moot, content: str | bytes, db: str = "other.db") -> Result:
+    path = moot.folder / "given.jsonl"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return moot("import", path.name, "--db", db)
+
+
+def proof(moot: Moot, debate_id: str, db: str) -> str:
+    done = moot("replay", debate_id, "--db", db)
+    assert done.code == 0, done
+    return re.findall(r"sha256 \w+, [\d,]+ bytes", done.out)[0]
+
+
+def test_a_copy_replays_to_the_same_bytes_on_either_database(moot: Moot, two: list[str], database_url: str):
+    assert moot("rate", two[0], "4").code == 0
+    out = moot("export", "--all", "--out", "all.jsonl.gz")
+    assert (out.code, out.out) == (0, "2 debates written to all.jsonl.gz\n")
+    there = moot("import", "all.jsonl.gz", "--db", database_url)
+    assert (there.code, there.out) == (0, "2 debates imported.\n")
+    back = moot("export", "--all", "--db", database_url)
+    assert back.code == 0
+    home = imported(moot, back.out)
+    assert (home.code, home.out) == (0, "2 debates imported.\n")
+    for debate_id in two:
+        assert len({proof(moot, debate_id, db) for db in (str(moot.db), database_url, "other.db")}) == 1
+    first, second = (json.loads(moot("list", "--json", "--db", db).out) for db in (str(moot.db), "other.db"))
+    assert first == second
+    audits = [moot("audit", two[0], "--json", "--db", db).out for db in (str(moot.db), "other.db")]
+    assert audits[0] == audits[1]
+    # What has come from elsewhere is found by memory, too.
+    assert '"found": []' not in moot("search", "redis", "--json", "--db", database_url).out
+
+
+def test_importing_twice_changes_nothing(moot: Moot, two: list[str]):
+    content = "".join(lines_of(moot))
+    assert imported(moot, content).out == "2 debates imported.\n"
+    before = (moot.folder / "other.db").read_bytes()
+    again = imported(moot, content)
+    assert (again.code, again.out) == (0, "0 debates imported, 2 debates already here.\n")
+    assert (moot.folder / "other.db").read_bytes() == before
+    into_itself = imported(moot, content, str(moot.db))
+    assert into_itself.out == "0 debates imported, 2 debates already here.\n"
+
+
+def test_another_debate_under_the_same_id_is_left_alone(moot: Moot, two: list[str]):
+    content = "".join(lines_of(moot))
+    assert moot("rate", two[0], "2").code == 0
+    refused = imported(moot, content, str(moot.db))
+    assert refused.code == 1
+    assert refused.out == "0 debates imported, 1 debate already here.\n"
+    assert f"Debate {two[0][:8]} was skipped: there is another version of it here" in refused.err
+    assert moot.sql("select user_rating from debate_sessions where id = ?", two[0]) == [(2,)]
+
+
+def test_what_was_deleted_here_does_not_come_back(moot: Moot, two: list[str]):
+    content = "".join(lines_of(moot))
+    moot("delete", two[0], "--yes")
+    refused = imported(moot, content, str(moot.db))
+    assert refused.code == 1
+    assert f"Debate {two[0][:8]} was skipped: it was deleted here on" in refused.err
+    assert moot.ids == [two[1]]
+
+
+def test_a_running_debate_arrives_stopped_and_can_go_on(moot: Moot):
+    running = moot.start("debate", "Is it there?", *ROUNDS, "--model", moot.held())
+    moot.called("1/speak/a")
+    content = "".join(lines_of(moot))
+    assert imported(moot, content).code == 0
+    assert json.loads(moot("list", "--json", "--db", "other.db").out)["debates"][0]["status"] == "stopped"
+    moot.release()
+    assert moot("resume", moot.ids[0], "--db", "other.db").code == 0
+    running.communicate()
+    assert proof(moot, moot.ids[0], "other.db") == proof(moot, moot.ids[0], str(moot.db))
+
+
+def start_of(lines: list[str], kind: str, nth: int = 0) -> int:
+    return [n for n, line in enumerate(lines) if line.startswith(f'{{"{kind}"')][nth]
+
+
+def without_a_turn(lines: list[str]) -> list[str]:
+    at = start_of(lines, "turn")
+    return [*lines[:at], *lines[at + 1 :]]
+
+
+def cut_in_a_line(lines: list[str]) -> list[str]:
+    at = start_of(lines, "debate", 1)
+    return [*lines[: at + 2], lines[at + 2][:20]]
+
+
+def garbage_inside(lines: list[str]) -> list[str]:
+    at = start_of(lines, "turn")
+    return [*lines[:at], "\x00\x01 not json\n", *lines[at:]]
+
+
+def another_word(lines: list[str]) -> list[str]:
+    at = start_of(lines, "turn")
+    return [*lines[:at], lines[at].replace("says", "sagt"), *lines[at + 1 :]]
+
+
+def deep(lines: list[str]) -> list[str]:
+    at = start_of(lines, "turn")
+    return [*lines[:at], "[" * 100_000 + "\n", *lines[at:]]
+
+
+def huge(lines: list[str]) -> list[str]:
+    at = start_of(lines, "turn")
+    return [*lines[:at], '{"turn": "' + "x" * (transfer.MAX_LINE + 10) + '"}\n', *lines[at:]]
+
+
+@pytest.mark.parametrize(
+    ("damage", "good", "said"),
+    [
+        (without_a_turn, 1, "its hash differs"),
+        (another_word, 1, "its hash differs"),
+        (garbage_inside, 1, "can't be read"),
+        (deep, 1, "can't be read"),
+        (huge, 1, "is longer than 16 MB"),
+        (cut_in_a_line, 1, "the file ends too early"),
+        (lambda lines: lines[:-1], 2, "the file ends too early"),
+        (lambda lines: lines[: start_of(lines, "end", 1)], 1, "its end is missing"),
+        (lambda lines: [*lines, lines[1]], 2, "comes after the end"),
+    ],
+)
+def test_a_damaged_debate_is_named_and_the_others_are_imported(
+    moot: Moot, two: list[str], damage: Callable[[list[str]], list[str]], good: int, said: str
+):
+    done = imported(moot, "".join(damage(lines_of(moot))))
+    assert done.code == 1
+    assert said in done.err
+    assert done.out == f"{good} debate{'s' * (good != 1)} imported.\n"
+    assert "Traceback" not in done.err
+    with closing(sqlite3.connect(moot.folder / "other.db")) as other:
+        assert other.execute("select count(*) from debate_sessions").fetchone()[0] == good
+        orphans = "select count(*) from debate_turns where session_id not in (select id from debate_sessions)"
+        assert other.execute(orphans).fetchone()[0] == 0
+    repaired = imported(moot, "".join(lines_of(moot)))
+    assert repaired.code == 0
+    for debate_id in two:
+        assert proof(moot, debate_id, "other.db") == proof(moot, debate_id, str(moot.db))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "no export of moot"),
+        (b"\x00\xff\xfe", "no export of moot"),
+        (b"{}\n", "no export of moot"),
+        (b'{"moot": "export", "version": 99}\n', "version 99, this moot reads version 1"),
+        (gzip.compress(b"hello"), "no export of moot"),
+        (gzip.compress(b'{"moot": "export", "version": 1}\n')[:15], "no export of moot"),
+    ],
+    ids=["empty", "bytes", "object", "version", "packed", "packed and cut"],
+)
+def test_what_is_no_export_is_refused_before_anything_is_written(moot: Moot, content: bytes, said: str):
+    refused = imported(moot, content)
+    assert refused.code == 2
+    assert said in refused.err
+    assert not (moot.folder / "other.db").exists()
+
+
+def test_a_packed_file_that_was_cut_off(moot: Moot, two: list[str]):
+    packed = gzip.compress("".join(lines_of(moot)).encode())
+    done = imported(moot, packed[: len(packed) * 2 // 3])
+    assert done.code == 1
+    assert "the file ends too early" in done.err
+
+
+def test_bad_requests(moot: Moot, two: list[str]):
+    assert moot("export").code == 2
+    assert moot("export", two[0], "--all").code == 2
+    assert moot("export", "ffffffff").code == 2
+    assert "can't be written" in moot("export", "--all", "--out", "nowhere/x.jsonl").err
+    assert "can't be read" in moot("import", "nowhere.jsonl").err
+    assert list(moot.folder.glob(".*jsonl*")) == []
+
+
+def test_an_import_that_is_killed_leaves_nothing_half(moot: Moot, two: list[str]):
+    lines = lines_of(moot)
+    at = start_of(lines, "debate", 1)
+    one = "".join(lines[1:at])
+    original = json.loads(lines[1])["debate"]["id"]
+    many = 300
+    # The same debate under many ids; the hash is over the lines.
+    parts = [lines[0]]
+    for n in range(many):
+        body = one.replace(original, f"{n:08x}-0000-4000-8000-000000000000")
+        parts.append(_hashed(body))
+    parts.append(f'{{"complete":{many}}}\n')
+    path = moot.folder / "many.jsonl"
+    path.write_text("".join(parts))
+    importing = moot.start("import", path.name, "--db", "other.db")
+
+    def count() -> int:
+        try:
+            with closing(sqlite3.connect(f"file:{moot.folder}/other.db?mode=ro", uri=True)) as other:
+                return other.execute("select count(*) from debate_sessions").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0
+
+    wait_for(lambda: count() >= 10 or importing.poll() is not None, "the first debates")
+    importing.send_signal(signal.SIGKILL)
+    importing.communicate()
+    there = count()
+    with closing(sqlite3.connect(moot.folder / "other.db")) as other:
+        for table, column in (("debate_turns", "turn_count"), ("debate_events", "last_seq")):
+            found = f"select count(*) from {table} where session_id = s.id"
+            half = f"select count(*) from debate_sessions s where {column} <> ({found})"
+            assert other.execute(half).fetchone()[0] == 0
+    done = moot("import", path.name, "--db", "other.db")
+    assert done.code == 0, done.err
+    assert f"{many - there:,} debates imported" in done.out
+    assert count() == many
+
+
+def _hashed(body: str) -> str:
+    kept = [line for line in body.splitlines(keepends=True) if not line.startswith('{"end"')]
+    debate_id = json.loads(kept[0])["debate"]["id"]
+    sha = hashlib.sha256("".join(kept).encode()).hexdigest()
+    return "".join(kept) + json.dumps({"end": debate_id, "sha256": sha}) + "\n"
