@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -103,31 +104,29 @@ def test_every_way_in_has_the_limits(tmp_path: Path):
         read_assignments([f"{'a.' * 100_000}a=1"])
 
 
-def test_no_other_module_loads_yaml():
-    """`yaml.safe_dump` writes; everything else of PyYAML is for moot/yamlfile.py alone."""
-    users: dict[str, set[str]] = {}
-    for path in SOURCES.rglob("*.py"):
-        text = path.read_text()
-        if not any(name in text for name in LIBRARIES):
-            continue
-        for node in ast.walk(ast.parse(text)):
-            used: set[str] = set()
-            if isinstance(node, ast.Import):
-                used = {f"import {alias.name}" for alias in node.names if alias.name.split(".")[0] in LIBRARIES}
-                used -= {"import yaml"}
-                used |= {"import as" for alias in node.names if alias.name == "yaml" and alias.asname}
-            elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in LIBRARIES:
-                used = {f"from {node.module}"}
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "yaml":
-                used = {node.attr} - {"safe_dump"}
-            if used:
-                users.setdefault(path.relative_to(SOURCES).as_posix(), set()).update(used)
-    assert set(users) == {"yamlfile.py"}
-    assert "parse" in users["yamlfile.py"]
-    assert not any("load" in name for name in users["yamlfile.py"])
-
-
 LIBRARIES = ("yaml", "ruamel", "oyaml", "pydantic_settings")
+
+
+def test_no_other_module_loads_yaml():
+    """Records are written with `yaml.safe_dump`; everything else of PyYAML is for moot/yamlfile.py alone."""
+    importers: set[str] = set()
+    for path in SOURCES.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())) if "yaml" in path.read_text() else ():
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if any(name.split(".")[0] in LIBRARIES for name in names):
+                importers.add(path.relative_to(SOURCES).as_posix())
+    assert importers == {"yamlfile.py", "records/markdown.py"}
+    writer = ast.parse((SOURCES / "records" / "markdown.py").read_text())
+    used = [node.attr for node in ast.walk(writer) if isinstance(node, ast.Attribute) and is_yaml(node.value)]
+    assert used == ["safe_dump"]
+    assert sum(map(is_yaml, ast.walk(writer))) == 1
+    loader = (SOURCES / "yamlfile.py").read_text()
+    assert not re.search(r"\b(?:\w*_)?(?:load|compose|construct)\w*\(", loader)
+
+
+def is_yaml(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == "yaml"
 
 
 VALUES: dict[str, Any] = {

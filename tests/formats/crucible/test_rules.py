@@ -9,6 +9,7 @@ import pytest
 
 from moot.core.types import Failure, FinalAnswer
 from moot.formats.crucible.settings import CrucibleSettings
+from moot.reasoning.fence import defuse
 from tests.formats.crucible.answers import BAD, CONTENT, STUCK, TOPIC, critique, issue, marked, rounds, run
 from tests.playing import play, script_of
 
@@ -204,8 +205,8 @@ def test_no_template_can_speak_for_anyone(trick):
 
 
 def all_fenced(played, trick, *, own):
-    """Whether the text is only ever read inside of fences whose marks it does not contain."""
-    read = 0
+    """Whether the text is only ever read inside of fences whose marks it does not contain, and defused."""
+    read, written, trick = 0, trick, defuse(trick)
     for _, messages in played.sent:
         for message in messages:
             if message.role != "user" or trick not in message.text:
@@ -217,5 +218,6 @@ def all_fenced(played, trick, *, own):
                 flags=re.DOTALL,
             )
             assert trick not in outside
+            assert written == trick or written not in message.text
             read += 1
     return read
