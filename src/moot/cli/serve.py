@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from argparse import Namespace
 
 from moot.app import App
 from moot.cli.commands import DONE
 from moot.cli.download import Download
 from moot.cli.printer import note
-from moot.cli.session import configure_logging, open_app, open_database
+from moot.cli.session import as_input_errors, configure_logging, open_app, open_database
 from moot.core.errors import InputError
 from moot.core.settings import Settings, read
+from moot.runtime.outage import until_there
+
+log = logging.getLogger("moot.server")
 
 WARM_UP_SECONDS = 0.5  # the server itself starts first
 
@@ -26,6 +30,9 @@ async def serve(args: Namespace) -> int:
         given = {name: value for name, value in flags.items() if value is not None}
         app.settings = settings = read(Settings, app.settings.model_dump() | given)
         configure_logging(app)
+        if app.queue is not None:  # an SQLite file is there, or is made
+            with as_input_errors(app):
+                await until_there(app.runtime.store.open, log)
         if demands_token(app, settings.serve_host) and not await _has_tokens(app):
             raise InputError(
                 f"On {settings.serve_host} others can reach moot, so everyone needs a token, and there is none yet. "

@@ -9,7 +9,7 @@ from argparse import Namespace
 from contextlib import AsyncExitStack
 
 from moot.cli.commands import DONE
-from moot.cli.session import configure_logging, open_app, open_database
+from moot.cli.session import as_input_errors, configure_logging, open_app
 from moot.cli.words import count
 from moot.core.settings import Settings, read
 
@@ -24,10 +24,12 @@ async def worker(args: Namespace) -> int:
         app.settings = settings = read(Settings, app.settings.model_dump() | given)
         configure_logging(app)
         driver = app.worker()  # refused before anything is written
-        await open_database(app)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, driver.stop)
+        with as_input_errors(app):
+            if not await driver.open():
+                return DONE
         if settings.metrics_port is not None:
             from moot.telemetry.endpoint import serve_metrics
 

@@ -20,6 +20,7 @@ MootError
 ├── ToolError               a tool could not do what it was asked
 └── StoreError
     ├── NotWritable
+    ├── DatabaseAway        its server does not answer: it may be back soon
     ├── WrongSchema         the database is of another version of moot
     └── Superseded          another process took this debate over
 """
@@ -166,6 +167,10 @@ class StoreError(MootError):
 
 
 class NotWritable(StoreError):
+    pass
+
+
+class DatabaseAway(StoreError):
     pass
 
 
