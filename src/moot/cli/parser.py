@@ -238,6 +238,9 @@ def _serve(parser: Parser) -> None:
     parser.add_argument("--host", metavar="HOST", help="the address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", metavar="PORT", type=int, help="the port; 0 takes any that is free (default: 8421)")
     parser.add_argument("--open", action="store_true", help="open it in the browser")
+    parser.add_argument(
+        "--no-resume", action="store_true", help="leave interrupted debates as they are until someone resumes them"
+    )
 
 
 def _token(parser: Parser) -> None:

@@ -11,8 +11,10 @@ from moot.cli.commands import DONE
 from moot.cli.download import Download
 from moot.cli.printer import note
 from moot.cli.session import as_input_errors, configure_logging, open_app, open_database
+from moot.cli.words import count, money
 from moot.core.errors import InputError
 from moot.core.settings import Settings, read
+from moot.estimate import still_to_use
 from moot.runtime.outage import until_there
 
 log = logging.getLogger("moot.server")
@@ -22,6 +24,7 @@ WARM_UP_SECONDS = 0.5  # the server itself starts first
 
 async def serve(args: Namespace) -> int:
     from moot.server.app import create_app, demands_token
+    from moot.server.dispatch import LocalDispatcher
     from moot.server.serving import Server, address_of, listen
 
     download = Download()
@@ -30,6 +33,11 @@ async def serve(args: Namespace) -> int:
         given = {name: value for name, value in flags.items() if value is not None}
         app.settings = settings = read(Settings, app.settings.model_dump() | given)
         configure_logging(app)
+        if app.queue is not None and args.no_resume:
+            raise InputError(
+                "--no-resume is for SQLite: on PostgreSQL the workers go on with interrupted debates, and this server "
+                "runs none. Leave it out."
+            )
         if app.queue is not None:  # an SQLite file is there, or is made
             with as_input_errors(app):
                 await until_there(app.runtime.store.open, log)
@@ -41,16 +49,33 @@ async def serve(args: Namespace) -> int:
         bound = listen(settings.serve_host, settings.serve_port)
         await (await open_database(app)).store.writable()
         url = address_of(bound, settings.serve_host)
-        server = Server(create_app(app, host=settings.serve_host), behind_proxy=bool(settings.serve_hosts))
+        dispatcher = LocalDispatcher(app.runtime, resume=False) if args.no_resume else None
+        api = create_app(app, host=settings.serve_host, dispatcher=dispatcher)
+        server = Server(api, behind_proxy=bool(settings.serve_hosts))
         print(f"moot listens on {url}", flush=True)
         note("Ctrl-C ends it: steps in flight finish first, and debates go on when it is started again.")
         if app.queue is None:  # debates run here
+            await _tell_of_interrupted(app, resume=not args.no_resume)
             asyncio.get_running_loop().call_later(WARM_UP_SECONDS, app.warm_up)
         if args.open:
             _open_soon(url)
         await server.run_on(bound)
         note("Ended. Debates that were running go on when moot serve is started again.")
     return DONE
+
+
+async def _tell_of_interrupted(app: App, *, resume: bool) -> None:
+    """Say what the interrupted debates may still cost, before they go on."""
+    debates = await app.interrupted()
+    if not debates:
+        return
+    left = await still_to_use(app, debates)
+    debate = count(len(debates), "interrupted debate")
+    what = f"{debate} will go on" if resume else f"{debate} will stay as they are until someone resumes them"
+    most = f"at most {count(left.tokens_out, 'token')} are still to be written, {money(left.cost_usd)}"
+    text = f"{what}: {most}."
+    log.info(text)
+    note(text + (" Start with --no-resume to leave them as they are." if resume else ""))
 
 
 async def _has_tokens(app: App) -> bool:
