@@ -189,6 +189,10 @@ class App:
         ]
         return replace(found, stranded=gone)
 
+    async def interrupted(self) -> list[Debate]:
+        """Debates that should be running, but that no live process drives."""
+        return [debate for debate in await self.runtime.store.abandoned(is_dead) if debate.status == "running"]
+
     async def metrics(self, more: Iterable[Metric] = ()) -> str:
         """All metrics, and `more`, in the text format of Prometheus. Never raises."""
         return await self._exposition.text(more)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from moot.app import App
-from moot.core.types import Models, Usage, record
+from moot.core.types import Debate, Models, Usage, record
+from moot.formats import Format
 from moot.planning import Plan
 from moot.runtime.executors import Executors
 from moot.runtime.rehearsal import Rehearsal, rehearse
 from moot.runtime.threads import in_thread
 
+MOST_REHEARSED = 5  # different debates at once
 RUNS = 3  # simulated answers end a debate sooner or later by chance; the longest counts
 
 
@@ -25,8 +28,7 @@ class Estimate:
 
 
 async def estimated(app: App, plan: Plan) -> Estimate:
-    rehearsals = await in_thread(lambda: _rehearsals(app.models, plan))
-    longest = max(rehearsals, key=lambda rehearsal: rehearsal.usage.tokens_out)
+    longest = await _longest(app.models, plan.format, plan.debate)
     settings = plan.format.settings.model_validate(plan.config)
     usage, most = longest.usage, settings.max_total_output_tokens
     return Estimate(
@@ -41,11 +43,38 @@ async def estimated(app: App, plan: Plan) -> Estimate:
     )
 
 
-def _rehearsals(models: Models, plan: Plan) -> list[Rehearsal]:
+async def still_to_use(app: App, debates: Sequence[Debate]) -> Usage:
+    """The most output tokens and money that debates may still use, by their limits and their full length; the cost is
+    None when a price is not known. Of many different debates some count by their limits alone."""
+    longest: dict[str, Usage] = {}
+    left = Usage()
+    for debate in debates:
+        format_ = app.formats.get(debate.format)
+        if format_ is None:
+            continue  # it can't go on here
+        settings = format_.settings.model_validate(debate.config)
+        kind = repr((debate.format, debate.config, debate.cast))
+        if kind not in longest and len(longest) < MOST_REHEARSED:
+            longest[kind] = (await _longest(app.models, format_, debate)).usage
+        full, used = longest.get(kind, Usage(tokens_out=settings.max_total_output_tokens, cost_usd=None)), debate.usage
+        cost = settings.max_cost_usd if full.cost_usd is None else _capped(full.cost_usd, settings.max_cost_usd)
+        left += Usage(
+            tokens_out=max(0, min(full.tokens_out, settings.max_total_output_tokens) - used.tokens_out),
+            cost_usd=None if cost is None else max(0.0, cost - (used.cost_usd or 0.0)),
+        )
+    return left
+
+
+async def _longest(models: Models, format_: Format, debate: Debate) -> Rehearsal:
+    rehearsals = await in_thread(lambda: _rehearsals(models, format_, debate))
+    return max(rehearsals, key=lambda rehearsal: rehearsal.usage.tokens_out)
+
+
+def _rehearsals(models: Models, format_: Format, debate: Debate) -> list[Rehearsal]:
     async def all_runs() -> list[Rehearsal]:
         made: list[Rehearsal] = []
         for seed in range(RUNS):
-            made.append(await rehearse(plan.format, plan.debate, Executors(models), seed))
+            made.append(await rehearse(format_, debate, Executors(models), seed))
             if made[-1].cut:
                 break
         return made

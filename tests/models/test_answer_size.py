@@ -190,9 +190,12 @@ def test_an_embedder():
 
     with Hose(lambda: iter([b"{}"]), content_type="application/json") as hose, suppress(ModelError):
         asyncio.run(main(hose))  # as `prepared`
-    with Hose(bomb(b"["), content_type="application/json", content_encoding="gzip") as hose:
-        with bounded(), pytest.raises(ModelUnavailable, match="more than 1,000,000 bytes"):
-            asyncio.run(main(hose))
+    with (
+        Hose(bomb(b"["), content_type="application/json", content_encoding="gzip") as hose,
+        bounded(),
+        pytest.raises(ModelUnavailable, match="more than 1,000,000 bytes"),
+    ):
+        asyncio.run(main(hose))
 
 
 def test_the_look_for_ollama():

@@ -244,6 +244,49 @@ def test_ended_in_mid_debate_it_goes_on_where_it_was(tmp_path):
         assert all(same for _, same in transcripts(process, ids).values())
 
 
+def test_interrupted_debates_go_on_only_after_it_says_what_they_may_cost_and_not_with_no_resume(tmp_path):
+    priced = "sim:?latency_ms=200&price_in=10&price_out=10"
+    settings = {"model_debater": priced, "model_judge": priced, "max_cost_usd": 3}
+    body = {"topic": "Redis?", "format": "duel", "settings": settings}
+    with serving(tmp_path) as process:
+        made = [process.client.post("/v1/debates", json=body).raise_for_status().json()["id"] for _ in range(2)]
+
+        def begun() -> bool:
+            return all(process.client.get(f"/v1/debates/{each}").json()["turns"] for each in made)
+
+        wait_for(begun, "a step of each")
+        process.end(signal.SIGKILL)
+    errors = tmp_path / "serve.err"
+    errors.write_text("")
+    with serving(tmp_path, "--no-resume") as process:
+        (said,) = re.findall(r"^(?!.*INFO)(.*interrupted debate.*)$", errors.read_text(), re.MULTILINE)
+        assert said.startswith("2 interrupted debates will stay as they are until someone resumes them: at most ")
+        most = float(re.findall(r"\$(\S+)\.$", said)[0])
+        assert 0 < most < 6  # what both may cost at most, less what they have cost
+        for each in made:
+            shown = process.client.get(f"/v1/debates/{each}").json()
+            assert (shown["status"], shown["interrupted"]) == ("running", True)
+        assert "resume" in shown["actions"]
+        assert "moot resume" in run(tmp_path, "status").stdout
+        resumed = process.client.post(f"/v1/debates/{made[0]}/resume")  # by hand, it goes on
+        assert resumed.status_code == 200, resumed.text
+        wait_for(lambda: all_rest(process, made[:1]), "the debate that was resumed")
+        other = process.client.get(f"/v1/debates/{made[1]}").json()
+        assert (other["status"], other["interrupted"]) == ("running", True)
+        process.end()
+    errors.write_text("")
+    with serving(tmp_path) as process:
+        assert "1 interrupted debate will go on: at most " in errors.read_text()
+        assert "Start with --no-resume" in errors.read_text()
+        wait_for(lambda: all_rest(process, made), "the other")
+
+
+def test_no_resume_is_for_debates_that_run_here(database_url, tmp_path):
+    refused = run(tmp_path, "serve", "--no-resume", "--db", database_url)
+    assert refused.returncode == 2
+    assert "the workers go on with interrupted debates" in refused.stderr
+
+
 def test_a_debate_that_another_process_drives_is_followed(tmp_path):
     with serving(tmp_path) as process:
         other = subprocess.Popen(

@@ -273,15 +273,14 @@ class TestBadInput:
         assert done.returncode == 2
         assert done.stderr.count("\n") == 1
 
-    def test_nobody_answers_at_the_start(self, tmp_path):
-        url = f"postgresql://someone:secret@127.0.0.1:{_closed_port()}/moot"
-        with Crew(url, tmp_path) as crew:
-            done = crew.run("worker")
-            assert done.returncode == 2
-            assert done.stderr.count("\n") == 1
-            assert "does not answer" in done.stderr
-            assert "check host and port" in done.stderr
-            assert "secret" not in done.stderr
+    @pytest.mark.parametrize("command", [("worker",), ("serve", "--port", "0")], ids=lambda command: command[0])
+    def test_a_database_that_is_not_there(self, cluster: Cluster, tmp_path, command):
+        for user, database, said in (("postgres", "nowhere", "has no database"), ("nobody", "postgres", "let user")):
+            with Crew(cluster.url(database, user=user), tmp_path) as crew:
+                done = crew.run(*command)
+                assert done.returncode == 2
+                assert done.stderr.count("\n") == 1
+                assert said in done.stderr
 
     def test_a_database_that_can_only_be_read(self, crew: Crew):
         name = urlsplit(crew.url).path[1:]
@@ -356,6 +355,44 @@ def _granted() -> list[str]:
 
 
 class TestLostDatabase:
+    def test_one_that_is_away_at_the_start_is_waited_for(self, cluster: Cluster, tmp_path):
+        with Crew(cluster.url(), tmp_path, MOOT_DATABASE_WAIT_SECONDS="0", MOOT_WORKER_SWEEP_SECONDS="0.2") as crew:
+            cluster.stop()
+            try:
+                worker, server = crew.worker(), crew.start("serve", "--port", "0")
+                ending = crew.worker()
+                for process in (worker, server, ending):
+                    wait_until(lambda process=process: "The database is away" in process.said)
+                ending.send(signal.SIGTERM)
+                assert ending.ended() == 0, ending.said
+            finally:
+                cluster.start()
+            worker.ready()
+            wait_until(lambda: "moot listens on" in server.said)
+            cluster.stop("immediate")
+            try:
+                wait_until(lambda: worker.said.count("The database is away") == 2)
+            finally:
+                cluster.start()
+            wait_until(lambda: worker.said.count("The database is back") == 2)
+            assert worker.said.count("The database is away") == 2  # a line each time, however often it was tried
+            assert "does not answer" in worker.said
+
+            async def check(app: App) -> None:
+                debate = await new(app)
+                await app.hand_over(debate)
+                await status(app, debate.id, "completed")
+
+            here(crew, check)
+            worker.send(signal.SIGTERM)
+            assert worker.ended() == 0, worker.said
+
+    def test_the_password_is_in_no_line(self, tmp_path):
+        with Crew(f"postgresql://someone:secret@127.0.0.1:{_closed_port()}/moot", tmp_path) as crew:
+            worker = crew.worker()
+            wait_until(lambda: "check host and port" in worker.said)
+            assert "secret" not in worker.said
+
     def test_gone_for_longer_than_it_is_waited_for_and_back(self, cluster: Cluster, tmp_path):
         """After an outage one worker continues by itself; another gets SIGTERM during it, and ends."""
         with Crew(cluster.url(), tmp_path, MOOT_DATABASE_WAIT_SECONDS="4") as crew:
@@ -386,7 +423,7 @@ class TestLostDatabase:
                 wait_until(lambda: staying.said.count("could not be driven on") == theirs[0], 90)
                 assert ending.ended(90) == 0
                 assert staying.popen.poll() is None
-                assert "The queue broke off" in staying.said
+                assert staying.said.count("The database is away") == 1
                 assert f"goes on with {theirs[1]} debate" in ending.said or not theirs[1]
                 assert not any("Traceback" in worker.said for worker in workers)
             finally:

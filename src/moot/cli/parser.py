@@ -302,6 +302,9 @@ def _serve(parser: Parser) -> None:
     )
     parser.add_argument("--open", action="store_true", help="open it in the browser")
     _ceiling(parser)
+    parser.add_argument(
+        "--no-resume", action="store_true", help="leave interrupted debates as they are until someone resumes them"
+    )
 
 
 def _token(parser: Parser) -> None:

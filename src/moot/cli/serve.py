@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from argparse import Namespace
 
 from moot.app import App
 from moot.cli.commands import DONE
 from moot.cli.download import Download
 from moot.cli.printer import note
-from moot.cli.session import ceilings_of, configure_logging, open_app, open_database
+from moot.cli.session import as_input_errors, ceilings_of, configure_logging, open_app, open_database
+from moot.cli.words import count, money
 from moot.core.ceilings import debate_usd
 from moot.core.errors import InputError
 from moot.core.settings import Settings, read
+from moot.estimate import still_to_use
+from moot.runtime.outage import until_there
+
+log = logging.getLogger("moot.server")
 
 WARM_UP_SECONDS = 0.5  # the server itself starts first
 
 
 async def serve(args: Namespace) -> int:
     from moot.server.app import create_app, demands_token
+    from moot.server.dispatch import LocalDispatcher
     from moot.server.limits import raise_file_limit
     from moot.server.serving import Server, address_of, listen
 
@@ -29,12 +36,21 @@ async def serve(args: Namespace) -> int:
         app.settings = settings = read(Settings, app.settings.model_dump() | given)
         app.ceilings = ceilings_of(app, args)
         configure_logging(app)
+        if app.queue is not None and args.no_resume:
+            raise InputError(
+                "--no-resume is for SQLite: on PostgreSQL the workers go on with interrupted debates, and this server "
+                "runs none. Leave it out."
+            )
+        if app.queue is not None:  # an SQLite file is there, or is made
+            with as_input_errors(app):
+                await until_there(app.runtime.store.open, log)
         if demands_token(app, settings.serve_host) and not await _has_tokens(app):
             raise InputError(
                 f"On {settings.serve_host} others can reach moot, so everyone needs a token, and there is none yet. "
                 "Make one with: moot token create NAME --scope read,run,decide"
             )
-        api = create_app(app, host=settings.serve_host, files=raise_file_limit())
+        dispatcher = LocalDispatcher(app.runtime, resume=False) if args.no_resume else None
+        api = create_app(app, host=settings.serve_host, dispatcher=dispatcher, files=raise_file_limit())
         bound = listen(settings.serve_host, settings.serve_port)
         await (await open_database(app)).store.writable()
         url = address_of(bound, settings.serve_host)
@@ -43,6 +59,7 @@ async def serve(args: Namespace) -> int:
         note(_ceilings(app))
         note("Ctrl-C ends it: steps in flight finish first, and debates go on when it is started again.")
         if app.queue is None:  # debates run here
+            await _tell_of_interrupted(app, resume=not args.no_resume)
             asyncio.get_running_loop().call_later(WARM_UP_SECONDS, app.warm_up)
         if args.open:
             _open_soon(url)
@@ -64,6 +81,20 @@ def _ceilings(app: App) -> str:
     if not parts:
         return "Nothing limits what debates may cost. Set `ceilings` to change that."
     return f"{'; '.join(parts)} at most. The setting `ceilings` changes that."
+
+
+async def _tell_of_interrupted(app: App, *, resume: bool) -> None:
+    """Say what the interrupted debates may still cost, before they go on."""
+    debates = await app.interrupted()
+    if not debates:
+        return
+    left = await still_to_use(app, debates)
+    debate = count(len(debates), "interrupted debate")
+    what = f"{debate} will go on" if resume else f"{debate} will stay as they are until someone resumes them"
+    most = f"at most {count(left.tokens_out, 'token')} are still to be written, {money(left.cost_usd)}"
+    text = f"{what}: {most}."
+    log.info(text)
+    note(text + (" Start with --no-resume to leave them as they are." if resume else ""))
 
 
 async def _has_tokens(app: App) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -55,13 +55,20 @@ def ceilings_of(app: App, args: Namespace, *, server: bool = True) -> Ceilings:
 
 async def open_database(app: App) -> Runtime:
     """Open the database, creating it if there is none. Raises InputError if it can't be used."""
-    try:
+    with as_input_errors(app):
         runtime = app.runtime
         await runtime.store.open()
+        return runtime
+
+
+@contextmanager
+def as_input_errors(app: App) -> Generator[None]:
+    """Raise InputError, which names the database, for one that can't be used."""
+    try:
+        yield
     except StoreError as error:
         named = not isinstance(app.database, Path) or str(app.database) in str(error)
         raise InputError(str(error) if named else f"{app.database}: {error}") from error
-    return runtime
 
 
 async def find_debate(app: App, prefix: str) -> Debate:

@@ -9,7 +9,7 @@ from argparse import Namespace
 from contextlib import AsyncExitStack
 
 from moot.cli.commands import DONE
-from moot.cli.session import ceilings_of, configure_logging, open_app, open_database
+from moot.cli.session import as_input_errors, ceilings_of, configure_logging, open_app
 from moot.cli.words import count
 from moot.core.settings import Settings, read
 
@@ -25,10 +25,12 @@ async def worker(args: Namespace) -> int:
         app.ceilings = ceilings_of(app, args, server=False)
         configure_logging(app)
         driver = app.worker()  # refused before anything is written
-        await open_database(app)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, driver.stop)
+        with as_input_errors(app):
+            if not await driver.open():
+                return DONE
         if settings.metrics_port is not None:
             from moot.telemetry.endpoint import serve_metrics
 

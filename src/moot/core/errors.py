@@ -22,6 +22,7 @@ MootError
 ├── ToolError               a tool could not do what it was asked
 └── StoreError
     ├── NotWritable
+    ├── DatabaseAway        its server does not answer: it may be back soon
     ├── WrongSchema         the database is of another version of moot
     └── Superseded          another process took this debate over
 """
@@ -191,6 +192,10 @@ class StoreError(MootError):
 
 
 class NotWritable(StoreError):
+    pass
+
+
+class DatabaseAway(StoreError):
     pass
 
 

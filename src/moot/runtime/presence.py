@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Protocol
 
-from moot.core.errors import NotWritable, StoreError
+from moot.core.errors import DatabaseAway, NotWritable, StoreError
 from moot.store.overview import Presence
 
 log = logging.getLogger("moot.worker")
@@ -31,7 +31,8 @@ async def present(store: PresenceStore, now: Callable[[], Presence], seconds: fl
     """
 
     def failed(error: StoreError) -> None:
-        log.warning("This worker could not check in: %s", error)
+        if not isinstance(error, DatabaseAway):  # which the worker's own loops report
+            log.warning("This worker could not check in: %s", error)
 
     async def repeat() -> None:
         while True:

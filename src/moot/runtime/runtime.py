@@ -299,21 +299,20 @@ class Runtime:
         self._broken.pop(debate_id, None)
         self.hub.wake(debate_id)
 
-    async def recover(self) -> Sequence[Debate]:
+    async def recover(self, *, resume: bool = True) -> Sequence[Debate]:
         """Take over every debate whose driver is dead or silent past its lease, and return those that go on here.
         Debates that were stopping are stopped. Those that took too many processes down are set aside, and those that
-        must not be driven beside others are left for a later call."""
+        must not be driven beside others are left for a later call. Without `resume`, nothing is taken over."""
         taken: list[Debate] = []
         for debate in sorted(await self.store.abandoned(is_dead), key=lambda debate: -debate.crashes):
             if debate.status == "stopping":
                 events = [_status("stopped", by="recovery")]
                 await self.store.move(debate.id, "stopped", expect=("stopping",), events=events)
-                continue
-            # Claimed by another process, deleted, or of a format that is not installed.
-            with suppress(WrongStatus, NoSuchDebate, UnknownName):
-                claimed = await self._take_apart(debate.id, "resume")
-                if claimed is not None and claimed.status == "running":
-                    taken.append(claimed)
+            elif resume:
+                # Claimed by another process, deleted, or of a format that is not installed.
+                with suppress(WrongStatus, NoSuchDebate, UnknownName):
+                    claimed = await self._take_apart(debate.id, "resume")
+                    taken += [claimed] if claimed is not None and claimed.status == "running" else []
         return taken
 
     @property

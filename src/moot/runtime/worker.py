@@ -9,14 +9,13 @@ from contextlib import suppress
 from typing import Any
 
 from moot.core.errors import MootError, NoSuchDebate, StoreError, WrongStatus
+from moot.runtime.outage import FIRST_WAIT, LONGEST_WAIT, Outage, until_there
 from moot.runtime.runtime import Runtime
 from moot.store import Changed
 from moot.store.queue import Queue, Swept
 from moot.telemetry import TaskContext, task_context
 
 log = logging.getLogger("moot.worker")
-
-FIRST_WAIT, LONGEST_WAIT = 0.5, 10.0  # seconds before a queue that failed is run again
 
 
 class Worker:
@@ -27,6 +26,7 @@ class Worker:
         self._at_once, self._sweep_seconds, self._drain_seconds = at_once, sweep_seconds, drain_seconds
         self.abandoned = 0  # debates neither finished nor handed back: others take them when their leases are over
         self._stop = asyncio.Event()
+        self._outage = Outage(log)
         self._expiring, self._asked, self._done = asyncio.Lock(), 0, 0  # see _expire
         self._driving: set[asyncio.Task[bool]] = set()
         self._background: set[asyncio.Task[None]] = set()
@@ -44,6 +44,11 @@ class Worker:
     @property
     def stopping(self) -> bool:
         return self._stop.is_set()
+
+    async def open(self) -> bool:
+        """Open the database, as soon as its server answers. Returns False when `stop` is called first; raises
+        StoreError if waiting can't help."""
+        return await until_there(self.runtime.store.open, log, self._stop)
 
     async def run(self) -> None:
         """Work until `stop` is called. Raises what makes the queue unusable for good."""
@@ -70,7 +75,7 @@ class Worker:
             try:
                 await self.queue.run(self._advance, self._expire, at_once=self._at_once, stop=self._stop)
             except StoreError as error:
-                log.warning("The queue broke off: %s", error)
+                self._outage.failed("The queue broke off", error)
             if self._stop.is_set():
                 return
             lasted = asyncio.get_running_loop().time() - began
@@ -148,6 +153,7 @@ class Worker:
                 await self._expire()
                 dead = self.runtime.dead_among(await self.queue.workers())
                 swept = await self.queue.sweep(self._sweep_seconds, dead)
+                self._outage.over()
                 if self.runtime.observer is not None:
                     self.runtime.observer.swept(swept)
                 if swept != Swept():
@@ -156,7 +162,7 @@ class Worker:
                         swept.orphans, swept.answered, swept.stopped,
                     )  # fmt: skip
             except StoreError as error:
-                log.warning("The sweep failed: %s", error)
+                self._outage.failed("The sweep failed", error)
             except Exception as error:  # the next sweep may succeed; without sweeps, lost debates stay lost
                 log.error("The sweep failed: %s.", type(error).__name__, exc_info=error)
             await asyncio.sleep(self._sweep_seconds)

@@ -37,12 +37,13 @@ class Dispatcher(Protocol):
 class LocalDispatcher:
     """Debates run in this process; after a crash, the next process on the same database goes on with them."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def __init__(self, runtime: Runtime, *, resume: bool = True) -> None:
+        """`resume`: go on with abandoned debates. Otherwise they rest until a person resumes them."""
+        self._runtime, self._resume = runtime, resume
         self._sweeper: asyncio.Task[None] | None = None
 
     async def dispatch(self, debate_id: str, verb: DriveVerb, *, seen: Debate | None = None) -> Debate:
-        if self._runtime.suspects.closed:  # the next sweep after that lets it begin
+        if self._resume and self._runtime.suspects.closed:  # the next sweep after that lets it begin
             return await self._runtime.defer(debate_id, verb, seen=seen)
         verbs = {"start": self._runtime.start, "resume": self._runtime.resume, "retry": self._runtime.retry}
         return await verbs[verb](debate_id, seen=seen)
@@ -70,7 +71,7 @@ class LocalDispatcher:
 
     async def _sweep(self) -> None:
         """Take over debates whose process died, and settle questions whose time is over."""
-        taken = await self._runtime.recover()
+        taken = await self._runtime.recover(resume=self._resume)
         if taken:
             log.info("took over %d debates whose process had ended", len(taken))
         for debate in await self._runtime.expire():

@@ -6,7 +6,7 @@ import errno
 import os
 import socket
 
-from moot.core.errors import InputError, MootError, NotWritable, StoreError
+from moot.core.errors import DatabaseAway, InputError, MootError, NotWritable, StoreError
 from moot.store.postgres.address import Address
 
 LOST = ("08", "57P01", "57P02", "57P03", "57P05")  # connection or server gone, or not there yet
@@ -68,7 +68,7 @@ def readable(error: Exception, address: Address, *, opening: bool = False) -> Ex
             remedy="resume",
         )
     if code == "53300":
-        return StoreError(
+        return DatabaseAway(
             f"{server} has no connection to spare ({text}). Raise its max_connections, or run fewer processes."
         )
     if code == "42P01":
@@ -83,12 +83,13 @@ def readable(error: Exception, address: Address, *, opening: bool = False) -> Ex
     if type(error).__name__ == "ClientConfigurationError" or isinstance(error, ValueError):
         # The driver quotes what it can't read, and that may be a password.
         return InputError(f"The address of the database {address} can't be used. See docs/database.md for its forms.")
+    away = DatabaseAway if is_lost(error) else StoreError
     if opening:
-        return StoreError(
+        return away(
             f"{server} does not answer ({text}). Start it, or check host and port in --db or MOOT_DATABASE_URL."
         )
     gone = f"{server} is gone ({text}). What is stored is whole: when it is back, go on."
-    return StoreError(gone, remedy="resume")
+    return away(gone, remedy="resume")
 
 
 def _message(error: Exception) -> str:
