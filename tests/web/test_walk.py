@@ -165,7 +165,7 @@ def test_whoever_comes_second_is_told_who_was_first(site: Served, open_page: Ope
     expect(page.locator(".gate")).to_have_count(0)
 
 
-def test_stop_resume_guide_and_cancel(site: Served, open_page: Open):
+def test_stop_resume_guide_cancel_and_delete(site: Served, open_page: Open):
     slow = "sim:?tps=150&latency_ms=50&tokens=120"
     settings = {"model_debater": slow, "max_rounds": 1000, "max_total_output_tokens": 10_000_000}
     debate = site.made(format="classic", settings=settings)  # it does not end by itself
@@ -181,6 +181,13 @@ def test_stop_resume_guide_and_cancel(site: Served, open_page: Open):
     page.get_by_role("button", name="Cancel the debate").click()
     expect(page.locator(".debate-top [data-status=canceled]")).to_be_visible()
     assert site.debate(debate["id"])["status"] == "canceled"
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("button", name="Keep it").click()
+    assert site.debate(debate["id"])["status"] == "canceled"
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("button", name="Delete the debate").click()
+    expect(page).to_have_url(f"{site.url}/")
+    assert site.get(f"/v1/debates/{debate['id']}").status_code == 410
 
 
 def test_thoughts_stay_as_they_were_left(site: Served, open_page: Open):

@@ -45,20 +45,22 @@ async def purge(
 @asynccontextmanager
 async def retained(runtime: Runtime, days: float | None) -> AsyncGenerator[None]:
     """While the context lasts, delete what has ended more than `days` ago, at once and then every hour. None: keep
-    everything."""
-    task = None if days is None else asyncio.create_task(_keep_purging(runtime, days), name="moot-retention")
+    everything, and only overwrite what an earlier process has deleted and not overwritten."""
+    task = asyncio.create_task(_keep_purging(runtime, days), name="moot-retention")
     try:
         yield
     finally:
-        if task is not None:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
-async def _keep_purging(runtime: Runtime, days: float) -> None:
+async def _keep_purging(runtime: Runtime, days: float | None) -> None:
     while True:
         try:
+            if days is None:
+                await runtime.store.scrub()
+                return
             count = 0
             async with aclosing(purge(runtime, runtime.now() - days * DAY_SECONDS, by=BY)) as gone:
                 async for _ in gone:

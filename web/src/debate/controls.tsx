@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api/client'
 import { type Action, LABELS } from '../api/generated'
-import { Link } from '../router'
+import { go, Link } from '../router'
 import { may } from '../session'
 import { Icon, type IconName } from '../ui/icons'
 import { Dialog, tell, tellError } from '../ui/parts'
+import { short } from '../ui/words'
 import { forkAt } from './fork'
 import type { Watched } from './watched'
 
@@ -29,12 +30,21 @@ function Label({ action }: { action: Action }) {
 
 export function Controls({ watched }: { watched: Watched }) {
   const debate = watched.debate.value
-  const [asking, setAsking] = useState<'cancel' | 'guide' | undefined>()
+  const [asking, setAsking] = useState<'cancel' | 'delete' | 'guide' | undefined>()
   const can = (action: Action) => debate.actions.includes(action)
   const move = async (name: Move) => {
     try {
       const now = await call(`${name}Debate`, { params: { debate_id: debate.id } })
       watched.learn({ ...now, outcome: now.outcome ?? watched.debate.peek().outcome })
+    } catch (error) {
+      tellError(error)
+    }
+  }
+  const remove = async () => {
+    try {
+      await call('deleteDebate', { params: { debate_id: debate.id } })
+      tell(`Debate ${short(debate.id)} is deleted.`)
+      go('/')
     } catch (error) {
       tellError(error)
     }
@@ -66,6 +76,20 @@ export function Controls({ watched }: { watched: Watched }) {
         <button class="quiet" onClick={() => setAsking('cancel')}>
           <Label action="cancel" />
         </button>
+      )}
+      {may('admin') && can('delete') && (
+        <button class="quiet" onClick={() => setAsking('delete')}>
+          <Label action="delete" />
+        </button>
+      )}
+      {asking === 'delete' && (
+        <Dialog title="Delete this debate?" onClose={() => setAsking(undefined)}>
+          <p>Everything of it goes, for good: what was said, the questions and answers, its place in memory. Forks of it stay.</p>
+          <form method="dialog" class="dialog-actions">
+            <button>Keep it</button>
+            <button class="danger" onClick={() => void remove()}>Delete the debate</button>
+          </form>
+        </Dialog>
       )}
       {asking === 'cancel' && (
         <Dialog title="Cancel this debate?" onClose={() => setAsking(undefined)}>
