@@ -1,20 +1,51 @@
 """What a question asks for: a choice between alternatives, a yes or no, or something open. Pure, by the words alone.
 
-English is read best. Of other languages, question words and the word for "or" are known; what can't be read is "open"
-or a claim, and stays as it is.
+A wrong reading is worse than none: alternatives are read only from sentences of a known shape, and only if each of them
+can stand alone. English is read best. Of other languages, question words and the word for "or" are known. What can't be
+read is a yes-or-no question, "open" or a claim, and stays as it is.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Literal
 
 from moot.core.types import record
+from moot.reasoning.question_sides import MAX_OPTION_CHARS as MAX_OPTION_CHARS
+from moot.reasoning.question_sides import QUOTED, QUOTES, checked, sides
+from moot.reasoning.question_words import (
+    ADVERBS,
+    AFTER,
+    ARTICLES,
+    AUXILIARIES,
+    BEING,
+    COMPARING,
+    DUTCH,
+    EARLY_INFINITIVES,
+    FOREIGN_ARTICLES,
+    FOREIGN_FUNCTION,
+    FOREIGN_PREPOSITIONS,
+    GERMAN_AFTER_WAS,
+    IMPERATIVES,
+    INFINITIVES,
+    LEADING,
+    MANNER,
+    MODALS,
+    NEGATIONS,
+    NUMBERS,
+    OPEN_WORDS,
+    PREPOSITIONS,
+    PRONOUNS,
+    SUBJECTS,
+    VERBS,
+    word_of,
+)
 
 Kind = Literal["choice", "yes_no", "claim", "open"]
 
-MAX_OPTION_CHARS = 60
+MAX_SENTENCE_CHARS = 1_000  # no alternatives are read from a longer sentence
 
 
 @record
@@ -27,16 +58,18 @@ class Question:
 def read_question(text: str) -> Question:
     """Read a question. The last sentence that asks decides; what comes before it is background."""
     sentence = _asking(text)
-    asks = sentence.endswith(("?", "？"))
-    body = sentence.strip(" ?？!.¿。！\t\n\"'“”")
+    asks = sentence.rstrip(QUOTES).endswith(("?", "？"))
+    body = _bare(sentence)
     if not body:
         return Question(kind="open")
-    words = body.split()
-    first = _word(words[0])
-    options = _options(body, first)
+    core = _bare(_after_lead(body))
+    words = core.split()
+    first = _opening(words)
+    asks = asks or _inverted(first, words)
+    options = _options(core, first, asks=asks) if len(core) <= MAX_SENTENCE_CHARS else ()
     if options:
         return Question(kind="choice", options=options)
-    if _is_open(body, first, asks=asks):
+    if _is_open(core, first, asks=asks):
         return Question(kind="open")
     if asks:
         body = re.sub(r",?\s+or not$", "", body, flags=re.IGNORECASE)
@@ -48,225 +81,304 @@ def are_actions(options: Iterable[str]) -> bool:
     """Whether alternatives are things to do, such as "buy a house" and "rent": all of them begin with a verb, and one
     says with what. A single word may be a noun, too, and so may one of several ("bike lanes")."""
     given = tuple(options)
-    return any(" " in option for option in given) and all(_word(option) in _VERBS for option in given)
+    return any(" " in option for option in given) and all(word_of(option) in VERBS for option in given)
+
+
+# The sentence
+
+_SENTENCE = re.compile(
+    r"(?<=[.!?])(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\b[DM]r\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bNo\.)"
+    r"(?<!\betc\.)(?<!\bU\.S\.)(?<!\bz\.B\.)\s+|(?<=[。！？])"
+)
+_AFTERTHOUGHT = re.compile(
+    r"(?:and |but )?(?:why(?: not)?|how so|any thoughts|thoughts|what do you think|which one|any advice|what else|"
+    r"which|ideas|any ideas|right|yes|no|what would you do)\?",
+    re.IGNORECASE,
+)
 
 
 def _asking(text: str) -> str:
-    """The last sentence with a question mark, else the whole text if it is one sentence, else its last sentence."""
+    """The last sentence with a question mark, else the whole text if it is one sentence, else its last sentence.
+
+    "Why?" after a question is no question of its own, and one that begins with "or" belongs to the one before."""
     flat = " ".join(text.split())
-    sentences = [
-        each.strip()
-        for each in re.split(r"(?<=[.!?])(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+|(?<=[。！？])", flat)
-        if each.strip()
-    ]
-    asking = [each for each in sentences if each.endswith(("?", "？"))]
+    sentences = [each.strip() for each in _SENTENCE.split(flat) if each.strip()]
+    asking = [each for each in sentences if each.rstrip(QUOTES).endswith(("?", "？"))]
+    while len(asking) > 1 and _AFTERTHOUGHT.fullmatch(asking[-1]):
+        asking.pop()
+    if len(asking) > 1 and asking[-1][:3].lower() == "or ":
+        return f"{asking[-2].rstrip(' ?')}, o{asking[-1][1:]}"
     return (asking or sentences or [""])[-1]
+
+
+def _bare(sentence: str) -> str:
+    """The sentence without the marks around it. A quote that ends it stays if it begins inside."""
+    body = sentence.strip(" ?？!.¿¡。！\t\n")
+    for opening, closing in ('""', "''", "“”", "„“", "«»"):
+        inner = body.strip(opening + closing)
+        if inner and not (opening in inner or closing in inner):
+            body = inner
+    return body.strip(" ?？!.¿¡。！\t\n")
+
+
+_ASKS_ON = re.compile(r"[,;:—–]\s+(?:and\s+|so\s+|then\s+)?[\"“]?(?=([\w']+)\s+([\w']+))")
+
+
+def _after_lead(body: str) -> str:
+    """What asks in "Given our budget, should we buy or rent"."""
+    first = _opening(body.split())
+    if first in AUXILIARIES or (first in OPEN_WORDS and first not in LEADING):
+        return body
+    for found in _ASKS_ON.finditer(body[:MAX_SENTENCE_CHARS]):
+        aux, subject = found[1].lower(), found[2].lower()
+        before = body[: found.start()]
+        spoken = {word_of(each) for each in before.split()}
+        if aux in OPEN_WORDS and _LINK.search(before) and not spoken & (PRONOUNS | AUXILIARIES):
+            return body if _LINK.search(body, found.end()) else before  # "Nature or nurture: which matters more"
+        if aux in OPEN_WORDS or (aux in AUXILIARIES and (subject in SUBJECTS | ARTICLES or aux in MODALS | BEING)):
+            return body[found.end() :]
+    if (first in LEADING and first not in MANNER) or first in PREPOSITIONS:
+        _, comma, rest = body.partition(", ")
+        return rest if comma and rest else body
+    return body
+
+
+def _opening(words: list[str]) -> str:
+    """The first word, in lower case. The English "was" opens no open question."""
+    first = word_of(words[0]) if words else ""
+    german = first == "was" and len(words) > 1 and word_of(words[1]) in GERMAN_AFTER_WAS
+    return "was?" if german else first
+
+
+def _inverted(first: str, words: list[str]) -> bool:
+    """Whether a sentence asks by the order of its words: "should we use redis"."""
+    second = word_of(words[1]) if len(words) > 2 else ""
+    if first in ("do", "have", "had", "will", "can", "may", "might", "must"):
+        return second in PRONOUNS - {"it"}  # "Do it now", "Might makes right"
+    return first in AUXILIARIES and second not in ("", "not", "be")
 
 
 # Alternatives
 
-_ENGLISH = r"(?:,\s*)?\b(?:or rather|or|versus|vs\.?)\s+"
 _LINK = re.compile(
-    rf"\s*{_ENGLISH}|(?P<other>\s+(?:oder|ou bien|ou|eller|of|o)\s+|\s*[、，]?(?:还是|還是|それとも)\s*)", re.IGNORECASE
+    r",?\s+(?:or|versus|vs\.?)\s+(?:(?:rather|just|simply|maybe|perhaps|instead|else)\s+)?(?=\S)", re.IGNORECASE
+)
+_OTHER = re.compile(
+    r",?\s+(?P<word>oder|ou bien|ou|eller|of|o|или|czy|albo|lub|아니면)\s+"
+    r"|\s*[、，,]?\s*(?P<cjk>还是|還是|それとも)\s*",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\s\([^()]*\)|\s\[[^\[\]]*\]")
+_TAIL = re.compile(
+    r",?\s+or\s+(?:something|anything|someone|some other|somewhere|what|whatever|so|the like|other|others)\b.*$",
+    re.IGNORECASE,
+)
+# A clause or phrase in which "or" joins no sides
+_CUT = re.compile(
+    r"(?<!\bor)\s(?:if|because|unless|although|though|whenever|provided|assuming|considering|given|than|while|since|"
+    r"instead of|such as|including|without|in case|who|whose|which|how|why|what|when|where|so that|regardless|"
+    r"(?:true|think|believe|likely|sure|say|claim|evidence|proof|possible|means?|fact) that)\s.*$",
+    re.IGNORECASE,
+)
+_SET_PHRASE = re.compile(
+    r"(?:similar|equivalent|otherwise|even|whichever|at least|at most|any|another|possibly|nothing at all)\b",
+    re.IGNORECASE,
+)
+_OR_BEYOND = frozenset(
+    [
+        *("more", "less", "fewer", "later", "earlier", "higher", "lower", "above", "below", "newer", "older"),
+        *("longer", "greater", "worse"),
+    ]
 )
 
 
-def _options(body: str, first: str) -> tuple[str, ...]:
-    links = [link for link in _LINK.finditer(body) if link.start() and link.end() < len(body)]
-    links = [link for link in links if not link["other"]] or links
+def _options(body: str, first: str, *, asks: bool) -> tuple[str, ...]:
+    body = _ASIDE.sub("", body)
+    if _LINK.search(body):
+        return _english(body, first, asks=asks)
+    if both := _WHICH_OF.match(body):
+        return checked([both[1], both[2]])
+    found = [each for each in _OTHER.finditer(body) if each.start() and each.end() < len(body)]
+    found = [each for each in found if (each["word"] or "") not in ("o", "of")] or found
+    return _of_another_language(found[-1], body, first) if found else ()
+
+
+def _english(body: str, first: str, *, asks: bool) -> tuple[str, ...]:
+    if first in OPEN_WORDS or first == "was?":
+        listed = _listed(body, first)
+        return _english(listed, "", asks=True) if listed else ()
+    if whether := re.search(r"\bwhether\s+(?:to\s+)?", body, re.IGNORECASE):
+        body, asks = body[whether.end() :], True
+    body = re.sub(r"^(?:either|rather|better to|better|and|so)\s+", "", body, flags=re.IGNORECASE)
+    words = body.split()
+    if asks and len(words) > 2 and word_of(words[0]) in PRONOUNS and word_of(words[1]) in MODALS:
+        words[:2] = words[1], words[0]  # "we should use": "should we use"
+        body = " ".join(words)
+    first = word_of(body)
+    if first in IMPERATIVES and re.search(r"\svs|\sversus", body, re.IGNORECASE):
+        body = body.partition(" ")[2]
+    if first not in AUXILIARIES and (colon := re.search(r":\s+", body)):
+        body = body[colon.end() :]
+    body = _CUT.sub("", _TAIL.sub("", body))
+    links = _links(body)
     if not links:
         return ()
-    link = links[-1]
-    left, right = body[: link.start()].strip(" ,"), body[link.end() :].strip(" ,")
-    if _word(right) in ("not", "no", "nicht", "non") or (first in _MANNER and not re.search(r"[:—–]", left)):
+    last = 0  # "A or B or C", but not "A or B for C or D"
+    while last + 1 < len(links) and _plain(body[links[last].end() : links[last + 1].start()]):
+        last += 1
+    between = [body[one.end() : two.start()] for one, two in pairwise(links[: last + 1])]
+    head, *more = re.split(r",\s+", body[: links[0].start()].strip(" ,"))
+    right = body[links[last].end() :].strip(" ,")
+    if not head or not right or word_of(right) in NEGATIONS:
         return ()
-    if link["other"]:
-        return _of_another_language(link["other"].strip().lower(), left, right, first)
-    if first in _OPEN_WORDS:
-        # "Which is better, tabs or spaces?", "What should we use: A, B or C?"
+    named = bool(re.match(r",?\s+v", links[0][0], re.IGNORECASE))
+    return checked(sides(head, [*more, *between], right, asks=asks or named))
+
+
+def _listed(body: str, first: str) -> str:
+    """The list in "Which is better, tabs or spaces", "What should we use: A, B or C"; empty if there is none."""
+    lead = re.search(r"[:—–]\s+", body) or (re.search(r",\s+(?!or\b)", body) if first not in MANNER else None)
+    if lead is None:
+        lead = re.match(
+            r"(?:which|what)(?:\s+is|\s+are|'s|’s)\s+(?:better|best|faster|worse|cheaper|safer|healthier)\s+",
+            body,
+            re.IGNORECASE,
+        )
+    if lead is None:
+        return ""
+    rest = body[lead.end() :]
+    known = _LINK.search(rest) is not None and word_of(rest) not in OPEN_WORDS | AUXILIARIES | SUBJECTS | PREPOSITIONS
+    return rest if known or re.match(r"(?:before|after)\b", rest) else ""
+
+
+def _links(body: str) -> list[re.Match[str]]:
+    """Where alternatives are joined: not inside a quoted phrase, and not in a phrase such as "or so"."""
+    quoted = [each.span() for each in QUOTED.finditer(body)]
+    links: list[re.Match[str]] = []
+    for link in _LINK.finditer(body):
+        before, after = body[: link.start()].split(), body[link.end() :].split()
+        if not before or not after or any(start < link.start() < end for start, end in quoted):
+            continue
+        one, two = word_of(before[-1]), word_of(after[0])
+        ended = len(after) == 1 or word_of(after[1]) in AFTER
+        if _SET_PHRASE.match(body, link.end()) or (two in _OR_BEYOND and one not in COMPARING | ADVERBS and ended):
+            continue  # "10 users or more"
+        if ((one, two) == ("more", "less") and not ended) or (
+            two in NUMBERS and len(before) > 1 and word_of(before[-2]) in ("a", "an")
+        ):
+            continue  # "a day or two"
+        links.append(link)
+    return links
+
+
+def _plain(text: str) -> bool:
+    words = text.split()
+    return len(words) <= 3 and not any(word_of(each) in PREPOSITIONS | AUXILIARIES for each in words)
+
+
+# Other languages
+
+_WHICH_OF = re.compile(
+    r"^([^\s、，。と]{1,20})と([^\s、，。と]{1,20}?)(?:では|とでは|で|の|なら)?[、，]?(?:どちら|どっち)"
+)
+_CHINESE_LEAD = re.compile(
+    r"^(?:我们|我們|我|你们|你|他们|公司|团队)?(?:到底|究竟)?(?:应该|應該|应当|该|應|应)?(?:使用|采用|选择|选|用|是|喜欢|学习|想)?"
+)
+_JAPANESE_END = re.compile(r"(?:です|でしょう|だろう)?か?$")
+_LATIN = re.compile(r"[A-Za-z][\w.+#-]*(?: [A-Z0-9][\w.+#-]*)*", re.ASCII)
+
+
+def _of_another_language(link: re.Match[str], body: str, first: str) -> tuple[str, ...]:
+    left, right = body[: link.start()].strip(" ,、，"), body[link.end() :].strip(" ,")
+    if link["cjk"]:
+        return _of_characters(link["cjk"], left, right)
+    if first in OPEN_WORDS or first == "was?":
         lead = re.search(r"[:—–]\s+|,\s+", left)
-        if lead is None:
+        if lead is None or first in MANNER:
             return ()
         left = left[lead.end() :]
-    elif (colon := re.search(r":\s+", left)) is not None:
+    elif colon := re.search(r":\s+", left):
         left = left[colon.end() :]
-    clause = _clause(right)
-    if clause:  # "Should we ship on Friday or should we wait?"
-        return _checked([_predicate(left), clause])
-    *more, left = re.split(r"\s*,\s*(?:or\s+)?", _joined_by_or(left, links[:-1]))
-    return _checked(_trimmed([*more, left], right))
-
-
-def _of_another_language(link: str, left: str, right: str, first: str) -> tuple[str, ...]:
-    """One word of each side. Where "of" and "o" may mean something else, both must be names."""
     before, after = left.split(), right.split()
-    if first in _OPEN_WORDS or (link in ("of", "o") and not (before[-1][:1].isupper() and after[0][:1].isupper())):
+    if not before or not after or word_of(right) in NEGATIONS:
         return ()
-    spaced = len(before) > 1 or len(before[0]) <= 2 * len(after[0])
-    return _checked([before[-1], after[0]]) if spaced else ()
+    word = link["word"].lower()
+    if word == "of" and not ({word_of(each) for each in before[:-1] + after[1:]} & DUTCH):
+        return ()
+    head, *more = re.split(r",\s+", left)
+    read = _word_by_word(head.split(), after)
+    listed = bool(read) and not any(" " in each for each in more)
+    return checked([read[0], *more, *read[1:]]) if listed else ()
 
 
-def _joined_by_or(left: str, links: list[re.Match[str]]) -> str:
-    """ "A or B or C" is read like "A, B or C"."""
-    return _LINK.sub(", ", left) if links else left
+def _word_by_word(before: list[str], after: list[str]) -> list[str]:
+    """The sides where grammar is not known: two names, two verbs, or phrases that begin alike."""
+    while len(before) > 1 and word_of(before[0]) in FOREIGN_FUNCTION:
+        before = before[1:]
+    one, two = word_of(before[-1]), word_of(after[0])
+    if two in FOREIGN_PREPOSITIONS and len(after) <= 3:
+        places = [at for at, word in enumerate(before[:-1]) if word_of(word) in FOREIGN_PREPOSITIONS]
+        return [" ".join(before[places[-1] :]), " ".join(after)] if places and len(before) - places[-1] <= 3 else []
+    if two in FOREIGN_ARTICLES and len(after) > 1:
+        paired = len(before) > 1 and word_of(before[-2]) in FOREIGN_ARTICLES
+        ended = len(after) == 2 or word_of(after[2]) in FOREIGN_PREPOSITIONS
+        return [" ".join(before[-2:]), " ".join(after[:2])] if paired and ended else []
+    odd = FOREIGN_FUNCTION | FOREIGN_PREPOSITIONS | FOREIGN_ARTICLES
+    if one in odd or two in odd:
+        return []
+    verbs = [at for at, word in enumerate(before) if word_of(word).endswith(EARLY_INFINITIVES)]
+    if len(before) > 1 and before[-1][:1].isupper() and after[0][:1].isupper():
+        return [before[-1], after[0]] if len(after) < 2 or not after[1][:1].isupper() else []
+    if len(before) == len(after) == 1 or (
+        len(before) <= 2 and len(after) <= 2 and before[0][:1].isupper() and len(before) == len(after)
+    ):
+        return [" ".join(before), " ".join(after)]
+    if one.endswith(INFINITIVES) and two.endswith(INFINITIVES) and after[0][:1].islower():
+        return [before[-1], after[0]]
+    if before[-1][:1].isupper() or after[0][:1].isupper():
+        named = before[-1][:1].isupper() and after[0][:1].isupper()
+        return [before[-1], after[0]] if named else []
+    if two.endswith(EARLY_INFINITIVES) and verbs and len(before) - verbs[-1] <= 4:
+        return [" ".join(before[verbs[-1] :]), " ".join(after)]
+    return [before[-1], after[0]] if len(after) == 1 else []
 
 
-def _trimmed(left: list[str], right: str) -> list[str]:
-    """The alternatives without the words around the list."""
-    head = left[0]
-    verb = _word(right)
-    if verb in _PREPOSITIONS and _word(head.split()[-1]) in _PREPOSITIONS:
-        rest = right.split()[1:]  # "before or after the code"
-        return [" ".join([head.split()[-1], *rest]), right]
-    if verb.endswith("ly") and head.endswith("ly"):
-        return [head.split()[-1], *left[1:], right]  # "monthly or yearly"
-    if verb in _VERBS and (predicate := _predicate(head)) and _word(predicate) in _VERBS:
-        return [predicate, *left[1:], right]  # alternatives are things to do
-    if verb in _PREPOSITIONS:
-        # "as a monolith or as services": the same preposition begins both
-        at = [found.end() for found in re.finditer(rf"\b{re.escape(verb)}\s+", head, re.IGNORECASE)]
-        if at:
-            ends = [re.sub(rf"^{re.escape(verb)}\s+", "", each, flags=re.IGNORECASE) for each in (*left[1:], right)]
-            if verb == "to":
-                return [head[at[-1] :], *ends]
-            if verb == "per":
-                return [f"per {head[at[-1] :]}", *left[1:], right]
-            return [_noun(head[at[-1] :], last=False), *[_noun(each, last=False) for each in ends]]
-    return [_noun(head, last=True), *left[1:], _noun(right, last=False)]
-
-
-def _noun(text: str, *, last: bool) -> str:
-    """The thing at the end (`last`) or at the beginning of a text."""
-    words = text.split()
-    if last:
-        start = 0
-        for at, word in enumerate(words[:-1]):
-            if _word(word) in _BEFORE and (
-                at == 0 or _word(word) not in _VERBS or _word(words[at - 1]) not in _ARTICLES
-            ):
-                start = at + 1
-        # an article begins it: "hire a generalist"
-        articles = [at for at, word in enumerate(words[:-1]) if _word(word) in _ARTICLES and at >= start]
-        return " ".join(words[articles[-1] if articles else start :])
-    end = len(words)
-    for at, word in enumerate(words):
-        if at and (_word(word) in _AFTER or word.endswith(",")):
-            end = at + word.endswith(",")
-            break
-    return " ".join(words[:end]).rstrip(",")
-
-
-def _predicate(text: str) -> str:
-    """What is to be done: from the first verb after "should we"."""
-    words = text.split()
-    start = 1 if words and _word(words[0]) in _AUXILIARIES else 0
-    for at in range(start, len(words)):
-        if _word(words[at]) in _VERBS and (at == 0 or _word(words[at - 1]) not in _ARTICLES):
-            return " ".join(words[at:])
-    return text if not start else ""
-
-
-def _clause(right: str) -> str:
-    """What is to be done in "should we wait": empty if `right` is no such clause."""
-    words = right.split()
-    if len(words) > 2 and _word(words[0]) in _AUXILIARIES and _word(words[1]) in _SUBJECTS:
-        return " ".join(words[2:])
-    return ""
-
-
-def _checked(options: list[str]) -> tuple[str, ...]:
-    """The options, or none if they can't be what the question offers."""
-    found = [option.strip(" ,;:\"'“”?") for option in options]
-    found = [re.sub(r"^(?:either|whether|rather)\s+", "", each, flags=re.IGNORECASE) for each in found]
-    different = {each.casefold() for each in found}
-    sound = all(each and len(each) <= MAX_OPTION_CHARS for each in found)
-    return tuple(found) if sound and len(different) == len(found) > 1 else ()
+def _of_characters(link: str, left: str, right: str) -> tuple[str, ...]:
+    """Chinese and Japanese, where words are not spaced: two names in Latin letters, or two short phrases."""
+    if right.endswith(("吗", "嗎")):
+        return ()  # "still", in a yes-or-no question
+    latin = [_LATIN.findall(left), _LATIN.findall(right)]
+    if all(len(each) == 1 for each in latin):
+        return checked([latin[0][0], latin[1][0]])
+    if any(latin):
+        return ()
+    ends = [_CHINESE_LEAD.sub("", each) for each in (left, right)]
+    if link == "それとも":
+        ends = [_JAPANESE_END.sub("", each) for each in (left, right)]
+    one, two = (each.strip(" 、，") for each in ends)
+    return checked([one, two]) if one and two and " " not in one and len(one) <= 2 * len(two) <= 24 else ()
 
 
 # Open or yes-or-no
 
+_OPEN_ELSEWHERE = re.compile(
+    r"如何|怎么|怎麼|怎样|什么|什麼|为什么|哪|どう|何|なぜ|どの|どこ|いつ|どちら|どっち|어떻게|무엇|왜"
+)
+
 
 def _is_open(body: str, first: str, *, asks: bool) -> bool:
-    if first in _OPEN_WORDS or _OPEN_ELSEWHERE.search(body):
+    english_was = first == "was"
+    if (first in OPEN_WORDS and not english_was) or first == "was?" or _OPEN_ELSEWHERE.search(body):
         return True
-    return not asks and (first in _VERBS or first in _IMPERATIVES)
+    return not asks and (first in VERBS or first in IMPERATIVES)
 
 
 def _affirmed(body: str) -> str:
     """ "Should we go?" as "We should go": only where a pronoun is the subject; else empty."""
     words = body.split()
-    if len(words) > 2 and _word(words[0]) in _AUXILIARIES and _word(words[1]) in _PRONOUNS:
+    if len(words) > 2 and word_of(words[0]) in AUXILIARIES and word_of(words[1]) in PRONOUNS:
         aux, subject, rest = words[0].lower(), words[1], " ".join(words[2:])
         if aux in ("do", "does", "did"):
             return ""
         return f"{subject[:1].upper()}{subject[1:]} {aux} {rest}"
     return ""
-
-
-def _word(text: str) -> str:
-    """The first word of a text, in lower case and without punctuation."""
-    found = re.match(r"\W*([\w'’-]+)", text)
-    return found[1].lower().replace("’", "'") if found else ""
-
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_MANNER = _set("how why when where wie warum wieso wann wo comment pourquoi quand cómo hoe waarom")
-_OPEN_WORDS = _MANNER | _set(
-    "what which who whom whose what's who's how's was welche welcher welches wer womit wofür que quel quelle quels "
-    "quelles qui où combien qu'est-ce qué cuál cuáles quién dónde cuándo cosa quale quali perché chi qual quais wat "
-    "welke"
-)
-_OPEN_ELSEWHERE = re.compile(r"如何|怎么|怎麼|怎样|什么|什麼|为什么|哪|どう|何|なぜ|どの|どこ|いつ|어떻게|무엇|왜")
-_AUXILIARIES = _set(
-    "should shall can could would will may might must do does did is are am was were has have had isn't aren't "
-    "shouldn't can't couldn't won't wouldn't don't doesn't didn't"
-)
-_PRONOUNS = _set("we i you they he she it there")
-_SUBJECTS = _PRONOUNS | _set("this that these those")
-_ARTICLES = _set("a an the our my your their its his her one's another some any this that these those")
-_PREPOSITIONS = _set(
-    "in on at with as to for by from into onto under over during through via using without within behind between "
-    "among against around about before after upon per until toward towards"
-)
-_COMPARING = _set(
-    "better best worse worst more less most least first faster slower cheaper safer easier harder simpler right "
-    "wrong enough preferable good bad"
-)
-_VERBS = _set(
-    "adopt add allow apply ask attend automate avoid ban become begin borrow bring build buy call change charge "
-    "choose commit continue convert cook create cut deal delay delete deploy design develop ditch do drive drop eat "
-    "employ encourage end enter expand extend fight find fire fix focus follow forbid fork fund get give go grow "
-    "have help hire host ignore implement improve increase insist install introduce invest join keep kill learn "
-    "lease leave lend let license limit listen live lock lower maintain make merge migrate move offer open optimise "
-    "optimize outsource own pay pick plan play postpone prefer prioritise prioritize promote protect publish pull "
-    "push put quit raise read rebuild reduce refactor regulate rely remain remove rent repair replace require rest "
-    "retire return rewrite roll run save scale sell send serve share ship sign skip sleep solve spend split stand "
-    "start stay stick stop store study switch take teach tell test train travel try tune turn update upgrade use "
-    "visit wait walk work write compute cache deprecate reject accept approve reuse rename monitor sample log fly "
-    "drink cycle bike swim run order wear carry hold speak meet talk vote marry date adopt plant grow bake fry rely "
-    "treat trust tax subsidise subsidize hand refuse ration reward punish pause resume restart revert freeze launch "
-    "release hide show print record watch consolidate containerize containerise decouple denormalise denormalize "
-    "index shard replicate batch stream poll"
-)
-_IMPERATIVES = _set(
-    "name list explain describe propose suggest compare outline summarise summarize draft sketch review analyse "
-    "analyze recommend evaluate rank estimate brainstorm imagine please"
-)
-_FINITE = _set(
-    "is are was were makes make has have does do should will can would be becomes become wins suits suit fits"
-)
-# Words that end what comes before an alternative, and words that begin what comes after one.
-_BEFORE = _AUXILIARIES | _SUBJECTS | _PREPOSITIONS | _VERBS | _COMPARING | _set("between either whether use using")
-_AFTER = (
-    _PREPOSITIONS
-    | _COMPARING
-    | _FINITE
-    | _ARTICLES
-    | _set(
-        "when if because while given instead than so that which who where and but here now today next zum zur für "
-        "pour para pendant als besser mieux"
-    )
-)
