@@ -19,7 +19,7 @@ from moot.store import rows as stored
 from moot.store.rows import DEBATE, GATE, TURN, Row, debate_of, event_of, gate_of, picked, turn_of
 
 # What only means something in the database that it is stored in.
-_OF_THE_PLACE = ("owner", "lease_until")
+_OF_THE_PLACE = {"owner": None, "lease_until": None, "token_id": "", "crashes": 0, "alone": False}
 _WHOLE: Any = Annotated[int, Field(ge=0, lt=2**31)]
 _LARGE: Any = Annotated[int, Field(ge=0, lt=2**53)]
 _RATING: Any = Annotated[int, Field(ge=1, le=5)]
@@ -96,7 +96,7 @@ def checked(copy: DebateCopy) -> Debate:
     _check_types("turn", _TURN_TYPES, copy.turns)
     _check_types("event", _EVENT_TYPES, copy.events)
     _check_types("question", _GATE_TYPES, copy.gates)
-    debate = _read("debate", debate_of, {**session, **dict.fromkeys(_OF_THE_PLACE)})
+    debate = _read("debate", debate_of, {**session, **_OF_THE_PLACE})
     for turn in copy.turns:
         _read("turn", turn_of, turn)
     for event in copy.events:
