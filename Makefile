@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 Q ?= Should we use Redis or PostgreSQL for caching?
 ARGS ?=
 
-.PHONY: help setup system web debate serve check test lint types layers fast slow bench soak clean
+.PHONY: help setup system web debate serve check test lint types layers fast slow bench soak hostile clean
 
 help:
 	@echo 'make debate Q="…"   run a debate on the embedded model (no key, no service)'
@@ -15,6 +15,7 @@ help:
 	@echo 'make test           everything'
 	@echo 'make bench          measure, as ratios within one run'
 	@echo 'make soak           ten minutes of thousands of debates on PostgreSQL'
+	@echo 'make hostile        debates beside hostile clients, compared with debates alone'
 	@echo 'make clean          remove what the targets made'
 
 setup: $(READY)
@@ -70,6 +71,9 @@ bench: $(READY)
 
 soak: $(READY) system
 	$(BIN)/python -m tests.workers.soak $(ARGS)
+
+hostile: $(READY)
+	$(BIN)/python -m tests.security.hostile $(ARGS)
 
 clean:
 	rm -rf $(VENV) .bench .artifacts build dist web/node_modules src/moot/server/static

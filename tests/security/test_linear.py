@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from moot.config import reaching
 from moot.core.errors import MootError
 from moot.core.masking import masked, without_secrets
 from moot.formats.shared.checks import answer_in, refuses
@@ -29,6 +30,8 @@ from moot.reasoning.sentences import first_sentence
 from moot.reasoning.statements import Known, flaw_of
 from moot.reasoning.verdict import Decision
 from moot.records import quoting
+from moot.server.etags import same
+from moot.server.guard import host_of
 from moot.server.markdown import html
 
 SIZE, MEASURABLE, ROUNDS = 10_000, 0.1, 5
@@ -84,6 +87,9 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "bigrams": bigrams,
     "parse": parse,
     "html": html,
+    "reaching": lambda text: reaching({text: [text, {"seats": text}]}),
+    "host_of": host_of,
+    "etags": lambda text: same(text, '"1"'),
     "checks": lambda text: checks(DECIDED, judge="a", said=(), called=NAMES, statement=text, labels=LABELS),
     **{f"quoting.{name}": getattr(quoting, name) for name in ("code", "item", "literal", "quote")},
 }

@@ -251,6 +251,7 @@ class Newest:
         self.runtime, self.only = runtime, only
         self.readers: set[asyncio.Event] = set()
         self.debates: dict[str, Debate] = {}
+        self.encoded: dict[tuple[str, str], tuple[Debate, bytes]] = {}  # since the last look, by kind and id
         self._poke = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -270,6 +271,7 @@ class Newest:
     async def look(self) -> None:
         page = await self.runtime.store.page(limit=NEWEST, token=self.only)
         found = {debate.id: debate for debate in reversed(page.debates)}
+        self.encoded.clear()
         if found != self.debates:
             self.debates = found
             for reader in self.readers:

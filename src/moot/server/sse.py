@@ -89,8 +89,17 @@ class Stream:
             if reader.finished(at_rest=self._until_rest):
                 self._ended.add(reader.channel.id)
                 parts.append(self._encoder.end(reader.channel, self._place(reader)))
-        parts += [self._encoder.debate(debate) for debate in (self._list.take() if self._list else ())]
+        if self._list is not None:
+            parts += [self._listed(self._list, debate) for debate in self._list.take()]
         return b"".join(parts)
+
+    def _listed(self, reader: ListReader, debate: Debate) -> bytes:
+        """Encode a debate of the list once for all connections."""
+        encoded, key = reader.newest.encoded, (self._encoder.kind, debate.id)
+        known = encoded.get(key)
+        if known is None or known[0] is not debate:
+            known = encoded[key] = debate, self._encoder.debate(debate)
+        return known[1]
 
     async def _encoded(self, reader: Reader, item: Item) -> bytes:
         """Encode an item once for all connections that get the same bytes."""
