@@ -22,7 +22,7 @@ def test_a_stream_that_breaks_is_overload_and_counts_what_was_written(protocol: 
     with Wire(broken) as wire, pytest.raises(ModelOverloaded, match="broke off") as error:
         ask(endpoint(wire, protocol), listener, text="four" * 5)
     assert listener.text == "One two three"
-    assert error.value.usage == Usage(tokens_in=5, tokens_out=4, cost_usd=None)
+    assert error.value.usage == Usage(tokens_in=5, tokens_out=4, cost_usd=None, estimated=True)
 
 
 def retried(model: Model) -> Model:

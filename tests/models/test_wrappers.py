@@ -42,7 +42,7 @@ def test_two_slow_calls_time_out_and_count_their_usage() -> None:
     model, calls = fake(never)
     with pytest.raises(ModelTimeout, match="MOOT_CALL_TIMEOUT_SECONDS") as raised:
         asyncio.run(with_timeout(model, 0.02)(call("four" * 10), Listener()))
-    assert raised.value.usage == Usage(tokens_in=20, tokens_out=4, cost_usd=None)
+    assert raised.value.usage == Usage(tokens_in=20, tokens_out=4, cost_usd=None, estimated=True)
     assert len(calls) == 2
 
 

@@ -33,7 +33,7 @@ class Debating(Wire):
         with self._lock:
             text = self._answer(request.body, len(self.answers))
             self.answers.append((request, text))
-        return Say(text, tokens=(200, 40, 100))
+        return Say(text, tokens=(2000, 40, 100))
 
     def _answer(self, body, n: int) -> str:
         asked = body["messages"][-1]["content"]
@@ -81,7 +81,7 @@ def test_a_duel_over_the_wire(tmp_path):
     assert done.outcome.details["premise_upheld"] is False
     assert len(wire.answers) == 30
     assert wire.most_at_once == 2
-    assert (done.tokens_in, done.tokens_out) == (6000, 1200)
+    assert (done.tokens_in, done.tokens_out) == (60000, 1200)
     assert all(turn.tokens_cached == 100 for turn in turns)
     assert proof.same
 

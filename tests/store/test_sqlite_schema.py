@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from moot.core.ceilings import Reserved
 from moot.core.errors import NotWritable, StoreError, WrongSchema
+from moot.core.settings import Ceilings
 from moot.core.types import Cursor, Failure, Gate, Shown, Usage
 from moot.store import AccessToken, Commit, IdempotencyKey
 from moot.store.rows import page_query
@@ -106,17 +108,20 @@ async def use_everything(store: SqliteStore) -> None:
     gate = Gate(
         debate_id=first, key="k", kind="checkpoint", question="?", choices=("a",), artifacts={"x": 1}, expires_at=2.0
     )
-    await store.create(debate(1, total_rounds=1, guided=1), turns=[turn("0/speak/a", failure=failure)])
+    await store.create(debate(1, total_rounds=1, guided=1, token_id="1"), turns=[turn("0/speak/a", failure=failure)])
     await store.create(debate(2, parent_id=first, forked_at="1/speak/a"))
     for debate_id in (first, second):
         await store.claim(debate_id, "me", 10, expect=["pending"])
+    for epoch in (0, 1):  # the first as if it had died
+        await store.reserve(first, "1", epoch, Reserved(cost_usd=1, tokens=5), Ceilings(day_usd=100))
     cursor = Cursor(open=("2/speak/b",), next_round=2, next_actor="b")
     events = [Shown(type="TURN", key="1/speak/a", data={"x": 1})]
     await store.commit(
         Commit(debate_id=first, epoch=1, turns=[turn()], cursor=cursor, events=events, shown=1, gates=[gate])
     )
     await store.decide(first, "k", {"choice": "a"}, by="ann")
-    await store.commit(Commit(debate_id=first, epoch=1, status="completed", outcome=OUTCOME, lost=usage))
+    held = Reserved(cost_usd=1, tokens=5)
+    await store.commit(Commit(debate_id=first, epoch=1, status="completed", outcome=OUTCOME, lost=usage, reserved=held))
     await store.commit(Commit(debate_id=second, epoch=1, status="failed", error=failure))
     await store.rate(first, 4)
     await store.quarantine(first, "ann")
@@ -125,6 +130,8 @@ async def use_everything(store: SqliteStore) -> None:
     token = AccessToken(id="1", name="ci", hash="h", scopes=("read",))
     await store.add_token(token)
     await store.add_token(AccessToken(id="2", name="ci", hash="s", scopes=("read",), parent="1", expires_at=9e9))
+    await store.touch_token(token)
+    await store.rotate_token("1", "new", grace_seconds=1, expires_at=None)
     await store.reserve_key(IdempotencyKey(key="k", hash="h", debate_id=first), 60)
     await store.answer_key("k", "{}")
     await store.create(debate(3))
@@ -155,7 +162,7 @@ def test_every_column_is_written(tmp_path):
 def statements() -> Iterator[str]:
     for file in (files("moot.store.sqlite") / "sql").iterdir():
         yield sql(file.name.removesuffix(".sql"))
-    for name in ("status", "format", "parent"):
+    for name in ("status", "format", "parent", "token"):
         filters, _ = page_query("true", {"limit": 1, name: "x"})
         yield sql("page").replace("/* filters */", filters)
 

@@ -52,7 +52,7 @@ def named(spans: Sequence[ReadableSpan], name: str) -> list[ReadableSpan]:
 
 
 def test_a_debate_its_steps_and_their_calls(tmp_path, monkeypatch):
-    with Wire(Say("Yes.", tokens=(20, 5, 8)), Say(status=503), Say("No.", tokens=(30, 6, 0))) as wire:
+    with Wire(Say("Yes.", tokens=(200, 5, 8)), Say(status=503), Say("No.", tokens=(300, 6, 0))) as wire:
         debate, spans = traced(tmp_path, monkeypatch, f"openai:m@{wire.openai}", backoff_tries=3)
     (root,) = named(spans, "debate classic")
     assert root.parent is None
@@ -75,7 +75,7 @@ def test_a_debate_its_steps_and_their_calls(tmp_path, monkeypatch):
     }
     assert first.attributes[names.CONVERSATION] == debate.id
     used = (names.INPUT_TOKENS, names.OUTPUT_TOKENS, names.CACHED_TOKENS)
-    assert [first.attributes[name] for name in used] == [20, 5, 8]
+    assert [first.attributes[name] for name in used] == [200, 5, 8]
     assert list(first.attributes[names.FINISH_REASONS]) == ["stop"]
     assert (refused.status.status_code, refused.attributes[names.ERROR]) == (StatusCode.ERROR, "ModelOverloaded")
     assert second.attributes[names.OUTPUT_TOKENS] == 6

@@ -349,7 +349,7 @@ class Channels:
                 del self._channels[channel.id]
             await channel.end()
 
-    def join_list(self, news: asyncio.Event, only: str | None) -> ListReader:
+    def join_list(self, news: asyncio.Event, only: str | None = None) -> ListReader:
         if only not in self._newest:
             self._newest[only] = Newest(self.runtime, only)
             self._newest[only].begin()

@@ -28,7 +28,7 @@ class PostgresBudgets(Database):
                 values = {**driver, **booking_values(0.0, 0, reserved, now)}
                 today = today_of((await sql("spending_today").on(connection, values))[0], now)
                 refused = today.refusal(ceilings, reserved)
-                return refused or bool(await sql("reserve_spending").on(connection, values))
+                return refused or bool(await sql("book_spending").on(connection, values))
 
         done = await self.with_connection(work)
         if done is False:

@@ -25,7 +25,7 @@ class SqliteBudgets(Database):
             values = {**driver, **booking_values(0.0, 0, reserved, now)}
             today = today_of(connection.execute(sql("spending_today"), values).fetchone(), now)
             refused = today.refusal(ceilings, reserved)
-            if refused is None and connection.execute(sql("reserve_spending"), values).fetchone() is None:
+            if refused is None and connection.execute(sql("book_spending"), values).fetchone() is None:
                 raise Superseded(f"Debate {debate_id[:8]} is driven by another process.")
             return refused
 

@@ -111,7 +111,9 @@ class SqliteDebates(Database):
                 connection.execute(sql("open_gate"), gate)
             last_seq, status, token_id = held
             if spent["books"]:
-                connection.execute(BOOK, {**spent, **spending.driver_values(debate_id, token_id, commit.epoch)})
+                connection.execute(
+                    BOOK, {**spent, **spending.driver_values(debate_id, token_id, commit.epoch)}
+                ).fetchone()
             first = last_seq - len(events) + 1
             for seq, event in enumerate(events, first):
                 connection.execute(INSERT_EVENT, event_row(debate_id, seq, event, now))

@@ -1,4 +1,5 @@
--- Nothing is booked for a driver that another has replaced: what it had reserved counts as unsettled.
+-- `reserved` is replaced, not added to: it is everything that this driver has in flight. What an earlier driver had
+-- reserved may have been spent, and nobody will say. Once another has replaced a driver, nothing is booked for it.
 insert into spending (day, session_id, token_id, epoch, cost_usd, tokens_out, reserved_usd, reserved_tokens)
 values (:day, :id, :token_id, :epoch, :spent_usd, :spent_tokens, :reserved_usd, :reserved_tokens)
 on conflict (day, session_id) do update set
@@ -12,3 +13,4 @@ on conflict (day, session_id) do update set
   reserved_usd = excluded.reserved_usd,
   reserved_tokens = excluded.reserved_tokens
 where spending.epoch <= excluded.epoch
+returning session_id
