@@ -19,13 +19,16 @@ from moot.core.errors import StoreError
 from moot.core.settings import Settings
 from moot.core.types import Debate
 from moot.formats import installed
+from tests.forking import INSTALL
 from tests.postgres import Cluster
 from tests.workers.crew import Crew, agree, new, on, paid_twice, rows, undisturbed, words
+from tests.workers.poison import ANTIDOTE, POISON
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 SECONDS = float(os.environ.get("MOOT_CHAOS_SECONDS", "60"))
 DEBATES, WORKERS, KILL_SECONDS, SEED = 100, 3, 4.0, 7
+POISONS = int(os.environ.get("MOOT_CHAOS_POISONS", "2"))
 GRACE_SECONDS = 3 * Settings().worker_sweep_seconds  # that the detector allows for sweeps
 
 # Long enough to be in flight until the end, and no limit that depends on how long things take.
@@ -43,8 +46,10 @@ class Chaos:
     def __init__(self, app: App, crew: Crew, cluster: Cluster) -> None:
         self.app, self.crew, self.cluster = app, crew, cluster
         self.made: list[Debate] = []
+        self.poison: list[Debate] = []
         self.kills: list[tuple[float, list[tuple[str, int]]]] = []  # when, and which debates it drove in which epoch
         self.alarms: list[str] = []
+        self.poisoned = 0  # workers that poison killed
         self.samples = 0
         self.claims: dict[tuple[str, int], float] = {}  # when each debate was found with each epoch
 
@@ -57,9 +62,10 @@ class Chaos:
             more |= {"max_rounds": 18} if name == "classic" and n % 2 else {}  # some outlive the rest
             model = f"sim:?seed={n}&latency_ms={latency}"
             self.made.append(await new(self.app, model, name, **{**UNLIMITED, **LONG.get(name, {}), **more}))
+        self.poison = [await new(self.app, POISON) for _ in range(POISONS)]
         for worker in [self.crew.worker() for _ in range(WORKERS)]:
             worker.ready()
-        for debate in self.made:
+        for debate in (*self.made, *self.poison):
             await self.app.hand_over(debate)
 
     async def rage(self) -> None:
@@ -70,8 +76,10 @@ class Chaos:
             ended = [process for process in self.crew.processes if process.popen.poll() not in (None, -signal.SIGKILL)]
             assert not ended, [process.said for process in ended]  # a database that is away is waited for
             living = [process for process in self.crew.processes if process.popen.poll() is None]
+            self.poisoned += WORKERS - len(living)
             living += [self.crew.worker() for _ in range(WORKERS - len(living))]
-            victim = rng.choice(living)
+            driving = [process for process in living if await self.driven_by(process.pid)]
+            victim = rng.choice(driving or living)
             victim.kill()
             at = time.time()
             self.kills.append((at, await self.driven_by(victim.pid)))
@@ -109,6 +117,9 @@ class Chaos:
     async def end(self) -> None:
         async with asyncio.timeout(300):
             while await self.left():
+                living = sum(process.popen.poll() is None for process in self.crew.processes)
+                for _ in range(WORKERS - living):  # poison may not be found yet
+                    self.crew.worker()
                 await asyncio.sleep(0.5)
 
     def taken_over_after(self) -> list[float]:
@@ -149,10 +160,16 @@ def test_nothing_is_lost(cluster: Cluster, tmp_path: Path):
                 assert Counter(turn.key for turn in turns).most_common(1)[0][1] == 1
                 assert paid_twice(called, debate.cast[0].model, turns) == []
                 kept += sum(turn.kind == "ask" for turn in turns)
+            for debate in chaos.poison:
+                aside = await app.runtime.store.get(debate.id)
+                assert aside.status == "failed"
+                assert aside.error is not None
+                assert aside.error.kind == "crashed"
             waited = chaos.taken_over_after()
             hits = [len(drove) for _, drove in chaos.kills]
             print(
-                f"\n{DEBATES} debates in {took:.0f} s, {len(chaos.kills)} kills in {raged:.0f} s that hit {sum(hits)} "
+                f"\n{DEBATES} debates in {took:.0f} s, {chaos.poisoned} deaths by {POISONS} poisonous debates, "
+                f"{len(chaos.kills)} kills in {raged:.0f} s that hit {sum(hits)} "
                 f"debates ({hits}); taken over after {statistics.median(waited):.1f} s (median), {max(waited):.1f} s "
                 f"at most; {kept} steps for {len(called)} calls; {chaos.samples} looks for deadlocks"
             )
@@ -160,5 +177,6 @@ def test_nothing_is_lost(cluster: Cluster, tmp_path: Path):
             assert chaos.alarms == []
             assert sum(hit > 0 for hit in hits) > len(hits) / 2, "too little was in flight"
 
-    with Crew(cluster.url(), tmp_path) as crew:
+    poison = {INSTALL: "tests.workers.poison", ANTIDOTE: str(tmp_path / "antidote")}
+    with Crew(cluster.url(), tmp_path, **poison) as crew:
         asyncio.run(main(crew))

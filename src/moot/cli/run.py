@@ -307,10 +307,16 @@ async def _resume_all(args: Namespace) -> int:
             return DONE
         interrupts = Interrupts(await open_database(app), note)
         with interrupts.caught():
-            taken = await app.runtime.recover()
-            interrupts.drives([each.id for each in taken])
-            note(f"{count(len(taken), 'interrupted debate')} found." if taken else "No debate lost its process.")
-            left = await asyncio.gather(*(_follow_quietly(app, args, each) for each in taken))
+            left: list[Debate] = []
+            # Those that must not be driven beside others are found again when the others have come to rest.
+            while taken := await app.runtime.recover():
+                interrupts.drives([each.id for each in taken])
+                note(f"{count(len(taken), 'interrupted debate')} found.")
+                left += await asyncio.gather(*(_follow_quietly(app, args, each) for each in taken))
+                if interrupts.at_once or {each.id for each in taken} & {each.id for each in left[: -len(taken)]}:
+                    break
+            if not left:
+                note("No debate lost its process.")
     if interrupts.at_once and any(each.status == "stopped" for each in left):
         return INTERRUPTED
     return _worst([exit_code(each) for each in left])

@@ -163,7 +163,7 @@ class Settings(Frozen):
     )
     lease_seconds: float = Field(15, ge=1, le=3600, description="how long a silent process keeps a debate")
     crash_limit: int = Field(
-        4,
+        5,
         ge=2,
         le=100,
         description="processes in a row that may die driving a debate before a step of it is stored; then it is set "

@@ -5,10 +5,11 @@ often each was driven by a process that died before a step of it was stored. The
 
 - after the first death, any: a process can die for many reasons;
 - after the second, at most `GROUP` such debates at once, beside others that are not under suspicion;
-- before the last death that `crash_limit` allows, none: the process drives it alone until a step of it is stored.
+- before the last two deaths that `crash_limit` allows, none: the process drives it alone until a step of it is stored.
 
-Only a debate whose last death was alone is set aside. A debate that kills its process gets there after `crash_limit`
-deaths, as it never stores a step; another leaves at its first step, as nothing dies beside it any more.
+A debate that kills its process gets to that limit, as it never stores a step. Another leaves at its first step, as no
+debate beside it takes its process down any more: to be set aside, its process would have to be killed from outside both
+times.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Suspects:
         return any(map(self.needs_alone, self._inside().values()))
 
     def needs_alone(self, crashes: int) -> bool:
-        return crashes >= self._limit - 1
+        return crashes >= max(1, self._limit - 2)
 
     def is_guilty(self, debate: Debate, owner: str) -> bool:
         """Whether `owner`, who is about to claim the debate, should set it aside instead of driving it."""
@@ -94,7 +95,7 @@ async def set_aside(store: Store, claimed: Debate, observer: Observer | None) ->
     failure = Failure(
         kind="crashed",
         message=f"The process that drove this debate died or fell silent {claimed.crashes} times in a row before a "
-        "step of it was stored, the last time with no other debate beside it. It was set aside, so that it takes no "
+        "step of it was stored, in the end with no other debate beside it. It was set aside, so that it takes no "
         "further process down. Find the cause in the log of that process, for example memory or a plug-in, then try "
         "its open steps again.",
     )
