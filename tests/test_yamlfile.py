@@ -215,7 +215,11 @@ def test_anything_is_read_or_refused(text: str):
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats(allow_nan=False) | st.text(max_size=20),
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**30), 10**30)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
     max_leaves=20,
 )
@@ -224,11 +228,11 @@ JSON = st.recursive(
 @given(JSON)
 def test_what_is_written_as_json_is_read_back(value: Any):
     """JSON is YAML 1.2."""
-    text = json.dumps(value, ensure_ascii=False).replace("Infinity", ".inf")
+    text = json.dumps(value, ensure_ascii=False)
     try:
         read = parse(text, "It")
     except Malformed:  # characters that YAML allows only as escapes
-        read = parse(json.dumps(value).replace("Infinity", ".inf"), "It")
+        read = parse(json.dumps(value), "It")
     assert read == value
 
 

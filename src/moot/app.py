@@ -243,8 +243,8 @@ class App:
         """Store a new debate. `by` defaults to this machine's user, `debate_id` to a new id. `remedy` says how the
         debaters are told of an earlier decision, in the words of the caller's interface. Raises OverBudget if the
         token's budget is used up."""
-        await self.check_budget(token_id)
         replayed = [await self._replayed(seat.model) for seat in plan.cast if seat.model.startswith("replay:")]
+        await self.check_budget(token_id)
         metadata: Json = {"demonstration": True} if any(map(self.is_demonstration, replayed)) else {}
         lookup = await self._precedent(plan, self.only_of(token_id), demonstration=plan.demonstration or bool(metadata))
         return await self.runtime.create(

@@ -164,7 +164,7 @@ def test_passwords_are_not_shown(text: str, expected: str) -> None:
         ("{quick: {format: duel, settings: {turn: 2}}}", "Did you mean 'turns'"),
         ("{quick: {format: duel, settings: {turns: 1}}}", "turns must be a whole number from 2 to"),
         ("{quick: {settings: {turns: 2}}}", "format is missing"),
-        ("{Not a name: {format: duel}}", "pattern"),
+        ("{Not a name: {format: duel}}", "may contain only a-z, 0-9, ., _ or -"),
     ],
 )
 def test_presets_are_checked_where_they_are_written(preset: str, said: str) -> None:

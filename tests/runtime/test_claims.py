@@ -64,7 +64,7 @@ def test_answers_that_are_no_list_of_claims_are_a_gap_after_three_tries(tmp_path
             ledger = await app.ledger(debate.id)
             assert ledger is not None
             assert ledger.claims == ()
-            assert all("no valid Claims in 3 tries" in each.gap for each in ledger.statements)
+            assert all("no valid answer in 3 tries" in each.gap for each in ledger.statements)
             assert (await app.prove(debate.id)).same
 
     asyncio.run(main())

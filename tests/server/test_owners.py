@@ -150,9 +150,8 @@ def test_a_rotated_secret_ends_and_the_new_one_is_the_same_caller(tmp_path):
             assert client.get(f"/v1/debates/{made}").status_code == 401
 
 
-def test_a_stream_does_not_outlive_the_secret_it_was_opened_with(tmp_path, monkeypatch):
-    monkeypatch.setattr("moot.server.sse.HEARTBEAT_SECONDS", 0.05)
-    with served(tmp_path, serve_tokens="always") as server:
+def test_a_stream_does_not_outlive_the_secret_it_was_opened_with(tmp_path):
+    with served(tmp_path, serve_tokens="always", serve_heartbeat_seconds=0.05) as server:
         ann = Person(server, "ann", "read", "run")
         with ann.client.stream("/v1/stream?newest=true") as response:
             lines = response.iter_lines()

@@ -136,6 +136,9 @@ async def use_everything(store: SqliteStore) -> None:
     await store.answer_key("k", "{}")
     await store.create(debate(3))
     await store.delete(debate(3).id, by="ann")
+    await store.create(debate(4))
+    await store.claim(debate(4).id, "one that dies", 10, expect=["pending"])
+    await store.claim(debate(4).id, "me", 10, expect=["running"], dead="one that dies", alone=True)
     await store.scrub()
 
 

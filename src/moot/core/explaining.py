@@ -133,12 +133,16 @@ def in_words(error: Details) -> str:
             return _WORDS.get(kind, "is not valid")
 
 
+_ONLY = re.compile(r"\^(?:\[[^\]]+\])?\[((?:[a-zA-Z0-9]-[a-zA-Z0-9]|[._-])+)\](?:\{\d+,\d+\}|\+|\*)\$")
 _NO_SUCH = re.compile(r"\^\[\^(.+)\]\+\$")  # a pattern that forbids single characters
 _CHARACTERS = {"\\n": "line breaks", '"': "quotation marks", "“": "quotation marks", "”": "quotation marks"}
 
 
 def _forbidden(pattern: str) -> str:
-    """What text must not contain, where its pattern says just that."""
+    """What text must not contain, or may contain, where its pattern says just that."""
+    allowed = _ONLY.fullmatch(pattern)
+    if allowed:
+        return f"may contain only {_either(re.findall(r'[a-zA-Z0-9]-[a-zA-Z0-9]|[._-]', allowed[1]))}"
     found = _NO_SUCH.fullmatch(pattern)
     parts: list[str] = re.findall(r"\\?.", found[1]) if found else []
     names = [_CHARACTERS.get(part) or _CHARACTERS.get(part[-1]) or part[-1] for part in parts]
@@ -164,7 +168,7 @@ def found_in(model: type[BaseModel], errors: Iterable[Details], *, values: bool 
 
 def sentence(subject: str, words: str) -> str:
     """Words about something: "score is missing", or "debaters: both are called Ada"."""
-    predicate = words.startswith(("must ", "is ", "has "))
+    predicate = words.startswith(("must ", "may ", "is ", "has "))
     return f"{subject} {words}" if predicate else f"{subject}: {words}"
 
 
