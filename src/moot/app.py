@@ -25,7 +25,6 @@ from moot.folders import data_dir
 from moot.formats.shared.ledger import ledger_of
 from moot.formats.wording import Wording
 from moot.memory.archive import Archive
-from moot.memory.decisions import precedent_notice
 from moot.memory.past import PrecedentLookup
 from moot.models.check import Finding, probe
 from moot.models.choice import Choice, is_demonstration
@@ -247,6 +246,7 @@ class App:
         await self.check_budget(token_id)
         metadata: Json = {"demonstration": True} if any(map(self.is_demonstration, replayed)) else {}
         lookup = await self._precedent(plan, self.only_of(token_id), demonstration=plan.demonstration or bool(metadata))
+        told = bool(plan.config.get("recall_decisions"))
         return await self.runtime.create(
             topic=plan.topic,
             format=plan.format,
@@ -255,8 +255,8 @@ class App:
             initiated_by=person() if by is None else by,
             token_id=token_id,
             debate_id=debate_id,
-            metadata=metadata | _precedent_metadata(lookup, tell=bool(plan.config.get("recall_decisions"))),
-            notes=_precedent_notes(lookup, "" if plan.config.get("recall_decisions") else remedy),
+            metadata=metadata if lookup is None else metadata | lookup.metadata(tell=told),
+            notes=[] if lookup is None else lookup.notes("" if told else remedy),
         )
 
     async def fork(
@@ -480,30 +480,6 @@ def _debate_json(debate: Debate) -> Json:
     cast = [{**asdict(seat), "sampling": seat.sampling.given} for seat in debate.cast]
     outcome = None if debate.outcome is None else debate.outcome.model_dump(mode="json")
     return {**asdict(debate), "cast": cast, "outcome": outcome}
-
-
-def _precedent_metadata(lookup: PrecedentLookup | None, *, tell: bool) -> Json:
-    if lookup is None:
-        return {}
-    usage = lookup.usage
-    paid = {"tokens_in": usage.tokens_in, "cost_usd": usage.cost_usd}
-    return ({"earlier": lookup.precedent} if lookup.precedent and tell else {}) | (
-        {"looking_back": paid} if usage.tokens_in else {}
-    )
-
-
-def _precedent_notes(lookup: PrecedentLookup | None, remedy: str) -> list[str]:
-    """`remedy`: how the debaters are told of it; empty: they are."""
-    if lookup is None:
-        return []
-    found = lookup.precedent
-    told = (
-        f"The debaters are not told; to let them know: {remedy}."
-        if remedy
-        else "The debaters are told; judges are not."
-    )
-    notes = [] if found is None else [f"{precedent_notice(found)} {told}"]
-    return [*notes, *([lookup.note] if lookup.note else [])]
 
 
 def person() -> str:

@@ -53,6 +53,22 @@ class PrecedentLookup:
     note: str
     usage: Usage
 
+    def metadata(self, *, tell: bool) -> Json:
+        """What a new debate keeps of it. `tell`: its debaters read the decision."""
+        paid = {"tokens_in": self.usage.tokens_in, "cost_usd": self.usage.cost_usd}
+        earlier = {"earlier": self.precedent} if self.precedent and tell else {}
+        return earlier | ({"looking_back": paid} if self.usage.tokens_in else {})
+
+    def notes(self, remedy: str) -> list[str]:
+        """What people are told of it. `remedy`: how to let the debaters know; empty: they do."""
+        told = (
+            f"The debaters are not told; to let them know: {remedy}."
+            if remedy
+            else "The debaters are told; judges are not."
+        )
+        found = [] if self.precedent is None else [f"{decisions.precedent_notice(self.precedent)} {told}"]
+        return [*found, *([self.note] if self.note else [])]
+
 
 class PastDebates:
     def __init__(

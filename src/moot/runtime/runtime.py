@@ -14,22 +14,23 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mappi
 from contextlib import nullcontext, suppress
 
 from moot.core import lifecycle
-from moot.core.errors import AmbiguousId, InputError, NoSuchDebate, ScriptChanged, UnknownName, WrongStatus
+from moot.core.errors import AmbiguousId, InputError, NoSuchDebate, UnknownName, WrongStatus
 from moot.core.lifecycle import LIVE, RULES, Verb
 from moot.core.settings import Ceilings
-from moot.core.types import Debate, Event, Gate, Json, Memory, Models, SeatSpec, Shown, Status, Toolbox, Turn, record
+from moot.core.types import Debate, Gate, Json, Memory, Models, SeatSpec, Shown, Status, Toolbox
 from moot.formats import Format
 from moot.formats.prompts import load_all
 from moot.runtime.drive import Drive, Signal
 from moot.runtime.executors import Executors
+from moot.runtime.forking import check_fork, turns_before
 from moot.runtime.gates import Gates
 from moot.runtime.heartbeat import Heartbeat
-from moot.runtime.hub import Flight
 from moot.runtime.owner import is_dead, this_process
 from moot.runtime.peers import Peers
 from moot.runtime.suspects import Suspects, crashes_of, set_aside
-from moot.runtime.threads import replayed
 from moot.runtime.turns import read_guidance
+from moot.runtime.watching import Update as Update
+from moot.runtime.watching import watch
 from moot.store import Store, Tombstone
 from moot.store.rows import missing
 from moot.telemetry import Observer, TaskContext, task_context
@@ -37,15 +38,6 @@ from moot.telemetry import Observer, TaskContext, task_context
 log = logging.getLogger("moot.runtime")
 
 RATINGS = range(1, 6)
-
-
-@record
-class Update:
-    """New durable events of a watched debate, and the text in flight by step."""
-
-    events: Sequence[Event]
-    flights: Mapping[str, Flight]
-    debate: Debate | None = None  # only in the last update: the debate at rest
 
 
 class Runtime:
@@ -208,7 +200,7 @@ class Runtime:
 
         Raises InputError when the new settings would have changed one of those turns.
         """
-        copied = _before(await self.store.turns(parent.id), at, parent)
+        copied = turns_before(await self.store.turns(parent.id), at, parent)
         fork = Debate(
             id=debate_id or str(uuid.uuid4()),
             topic=parent.topic,
@@ -225,16 +217,7 @@ class Runtime:
             token_id=token_id,
             metadata=metadata or {},
         )
-        script = format.script(fork)
-        try:
-            await replayed(lambda: script.replay(copied), copied)
-        except ScriptChanged as changed:
-            raise InputError(
-                f"These settings change what was asked at {changed.key!r}, before the fork at {at!r}. "
-                f"Fork at {changed.key!r} or earlier, or leave those settings as they were."
-            ) from None
-        finally:
-            script.close()
+        await check_fork(format, fork, copied)
         note = Shown(type="status", data={"status": "pending", "parent": parent.id, "at": at})
         return await self.store.create(fork, turns=copied, events=[note])
 
@@ -343,34 +326,17 @@ class Runtime:
         self._raise_if_broken(debate)
         return debate
 
-    async def watch(self, debate_id: str, after: int = 0) -> AsyncGenerator[Update, None]:
-        """Yield updates from event `after` on until the debate rests, wherever it is driven.
-
-        Text in flight comes from this process, and from others where the store pushes notices.
-        """
-        listener = self.hub.listen(debate_id)
-        self.peers.follow(debate_id)
-        listener.missed = True  # begin with what is stored
-        try:
-            while True:
-                local = debate_id in self._drives
-                events = [event for event in listener.events if event.seq > after]
-                listener.events.clear()
-                if not local or listener.missed or (events and events[0].seq != after + 1):
-                    listener.missed = False
-                    debate = await self.store.get(debate_id)
-                    self._raise_if_broken(debate)
-                    events = list(await self.store.events(debate_id, after))
-                    if not events and not local and debate.status not in ("pending", *LIVE):
-                        yield Update(events=(), flights={}, debate=debate)
-                        return
-                after = events[-1].seq if events else after
-                yield Update(events=events, flights=self.hub.flights(debate_id))
-                if not events or local:
-                    await listener.wait(self._pause())
-        finally:
-            self.hub.leave(debate_id, listener)
-            self.peers.unfollow(debate_id)
+    def watch(self, debate_id: str, after: int = 0) -> AsyncGenerator[Update, None]:
+        """Yield updates from event `after` on until the debate rests, wherever it is driven."""
+        return watch(
+            debate_id,
+            after,
+            store=self.store,
+            peers=self.peers,
+            driven=self._drives,
+            check=self._raise_if_broken,
+            pause=self._pause,
+        )
 
     async def hand_back(self, seconds: float) -> Sequence[str]:
         """Release every debate without stopping it; steps in flight have `seconds` to finish. Returns the ids of the
@@ -526,15 +492,6 @@ class Runtime:
     def _pause(self) -> float:
         """Seconds between two polls for changes by other processes: longer where the store pushes notices."""
         return max(self._pulse_seconds, self._lease_seconds / 6) if self.peers.pushes else self._pulse_seconds
-
-
-def _before(turns: Sequence[Turn], at: str | None, parent: Debate) -> list[Turn]:
-    if at is None or at in parent.cursor.open:
-        return list(turns)
-    for position, turn in enumerate(turns):
-        if turn.key == at:
-            return list(turns[:position])
-    raise UnknownName("step", at, [turn.key for turn in turns])
 
 
 def _status(status: Status, *, by: str) -> Shown:
