@@ -129,8 +129,6 @@ class Audit:
                 self._committed(process, known, job)
             elif job.verb == "claim":
                 self._claimed(process, known, job)
-            elif job.new_status == "running" and job.before and job.before["status"] not in LIVE:
-                known.crashes = 0  # someone lets it go on
             elif job.verb == "decide":
                 was = job.gate_before
                 self.check(was == "open", known, f"the gate {job.given} was {was}, and is decided")
@@ -200,6 +198,8 @@ class Audit:
         before, known.row = known.row, row
         if before:
             self._moved(known, before, row, verbs)
+            if before["status"] not in LIVE and row["status"] in LIVE:
+                known.crashes = 0  # someone lets it go on
         values = {"id": known.id, "after": len(known.turns)}
         for found in database.execute(sql("turns"), values):
             self._turn(known, turn_of(found))

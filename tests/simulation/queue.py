@@ -32,7 +32,8 @@ where id = :id and status in (select value from json_each(:expect)) and (owner i
   and (:seen_epoch is null
     or (epoch, last_seq, status, updated_at) = (:seen_epoch, :seen_seq, :seen_status, :seen_at))
 returning *"""
-_ANSWERED = """update debate_sessions as s set status = 'running', updated_at = :now, owner = null, lease_until = null
+_ANSWERED = """update debate_sessions as s set
+  status = 'running', updated_at = :now, owner = null, lease_until = null, crashes = 0
 where s.status = 'waiting' and (:id is null or s.id = :id) and exists (
   select 1 from debate_gates g where g.session_id = s.id and g.status = 'decided'
   and g.key in (select value from json_each(s.open_keys))

@@ -1,4 +1,4 @@
-update debate_sessions s set status = 'running', updated_at = :now, owner = null, lease_until = null
+update debate_sessions s set status = 'running', updated_at = :now, owner = null, lease_until = null, crashes = 0
 where s.status = 'waiting' and (:id::text is null or s.id = :id)
   and exists (
     select 1 from debate_gates g
