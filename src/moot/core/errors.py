@@ -162,7 +162,7 @@ class ModelOverloaded(ModelError):
 
 
 class ModelUnreachable(ModelOverloaded):
-    """No connection could be made. Whoever starts the server or fixes the network can let the debate go on."""
+    """No connection could be made. The debate can go on once the server runs and the network works."""
 
 
 class StreamBrokeOff(ModelOverloaded):

@@ -13,7 +13,7 @@ from moot.formats.format import Effort
 
 MOST_FIELDS = 50
 
-Words = Annotated[str, StringConstraints(max_length=MAX_WORDS)]
+GivenText = Annotated[str, StringConstraints(max_length=MAX_WORDS)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
@@ -53,7 +53,7 @@ class NewDebate(Given):
 class Fork(Given):
     at: Key | None = Field(None, description="key of the step to ask anew; where it stands when left out")
     settings: dict[str, Any] = Field(default_factory=dict, description="settings that differ from the parent's")
-    guidance: Words | None = Field(None, description="what the branch should look at, from that step on")
+    guidance: GivenText | None = Field(None, description="what the branch should look at, from that step on")
     start: bool = Field(True, description="whether it begins at once")
 
 
@@ -84,12 +84,12 @@ class GateAnswer(Given):
 
     key: Key | None = Field(None, description="which question; needed when several are open")
     choice: str | None = Field(None, max_length=100)
-    text: Words = ""
+    text: GivenText = ""
 
 
 class Verdict(Given):
     key: Key | None = Field(None, description="which approval; needed when several are open")
-    reason: Words = Field("", description="why, for the record")
+    reason: GivenText = Field("", description="why, for the record")
 
 
 class Login(Given):

@@ -6,7 +6,7 @@ import asyncio
 
 from moot.store import Store
 
-PROBE_SECONDS = 1.5  # longest wait: whoever asks for readiness has a time-out of its own
+PROBE_SECONDS = 1.5  # longest wait: clients that ask for readiness have a time-out of their own
 
 
 class Probe:
