@@ -116,7 +116,7 @@ def test_a_debate_that_failed_shows_what_it_has_and_how_to_go_on(moot):
     assert done.code == 0
     assert "4 claims: 3 standing, 1 open" in done.out
     assert "Notes\n  2/speak/a (Debater A): " in done.out
-    assert "no valid Claims in 3 tries" in done.out
+    assert "no valid answer in 3 tries" in done.out
     assert (
         "The debate is failed, so this may change. A step failed; nothing that was said is lost. "
         "Another try alone can't help" in done.err

@@ -119,7 +119,7 @@ def test_a_port_that_is_taken(tmp_path):
         (["--host", "0.0.0.0"], "everyone needs a token"),
         (["--host", "no.such.host.invalid"], "everyone needs a token"),
         (["--port", "70000"], "serve_port"),
-        (["--port", "x"], "invalid int value"),
+        (["--port", "x"], "it takes a whole number"),
         (["extra"], "one argument too many"),
     ],
 )

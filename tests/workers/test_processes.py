@@ -228,7 +228,7 @@ class TestPause:
         paused = crew.worker(**self.SHORT).ready()
 
         async def check(app: App) -> None:
-            made = [await new(app, f"sim:?seed={n}&latency_ms=700", "duel", turns=2) for n in range(4)]
+            made = [await new(app, f"sim:?seed={n}&latency_ms=700", "duel", turns=6) for n in range(4)]
             for debate in made:
                 await app.hand_over(debate)
             await driven_by(app, paused, made)
