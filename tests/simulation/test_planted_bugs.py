@@ -8,7 +8,7 @@ from tests.simulation.bugs import BUGS
 from tests.simulation.plan import draw
 from tests.simulation.world import reference, run
 
-SEEDS = 300  # most are found within 50
+SEEDS = 1500  # most are found within 50
 
 
 @pytest.fixture
