@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 Q ?= Should we use Redis or PostgreSQL for caching?
 ARGS ?=
 
-.PHONY: help setup system web debate serve check test lint types layers fast slow bench soak hostile clean
+.PHONY: help setup system web clients debate serve check test lint types layers fast slow bench soak hostile clean
 
 help:
 	@echo 'make debate Q="…"   run a debate on the embedded model (no key, no service)'
@@ -20,7 +20,7 @@ help:
 
 setup: $(READY)
 
-# What the tests need besides Python: PostgreSQL and Chromium.
+# What the tests need besides Python: PostgreSQL, Chromium, bubblewrap, zsh and fish.
 system:
 	@scripts/system-packages
 
@@ -36,6 +36,10 @@ $(READY): constraints.txt pyproject.toml
 # The dashboard, from web/ into the package.
 web: $(READY)
 	@$(BIN)/python web/build.py
+
+# Third-party clients for the slow tests, in an environment of their own.
+clients: $(READY)
+	@$(BIN)/python -m tests.clients.environment
 
 debate: $(READY)
 	@$(BIN)/moot debate "$(Q)" $(ARGS)
@@ -57,13 +61,13 @@ layers: $(READY)
 fast: $(READY) system web
 	$(BIN)/pytest -n 2 -m "not slow"
 
-slow: $(READY) system web
+slow: $(READY) system web clients
 	$(BIN)/pytest -n 2 -m slow
 
 check: lint types layers fast
 
 # Three at a time on two cores: many tests wait for something.
-test: system web lint types layers
+test: system web clients lint types layers
 	$(BIN)/pytest -n 3 --dist worksteal
 
 bench: $(READY)
@@ -76,4 +80,4 @@ hostile: $(READY)
 	$(BIN)/python -m tests.security.hostile $(ARGS)
 
 clean:
-	rm -rf $(VENV) .bench .artifacts build dist web/node_modules src/moot/server/static
+	rm -rf $(VENV) .venv-clients .bench .artifacts build dist web/node_modules src/moot/server/static

@@ -27,8 +27,10 @@ from perf import (
     prefix,
     replay,
     request_rate,
+    sandbox,
     start,
     streams,
+    votes,
 )
 from perf.process import ROOT
 from perf.table import Row, render
@@ -54,6 +56,8 @@ MEASUREMENTS: Mapping[str, Measurement] = {
     "memory": Measurement(measure=memory.measure, quick={"debates": 200}),
     "replay": Measurement(measure=replay.measure, quick={"repeats": 3}),
     "prefix": Measurement(measure=prefix.measure),
+    "votes": Measurement(measure=votes.measure, quick={"repeats": 1}),
+    "sandbox": Measurement(measure=sandbox.measure, quick={"repeats": 3}),
     "start": Measurement(measure=start.measure, quick={"repeats": 21}),
     "stream": Measurement(measure=streams.latency, quick={"repeats": 1, "chunks": 100}),
     "watchers": Measurement(measure=streams.watchers, quick={"count": 100, "chunks": 50}),

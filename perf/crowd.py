@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from moot.app import App
+from moot.client import creating
 from perf.lag import LoopLag
 from perf.memory import resident_bytes
 from perf.process import run_module
@@ -88,7 +89,7 @@ async def _crowd(folder: Path, debates: int, pace: str) -> dict[str, Any]:
 
 async def _run(app: App, models: Sequence[str]) -> tuple[float, float]:
     """Run a duel on each model, all at once; return when they began and ended (monotonic)."""
-    debates = [await app.create(plan(app, model)) for model in models]
+    debates = [await creating.create(app, plan(app, model)) for model in models]
     begin = time.monotonic()
     await run_all(app, debates, steps=DUEL_STEPS)
     return begin, time.monotonic()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from moot.client import creating
 from perf import raw
 from perf.peer import Peer
 from perf.rig import (
@@ -65,7 +66,7 @@ def against_langgraph(folder: Path, *, repeats: int = 5, debates: int = 100, hom
 async def _seconds(folder: Path, count: int) -> float:
     async with app_in(folder) as app:
         duel = plan(app, sim())
-        debates = [await app.create(duel) for _ in range(count)]
+        debates = [await creating.create(app, duel) for _ in range(count)]
         return await timed(run_all(app, debates, steps=DUEL_STEPS))
 
 

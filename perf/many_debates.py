@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from moot.app import App
+from moot.client import creating
 from moot.core.settings import Settings, read
 from moot.store.postgres.address import read_address
 from moot.store.postgres.connections import connect
@@ -40,7 +41,7 @@ async def fill(database: str | Path, count: int) -> list[ListEntry]:
     try:
         finished = [plan(app, sim(), format=name, settings={"recall_decisions": False}) for name in _FORMATS]
         originals = [(await play(app, each)).debate.id for each in finished]
-        originals.append((await app.create(plan(app, sim()))).id)  # one that is still pending
+        originals.append((await creating.create(app, plan(app, sim()))).id)  # one that is still pending
     finally:
         await app.close()
     return await (_fill_postgres if url.startswith("postgresql:") else _fill_sqlite)(url, originals, count)

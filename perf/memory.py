@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from moot.app import App
+from moot.client import creating
 from moot.core.types import Debate
 from perf.process import run_module
 from perf.rig import DUEL_STEPS, app_in, plan, run, run_all, sim, start_all
@@ -42,12 +43,12 @@ def measure(folder: Path, *, debates: int = 1000) -> list[Row]:
 
 async def _resident(folder: Path, count: int, *, late: bool) -> dict[str, int]:
     async with app_in(folder) as app:
-        await run_all(app, [await app.create(plan(app, sim()))], steps=DUEL_STEPS)  # warm-up
+        await run_all(app, [await creating.create(app, plan(app, sim()))], steps=DUEL_STEPS)  # warm-up
         idle = resident_bytes()
         slow = sim(latency_ms=_SLOW_MS)
         # A different seed for each: equal texts would share memory.
         specs = [sim(seed=1000 + number) if late else slow for number in range(count)]
-        debates = [await app.create(plan(app, spec, judge=slow)) for spec in specs]
+        debates = [await creating.create(app, plan(app, spec, judge=slow)) for spec in specs]
         await start_all(app, debates)
         turns = _TURNS_BEFORE_SCORES if late else 0
         await _wait_for_turns(app, debates, turns)

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Self
 
 from moot.app import App
+from moot.client import creating
 from moot.core.settings import Settings, read
-from moot.core.types import Cursor, Json
+from moot.core.types import Cursor
 from moot.store import Commit
 from moot.store.postgres import PostgresStore
 from moot.store.postgres.connections import Connection, connect, sql
 from moot.store.postgres.writer import json_rows
-from moot.store.rows import TURN_COLUMNS, ending_values, new_id, step_values, turn_row
+from moot.store.rows import ending_values, new_id, step_values, turn_json
 from perf.cluster import NoServer, Server, postgres_server, redis_server
 from perf.durable_steps import rate, row
 from perf.peer import Peer
@@ -156,7 +157,7 @@ class MootOnPostgres:
         return app
 
     async def _seconds(self, count: int) -> float:
-        debates = [await self._app.create(self._plan) for _ in range(count)]
+        debates = [await creating.create(self._app, self._plan) for _ in range(count)]
         return await timed(run_all(self._app, debates, steps=DUEL_STEPS))
 
 
@@ -164,8 +165,8 @@ async def _with_workers(server: Server, workers: int, count: int) -> float:
     url = await server.create_database()
     async with _app_on(url) as app:
         duel = plan(app, sim(), settings={"recall_decisions": False})
-        debates = [await app.create(duel) for _ in range(count)]
-        await app.hand_over(await app.create(duel))  # creates the queue's tables and warms a worker up
+        debates = [await creating.create(app, duel) for _ in range(count)]
+        await app.hand_over(await creating.create(app, duel))  # creates the queue's tables and warms a worker up
         processes = [
             subprocess.Popen(  # noqa: ASYNC220
                 [Path(sys.executable).parent / "moot", "worker", "--db", url],
@@ -265,7 +266,7 @@ def _values(played: Played, debate_id: str) -> list[dict[str, str]]:
         session = {**step_values(commit, now), **ending_values(commit)}
         session |= {"events": 1, "write_id": new_id(now), "followed": False}
         event = {"session_id": debate_id, "n": 1, "type": "TURN", "key": turn.key, "data": "{}"}
-        row: Json = dict(zip(TURN_COLUMNS, turn_row(turn, debate_id), strict=True))
+        row = turn_json(turn, debate_id)
         steps.append(
             {
                 "commits": json_rows([session]),

@@ -92,6 +92,7 @@ def _rows(played: Played, debate_id: str) -> list[Rows]:
             "open_keys": f'["{turn.key}"]',
             "next_round": turn.round,
             "next_actor": turn.seat,
+            "artifacts": 0,
             "total_rounds": turn.round,
             "outcome": None,
             "error": None,

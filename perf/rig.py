@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from moot.app import App
+from moot.client import creating
 from moot.core.script import Script
 from moot.core.settings import Settings, read
 from moot.core.steps import Ask
@@ -110,7 +111,7 @@ class Played:
 
 async def play(app: App, plan: Plan) -> Played:
     """Run one debate. Raises RuntimeError unless it completes and every call succeeds at the first try."""
-    debate = await app.create(plan)
+    debate = await creating.create(app, plan)
     seconds = await timed(_complete(app, debate))
     turns = await app.runtime.store.turns(debate.id)
     waves = drive(plan.format.script(debate), turns)

@@ -24,7 +24,7 @@ def measure(folder: Path, *, repeats: int = 41) -> list[Row]:
             unit="ms",
             reference=median(bare),
             against=f"{median(bare):.3g} ms: python -c pass",
-            goal=Goal(sign="<=", bound=6),
+            goal=Goal(sign="<=", bound=1.3),
             least=1,
             details={"ours_ms": ours, "bare_ms": bare},
         )

@@ -1,10 +1,35 @@
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
+import moot.plugins
 from tests import plugins
 
-pytest_plugins = ("tests.postgres",)
+pytest_plugins = ("tests.clients.environment", "tests.postgres")
 
 plugins.install()  # before anything looks for formats
 
 settings.register_profile("moot", deadline=None)  # a busy machine is no failure
 settings.load_profile("moot")
+
+
+@pytest.fixture
+def plugged_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
+    """Make the packages in a folder available to this process, for one test."""
+
+    folders: list[str] = []
+
+    def add(folder: Path) -> None:
+        folders.append(str(folder))
+        monkeypatch.syspath_prepend(str(folder))
+        moot.plugins.rescan()
+
+    yield add
+    monkeypatch.undo()
+    for name, module in list(sys.modules.items()):
+        if any(str(getattr(module, "__file__", None)).startswith(folder) for folder in folders):
+            del sys.modules[name]
+    moot.plugins.rescan()

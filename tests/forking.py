@@ -110,13 +110,14 @@ class ForkServer:
         cwd: Path | None,
         out: IO[bytes],
         err: IO[bytes] | None = None,
+        given: IO[bytes] | None = None,
     ) -> int:
-        """Start a command whose output goes to `out` and `err`. Returns the descriptor of a pipe that has its pid, and
-        its status when it ends."""
+        """Start a command that reads `given`, and whose output goes to `out` and `err`. Returns the descriptor of a
+        pipe that has its pid, and its status when it ends."""
         told, tells = os.pipe()
         with open(os.devnull) as nothing:
             request = json.dumps({"args": [*args], "env": dict(env), "cwd": str(cwd or Path.cwd())}).encode()
-            fds = [nothing.fileno(), out.fileno(), (err or out).fileno(), tells]
+            fds = [(given or nothing).fileno(), out.fileno(), (err or out).fileno(), tells]
             socket.send_fds(self._ours, [_LENGTH.pack(len(request))], fds)
             self._ours.sendall(request)
         os.close(tells)
@@ -150,10 +151,19 @@ def start_moot(args: Sequence[str], env: Mapping[str, str], cwd: Path | None = N
     return Started(args, _server(env).start(args, env, cwd, own or out), own)
 
 
-def run_moot(args: Sequence[str], env: Mapping[str, str], cwd: Path | None = None, timeout: float = 60) -> Done:
-    """Run a command of moot to its end. Raises subprocess.TimeoutExpired."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        started = Started(args, _server(env).start(args, env, cwd, out, err))
+def run_moot(
+    args: Sequence[str],
+    env: Mapping[str, str],
+    cwd: Path | None = None,
+    timeout: float = 60,
+    input: bytes | None = None,
+) -> Done:
+    """Run a command of moot to its end, with `input` in a file as its standard input. Raises
+    subprocess.TimeoutExpired."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
+        given.write(input or b"")
+        given.seek(0)
+        started = Started(args, _server(env).start(args, env, cwd, out, err, None if input is None else given))
         try:
             return Done(code=started.wait(timeout), out=_all(out), err=_all(err))
         finally:

@@ -15,7 +15,7 @@ from moot.formats import installed
 GOOD: dict[str, dict[str, Any]] = {
     "Score": {"reasoning": "It holds.", "score": 7},
     "Ruling": {"summary": "A was clearer.", "score_a": 7, "score_b": 5, "no_new_substantive_arguments": False},
-    "Ballot": {"reasoning": "The first is clearer.", "score_first": 6, "score_second": 4},
+    "Reading": {"reasoning": "The first is clearer.", "score_first": 6, "score_second": 4},
     "Claims": {"claims": []},
     "Critique": {"assessment": "It holds.", "issues": [], "score": 7, "ready": False},
     "Recollection": {"found": [], "by": "bm25", "note": ""},

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from moot.app import App
+from moot.client import creating
 from moot.core.settings import Settings
 from moot.core.types import Debate
 from moot.request import Request
@@ -72,7 +73,7 @@ async def new_debate(app: App, model: str, format: str = "duel", **settings: Any
         format=format,
         settings={"model_debater": model, "model_judge": model, **settings},
     )
-    return await app.create(app.plan(request))
+    return await creating.create(app, app.plan(request))
 
 
 async def run_to_rest(app: App, debate: Debate) -> Debate:

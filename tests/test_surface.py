@@ -6,11 +6,14 @@ import subprocess
 import sys
 from importlib.metadata import version
 
+import pytest
+
 import moot
+import moot.core.errors
 
 HEAVY = (
     *("pydantic_ai", "openai", "anthropic", "xllamacpp", "httpx2", "genai_prices", "rich", "numpy"),
-    *("fastapi", "uvicorn", "nh3", "markdown_it"),
+    *("fastapi", "uvicorn", "nh3", "markdown_it", "prometheus_client", "shtab"),
 )
 
 
@@ -30,3 +33,36 @@ def test_importing_the_core_loads_no_event_loop():
 
 def test_the_version_is_that_of_the_package():
     assert moot.__version__ == version("moot")
+
+
+def test_importing_moot_loads_nothing():
+    bare = loaded_by("pass")
+    assert {name for name in loaded_by("import moot") - bare if not name.startswith("encodings")} == {"moot"}
+
+
+def test_the_public_names_are_these():
+    assert sorted(moot.__all__) == [
+        *("AsyncDebate", "AsyncMoot", "Debate", "Event", "Match", "Moot", "Plan"),
+        *("__version__", "debate", "debates", "errors", "get", "open", "plan", "search"),
+    ]
+    for name in moot.__all__:
+        assert getattr(moot, name) is not None
+    assert set(moot.__all__) <= set(dir(moot))
+    with pytest.raises(AttributeError, match="no attribute 'debatte'"):
+        _ = moot.debatte  # type: ignore[attr-defined]
+
+
+def test_using_the_library_loads_no_provider_and_no_renderer():
+    assert not loaded_by("import moot; moot.debate; moot.open").intersection(HEAVY)
+
+
+def test_every_error_is_public():
+    own = vars(moot.core.errors).items()
+    assert set(moot.errors.__all__) == {name for name, each in own if isinstance(each, type)} - {"Iterable", "datetime"}
+    assert moot.errors.InputError is moot.core.errors.InputError
+
+
+def test_the_module_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "moot", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"moot {moot.__version__}\n"
+    assert not loaded_by("import moot.__main__").intersection((*HEAVY, "moot.library", "moot.client", "pydantic"))

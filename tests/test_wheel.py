@@ -1,17 +1,23 @@
-"""A built package contains every source file and the dashboard, and works without the embedded models' engine."""
+"""A built package contains every source file, the dashboard and the manual page, and works without the embedded models'
+engine."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
+from collections import defaultdict
 from email.parser import Parser
 from pathlib import Path
 
 import pytest
+
+from moot.cli.manpage import page
 
 pytestmark = pytest.mark.slow
 
@@ -21,10 +27,20 @@ STATIC = "moot/server/static/"
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from the source distribution, as `python -m build` does: what that lacks, the package lacks."""
     folder = tmp_path_factory.mktemp("wheel")
-    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(ROOT))
+    build(ROOT, "build_sdist", folder)
+    (archive,) = folder.glob("moot-*.tar.gz")
+    with tarfile.open(archive) as sources:
+        sources.extractall(folder, filter="data")
+    build(folder / archive.name.removesuffix(".tar.gz"), "build_wheel", folder)
     (made,) = folder.glob("moot-*.whl")
     return made
+
+
+def build(sources: Path, what: str, folder: Path) -> None:
+    program = f"from hatchling import build; build.{what}({str(folder)!r})"
+    subprocess.run([sys.executable, "-c", program], cwd=sources, capture_output=True, timeout=300, check=True)
 
 
 def pip(*arguments: str) -> None:
@@ -36,7 +52,7 @@ def pip(*arguments: str) -> None:
 def test_it_has_every_file_of_the_sources_and_no_other(wheel: Path):
     files = (path for path in (ROOT / "src" / "moot").rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     wanted = {path.relative_to(ROOT / "src").as_posix() for path in files}
-    found = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    found = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("moot/")}
     assert found == wanted
 
 
@@ -44,6 +60,11 @@ def test_it_has_the_dashboard(wheel: Path):
     static = [name.removeprefix(STATIC) for name in zipfile.ZipFile(wheel).namelist() if name.startswith(STATIC)]
     assert "index.html" in static, "run `make web` before the package is built"
     assert {Path(name).suffix for name in static} >= {".html", ".js", ".css", ".svg"}
+
+
+def test_it_has_the_manual_page(wheel: Path):
+    (name,) = [each for each in zipfile.ZipFile(wheel).namelist() if each.endswith(".data/data/share/man/man1/moot.1")]
+    assert zipfile.ZipFile(wheel).read(name).decode() == page()
 
 
 @pytest.fixture(scope="module")
@@ -55,20 +76,17 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def moot(installed: Path, folder: Path, *arguments: str, before: str = "") -> subprocess.CompletedProcess[str]:
     """Run a command of the installed package, after the statements `before`."""
-    return subprocess.run(
-        [sys.executable, "-c", f"{before}\nimport sys; from moot.cli.main import main; sys.exit(main())", *arguments],
-        cwd=folder,
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": str(folder),
-            "PYTHONPATH": str(installed),
-            "OLLAMA_HOST": "127.0.0.1:9",
-        },
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = [sys.executable, "-c", f"{before}\n{RUN}", *arguments]
+    env = environ(installed, folder)
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+
+RUN = "import sys; from moot.cli.main import main; sys.exit(main())"
+
+
+def environ(installed: Path, folder: Path) -> dict[str, str]:
+    own = {"HOME": str(folder), "PYTHONPATH": str(installed), "OLLAMA_HOST": "127.0.0.1:9"}
+    return {"PATH": os.environ["PATH"], **own}
 
 
 def test_a_debate_runs_from_it(installed: Path, tmp_path: Path):
@@ -80,12 +98,33 @@ def test_a_debate_runs_from_it(installed: Path, tmp_path: Path):
     assert "moot record" in done.stdout + done.stderr
 
 
-def test_the_engine_and_pip_come_with_the_extra_alone(wheel: Path):
+def test_without_the_dashboard_serve_says_so(installed: Path, tmp_path: Path):
+    copy = tmp_path / "copy"
+    shutil.copytree(installed / "moot", copy / "moot", ignore=shutil.ignore_patterns("static"))
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN, "serve", "--port", "0", "--db", str(tmp_path / "moot.db")],
+        cwd=tmp_path, env=environ(copy, tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as server:  # fmt: skip
+        try:
+            assert server.stdout is not None
+            assert server.stderr is not None
+            assert "moot listens on" in server.stdout.readline()
+            assert "has no dashboard, so only the API is served" in server.stderr.readline()
+        finally:
+            server.kill()
+
+
+def test_its_extras(wheel: Path):
     name = next(each for each in zipfile.ZipFile(wheel).namelist() if each.endswith(".dist-info/METADATA"))
     needs = Parser().parsestr(zipfile.ZipFile(wheel).read(name).decode()).get_all("Requires-Dist") or []
-    for package in ("xllamacpp", "pip"):
-        (line,) = [each for each in needs if re.match(rf"{package}\b", each)]
-        assert line.endswith("extra == 'local'")
+    extras: dict[str, set[str]] = defaultdict(set)
+    for need in needs:
+        package, _, condition = need.partition(";")
+        extras[condition.partition("==")[2].strip(" '")].add(re.split(r"[^\w-]", package)[0])
+    assert extras["local"] == {"pip", "xllamacpp"}
+    assert not extras[""] & extras["all"], "a lean installation has none of them"
+    assert extras.keys() == {"", "all", "embeddings", "forge", "local", "postgres", "telemetry"}
+    assert extras["all"] == set().union(*(extras[each] for each in extras.keys() - {"", "all"}))
 
 
 LEAN = "import sys; sys.modules['xllamacpp'] = None"  # as if it were not installed

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from moot.core.errors import InputError
 from moot.memory.library import parse as parse_template
-from moot.models.scripted import load as load_script
+from moot.models.providers.scripted import load as load_script
 from moot.request import read_assignments, read_spec
 from moot.yamlfile import MAX_BYTES, MAX_DEPTH, MAX_NUMBER_CHARS, MAX_VALUES, Malformed, parse, read_mapping
 

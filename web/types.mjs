@@ -64,6 +64,5 @@ lines.push('export const ROUTES: { [name in keyof Operations]: readonly [method:
 for (const [path, method, described] of operations)
   lines.push(`  ${described.operationId}: [${JSON.stringify(method.toUpperCase())}, ${JSON.stringify(path)}],`)
 lines.push('}', '')
-const action = api.components.schemas.DebateSummary.properties.actions.items
-lines.push(`export type Action = ${typeOf(action)}`, `export const LABELS: { [action in Action]: string } = ${JSON.stringify(action['x-labels'])}`, '')
+lines.push(`export const LABELS: { [action in Action]: string } = ${JSON.stringify(api.components.schemas.Action['x-labels'])}`, '')
 writeFileSync(target, lines.join('\n'))

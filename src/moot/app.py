@@ -1,61 +1,52 @@
-"""The app: models, memory, store and runtime put together. Every way in (CLI, server, MCP) goes through it."""
+"""The app: models, memory, store and runtime put together. `moot.client` has what can be done with them."""
 
 from __future__ import annotations
 
-import getpass
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import asdict, replace
+from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from moot import __version__, formats
-from moot.backend import Backend, read_location
+from moot.backend import Backend, open_backend
 from moot.casting import Casting
 from moot.config import Config, Origin, user_file
-from moot.core.ceilings import check_asked, missing
-from moot.core.errors import InputError, ModelError, NoSuchDebate, NotWritable, StoreError
+from moot.core.errors import InputError, StoreError
 from moot.core.lifecycle import RULES
-from moot.core.settings import Settings, read
-from moot.core.types import TIERS, Call, Debate, Event, Json, Reply, Tier, Tool, Turn, Usage
+from moot.core.settings import Settings
+from moot.core.types import TIERS, Ability, Debate, Tier, Turn
 from moot.folders import data_dir
-from moot.formats.shared.ledger import ledger_of
-from moot.formats.wording import Wording
+from moot.formats import Format
 from moot.memory.archive import Archive
-from moot.memory.past import PrecedentLookup
-from moot.models.check import Finding, probe
 from moot.models.choice import Choice, is_demonstration
 from moot.models.registry import ModelRegistry
 from moot.models.weights import Progress
 from moot.planning import Plan, plan
-from moot.reasoning.claims import Ledger
-from moot.records.compare import Comparison, compare
-from moot.records.record import Record, record_of
-from moot.request import Request, merged
-from moot.runtime.executors import Executors
-from moot.runtime.executors.ask import REHEARSAL_MODEL
+from moot.request import Request
 from moot.runtime.owner import is_dead
 from moot.runtime.presence import present
-from moot.runtime.rehearsal import missing_words, rehearse
-from moot.runtime.replay import Proof, prove, rerun
 from moot.runtime.retention import retained
 from moot.runtime.runtime import Runtime
-from moot.runtime.spending import call_once, check_budget
 from moot.runtime.threads import in_thread
-from moot.runtime.turns import read_guidance
 from moot.runtime.worker import Worker
 from moot.store import DatabaseStatus
-from moot.store.overview import Overview, Presence
+from moot.store.overview import Overview, Presence, Unserved
 from moot.store.postgres.address import Address
 from moot.store.queue import Queue, Stuck
-from moot.telemetry.exposition import Exposition
-from moot.telemetry.metrics import Metric
-from moot.telemetry.telemetry import Telemetry
+from moot.telemetry import task_context
+from moot.tools.abilities import has, refusal
+from moot.tools.builtin import built_in
+from moot.tools.toolbox import Toolbox
 
-RECALL = "the setting recall_decisions"
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
+
+    from moot.telemetry.exposition import Exposition
+    from moot.telemetry.telemetry import Telemetry
 
 
 class App:
@@ -71,7 +62,7 @@ class App:
         """`origins`: where each setting came from. `progress`: called during the download of weights. `measured`: count
         and log what the app does."""
         self.settings, self.environ = settings, environ
-        self.telemetry = Telemetry.of(settings) if measured or settings.traces else None
+        self.telemetry = _telemetry(settings) if measured or settings.traces else None
         self.config = Config(settings=settings, origins=origins or {})
         self.formats = formats.installed()
         self.models = ModelRegistry(
@@ -79,7 +70,7 @@ class App:
             environ=environ,
             replay=self._recorded,
             progress=progress,
-            pace=lambda: self._backend.pace(),
+            pace=lambda: self._backend.pace,
             observer=self.telemetry,
         )
         self.memory = Archive(
@@ -88,22 +79,38 @@ class App:
             templates=self._own_templates,
             is_demonstration=self.is_demonstration,
             private=settings.private_debates,
+            price=self.models.embedder_price,
+            ceilings=lambda: self.ceilings,
         )
-        self.tools: dict[str, Tool] = {}
+        self.tools = Toolbox(
+            built_in(
+                runners=lambda: self.runners_file,
+                workspaces=lambda: data_dir(settings) / "workspaces",
+                memory=self.memory,
+                servers=settings.tool_servers,
+                environ=environ,
+                asking=_asking,
+            )
+        )
         self.ceilings = settings.ceilings  # set before `runtime` is used, if they are to differ
-        self._casting = Casting(self.config, environ, self.models, lambda: self.ceilings)
+        self.casting = Casting(self.config, environ, self.models, lambda: self.ceilings)
         self._runtime: Runtime | None = None
+        self._opened = False
 
     @cached_property
     def _backend(self) -> Backend:
-        url = self.settings.database_url
-        location = data_dir(self.settings) / "moot.db" if url is None else read_location(url)
-        return Backend(location, wait_seconds=self.settings.database_wait_seconds)
+        url = self.settings.database_url or str(data_dir(self.settings) / "moot.db")
+        return open_backend(url, wait_seconds=self.settings.database_wait_seconds)
 
     @property
     def database(self) -> Path | Address:
         """Where debates are stored. Safe to print: an address shows no password."""
         return self._backend.location
+
+    @property
+    def has_database(self) -> bool:
+        """Whether there is a database, as far as can be told without opening one."""
+        return self._runtime is not None or self.database.exists()
 
     @property
     def runtime(self) -> Runtime:
@@ -121,8 +128,33 @@ class App:
                 observer=self.telemetry,
                 now=self._backend.now,
                 ceilings=self.ceilings,
+                refusal=refusal,
+                is_demonstration=self.is_demonstration,
+                episodes_kept=self.settings.episodes_kept,
             )
         return self._runtime
+
+    @property
+    def runners_file(self) -> Path:
+        """The user's own list of languages that code is run in. It may not exist."""
+        return user_file(self.environ).parent / "runners.yaml"
+
+    async def open(self) -> Runtime:
+        """Open the database, creating it if there is none. Raises InputError, which names it, if it can't be used."""
+        if not self._opened:
+            with self.naming_database():
+                await self.runtime.store.open()
+            self._opened = True
+        return self.runtime
+
+    @contextmanager
+    def naming_database(self) -> Generator[None]:
+        """Raise InputError, which names the database, for one that can't be used."""
+        try:
+            yield
+        except StoreError as error:
+            named = not isinstance(self.database, Path) or str(self.database) in str(error)
+            raise InputError(str(error) if named else f"{self.database}: {error}") from error
 
     @property
     def queue(self) -> Queue | None:
@@ -159,12 +191,14 @@ class App:
         """Delete old debates now and then, while the context lasts, if the settings say so."""
         return retained(self.runtime, self.settings.retention_days)
 
-    def presence(self, worker: Worker) -> AbstractAsyncContextManager[None]:
+    @asynccontextmanager
+    async def presence(self, worker: Worker) -> AsyncGenerator[None]:
         """Keep the worker's presence row while the context lasts."""
-        store, settings, started = self._backend.shared_store, self.settings, time.time()
-        assert store is not None
-        return present(
-            store,
+        workers, settings, started = self._backend.workers, self.settings, time.time()
+        assert workers is not None
+        abilities = await in_thread(lambda: has(self._needed))
+        rows = present(
+            workers,
             lambda: Presence(
                 name=self.runtime.owner,
                 version=__version__,
@@ -172,21 +206,39 @@ class App:
                 debates=self.runtime.driven,
                 room=settings.worker_debates,
                 draining=worker.stopping,
+                abilities=abilities,
             ),
             settings.worker_sweep_seconds,
         )
+        async with rows:
+            yield
+
+    @property
+    def _needed(self) -> list[Ability]:
+        """What debates of the installed formats need."""
+        return [*dict.fromkeys(need for format_ in self.formats.values() for need in format_.needs)]
 
     async def overview(self, seconds: float = 86_400.0) -> Overview:
         """The state of debates, workers and queue; failures of the last `seconds`."""
         store = self.runtime.store
         found = await store.overview(seconds)
         if store.shared:
-            return found
+            return replace(found, unserved=await self._unserved(found))
         gone = [
             Stuck(debate_id=debate.id, status=debate.status, since=debate.updated_at, why="its process is gone")
             for debate in await store.abandoned(is_dead)
         ]
         return replace(found, stranded=gone)
+
+    async def _unserved(self, found: Overview) -> Sequence[Unserved]:
+        """Debates that wait because no live worker has what their formats need."""
+        there = {ability for worker in found.workers for ability in worker.abilities}
+        lacking = {name: each.needs for name, each in self.formats.items() if not there.issuperset(each.needs)}
+        workers = self._backend.workers
+        if not lacking or workers is None:
+            return ()
+        waiting = await workers.waiting(list(lacking))
+        return [replace(each, needs=tuple(sorted({*lacking[each.format]} - there))) for each in waiting]
 
     async def interrupted(self) -> list[Debate]:
         """Debates that should be running, but that no live process drives."""
@@ -198,6 +250,8 @@ class App:
 
     @cached_property
     def _exposition(self) -> Exposition:
+        from moot.telemetry.exposition import Exposition
+
         return Exposition(
             None if self.telemetry is None else self.telemetry.instruments,
             self.overview,
@@ -216,160 +270,13 @@ class App:
 
     def plan(self, request: Request) -> Plan:
         """Check and complete a request. Writes nothing; raises InputError."""
-        return plan(request, self.default_format, self.config, self._casting, self.ceilings)
+        return plan(request, self.default_format, self.config, self.casting, self.ceilings)
 
-    async def check_budget(self, token_id: str) -> None:
-        """See `moot.runtime.spending.check_budget`."""
-        await check_budget(self.runtime.store, self.ceilings, token_id)
-
-    async def call(self, spec: str, call: Call, *, token_id: str) -> Reply:
-        """See `moot.runtime.spending.call_once`."""
-        return await call_once(self.runtime.store, self.models, self.ceilings, spec, call, token_id=token_id)
-
-    def only_of(self, token_id: str) -> str | None:
-        """The token whose debates alone a caller who is no admin may see; None: everyone's."""
-        return token_id if self.settings.private_debates else None
-
-    async def create(
-        self,
-        plan: Plan,
-        *,
-        by: str | None = None,
-        token_id: str = "",
-        debate_id: str | None = None,
-        remedy: str = RECALL,
-    ) -> Debate:
-        """Store a new debate. `by` defaults to this machine's user, `debate_id` to a new id. `remedy` says how the
-        debaters are told of an earlier decision, in the words of the caller's interface. Raises OverBudget if the
-        token's budget is used up."""
-        replayed = [await self._replayed(seat.model) for seat in plan.cast if seat.model.startswith("replay:")]
-        await self.check_budget(token_id)
-        metadata: Json = {"demonstration": True} if any(map(self.is_demonstration, replayed)) else {}
-        lookup = await self._precedent(plan, self.only_of(token_id), demonstration=plan.demonstration or bool(metadata))
-        told = bool(plan.config.get("recall_decisions"))
-        return await self.runtime.create(
-            topic=plan.topic,
-            format=plan.format,
-            config=plan.config,
-            cast=plan.cast,
-            initiated_by=person() if by is None else by,
-            token_id=token_id,
-            debate_id=debate_id,
-            metadata=metadata if lookup is None else metadata | lookup.metadata(tell=told),
-            notes=[] if lookup is None else lookup.notes("" if told else remedy),
-        )
-
-    async def fork(
-        self,
-        debate_id: str,
-        at: str | None,
-        changes: Mapping[str, Any],
-        *,
-        guidance: str | None = None,
-        by: str | None = None,
-        token_id: str = "",
-        fork_id: str | None = None,
-    ) -> Debate:
-        """Branch a debate off at a step. `guidance` reaches the step asked anew and all after it. Raises OverBudget if
-        the token's budget is used up."""
-        await self.check_budget(token_id)
-        check_asked(self.ceilings, changes)
-        words = None if guidance is None else read_guidance(guidance)
-        by = person() if by is None else by
-        parent = await self.runtime.store.get(debate_id)
-        format_ = formats.get(parent.format)
-        settings = read(format_.settings, merged(parent.config, changes))
-        settings = settings.model_copy(update=missing(self.ceilings, dict(settings)))
-        cast, _ = self._casting.cast(format_, settings, self._casting.kept(format_, parent, settings, changes))
-        # The turns taken over stay those of a demonstration model. They were asked with the parent's precedent, so the
-        # fork must have the same.
-        metadata: Json = {"demonstration": True} if self.is_demonstration(parent) else {}
-        metadata |= {name: parent.metadata[name] for name in ("earlier",) if name in parent.metadata}
-        fork = await self.runtime.fork(
-            parent,
-            at=at,
-            format=format_,
-            config=settings.model_dump(mode="json"),
-            cast=cast,
-            initiated_by=by,
-            token_id=token_id,
-            metadata=metadata,
-            debate_id=fork_id,
-        )
-        if words is not None:
-            await self.runtime.guide(fork.id, words, by=by)
-        return fork
-
-    async def events(self, debate_id: str) -> list[Event]:
-        """Every stored event of a debate."""
-        events: list[Event] = []
-        while page := await self.runtime.store.events(debate_id, after=events[-1].seq if events else 0):
-            events += page
-        return events
-
-    async def prove(self, debate_id: str) -> Proof:
-        """Replay a debate and compare the transcripts."""
-        debate, turns = await self._stored(debate_id)
-        events = await self.events(debate_id)
-        return await in_thread(lambda: prove(formats.get(debate.format), debate, turns, events))
-
-    async def audit(self, debate_id: str) -> Json:
-        """Everything stored of a debate, with every message that was sent to a model."""
-        debate, turns = await self._stored(debate_id)
-        events = await self.events(debate_id)
-        return await in_thread(lambda: self._audited(debate, turns, events))
-
-    def _audited(self, debate: Debate, turns: Sequence[Turn], events: Sequence[Event]) -> Json:
-        steps = rerun(formats.get(debate.format), debate, turns).steps
-        return {
-            "debate": {**_debate_json(debate), "demonstration": self.is_demonstration(debate)},
-            "turns": [
-                {**asdict(turn), "messages": [asdict(m) for m in steps[turn.key].messages] if turn.key in steps else []}
-                for turn in turns
-            ],
-            "events": [
-                {"seq": e.seq, "type": e.type, "key": e.key, "data": e.data, "created_at": e.created_at} for e in events
-            ],
-            "trace": self._trace(debate, turns),
-        }
-
-    async def trace(self, debate_id: str) -> Json | None:
-        """The format's own account of a debate so far, or None if the format has none."""
-        debate, turns = await self._stored(debate_id)
-        return await in_thread(lambda: self._trace(debate, turns))
-
-    def _trace(self, debate: Debate, turns: Sequence[Turn]) -> Json | None:
-        account = formats.get(debate.format).trace
-        return None if account is None else account(debate, turns)
-
-    async def compare(self, one: str, two: str) -> Comparison:
-        """Compare two debates step by step."""
-        (a, turns_a), (b, turns_b) = await self._stored(one), await self._stored(two)
-        demonstrations = self.is_demonstration(a), self.is_demonstration(b)
-        return await in_thread(lambda: compare(a, turns_a, b, turns_b, demonstrations=demonstrations))
-
-    async def ledger(self, debate_id: str) -> Ledger | None:
-        """The claims of a debate so far, or None if it keeps no ledger."""
-        debate, turns = await self._stored(debate_id)
-        return await in_thread(lambda: ledger_of(formats.get(debate.format), debate, turns))
-
-    def keeps_ledger(self, debate: Debate) -> bool:
-        """Whether the debate's format can keep a ledger of claims."""
-        format_ = self.formats.get(debate.format)
-        return format_ is not None and format_.keeps_ledger
-
-    async def learn(self, wording: Wording, debate: Debate) -> None:
-        """Update a wording from the stored events of an unfinished debate; a finished one's outcome has all names."""
-        for event in [] if debate.outcome else await self.events(debate.id):
-            wording.hear(event)
-
-    async def record(self, debate_id: str) -> Record:
-        """The decision record. Raises WrongStatus if the debate is not completed."""
-        debate, turns = await self._stored(debate_id)
-        demonstration = self.is_demonstration(debate)
-        return await in_thread(
-            lambda: record_of(debate, turns, formats.wording_of(debate), demonstration=demonstration)
-        )
+    async def check_able(self, format_: Format) -> None:
+        """Raises AbilityMissing if this machine can't do what a format needs. The first time, it tries."""
+        problem = await in_thread(lambda: refusal(format_)) if format_.needs else None
+        if problem is not None:
+            raise problem
 
     def is_demonstration(self, debate: Debate) -> bool:
         """Whether a demonstration model had a part in the verdict."""
@@ -378,52 +285,11 @@ class App:
     def check(self, debate: Debate) -> None:
         """Raises InputError if a model of the debate can't be used now."""
         for spec in {seat.model for seat in debate.cast}:
-            self._casting.check_usable(spec)
-
-    async def doctor(self, specs: Sequence[str]) -> list[Finding]:
-        """Check each model with a short call."""
-        findings: list[Finding] = []
-        for spec in specs:
-            try:
-                self.models.check(spec)
-                findings += await probe(self.models.open(spec), spec)
-            except (InputError, ModelError) as error:
-                findings.append(Finding(ok=False, what=f"model {spec}", fix=str(error)))
-        return findings
-
-    async def check_formats(self) -> list[Finding]:
-        """Check what each format says of itself, and rehearse it with simulated answers."""
-        wrong = {**formats.broken(), **await self.missing_words()}
-        findings = [Finding(ok=False, what=f"the format {name}", fix=problem) for name, problem in wrong.items()]
-        well = ", ".join(name for name in self.formats if name not in wrong)
-        return [*findings, Finding(ok=True, what=f"the formats {well} have all their words")]
-
-    async def missing_words(self) -> dict[str, str]:
-        """Rehearse every usable format; return what went wrong or has no words, by format."""
-        found: dict[str, str] = {}
-        models = {f"model_{tier}": REHEARSAL_MODEL for tier in TIERS}
-        for name, format_ in self.formats.items():
-            plan = self.plan(Request(topic="Is it so?", format=name, settings=models))
-            rehearsals = [await rehearse(format_, plan.debate, Executors(self.models), seed) for seed in range(3)]
-            if problems := dict.fromkeys(each for made in rehearsals for each in missing_words(format_, made)):
-                found[name] = " ".join(problems)
-        return found
-
-    async def check_memory(self) -> list[Finding]:
-        """Check the embedder, if one is configured, and the user's templates."""
-        findings = [Finding(ok=False, what="a template of yours", fix=each) for each in self.memory.library.problems]
-        try:
-            embedder = self.models.embedder() if self.settings.embedder else None
-            if embedder is not None:
-                await embedder(["Yes."])
-                findings.append(Finding(ok=True, what=f"the embedder {embedder.name} answers"))
-        except (InputError, ModelError) as error:
-            findings.append(Finding(ok=False, what=f"the embedder {self.settings.embedder}", fix=str(error)))
-        return findings
+            self.casting.check_usable(spec)
 
     def choose(self, tier: Tier, explicit: str | None = None, format: str | None = None) -> Choice:
         """The model for a tier, and why it is chosen."""
-        return self._casting.choose(tier, explicit, format or self.default_format)
+        return self.casting.choose(tier, explicit, format or self.default_format)
 
     def warm_up(self) -> None:
         """Import what the default models need, in a thread, so that the first call need not wait for it."""
@@ -449,42 +315,18 @@ class App:
         folder = user_file(self.environ).parent / "templates"
         return folder if folder.is_dir() else None
 
-    async def _precedent(self, plan: Plan, token: str | None, *, demonstration: bool) -> PrecedentLookup | None:
-        """Look for an earlier decision on the question; with `token`, among the debates made with it. A failed search
-        does not keep the debate from starting."""
-        if not plan.looks_back:
-            return None
-        try:
-            return await self.memory.past.precedent(plan.topic, demonstration=demonstration, token=token)
-        except NotWritable:
-            raise
-        except StoreError as error:
-            return PrecedentLookup(precedent=None, note=f"Past decisions can't be read. {error}", usage=Usage())
-
-    async def _replayed(self, spec: str) -> Debate:
-        """The debate whose answers a `replay:` model gives."""
-        debate_id = spec.removeprefix("replay:")
-        if not self.database.exists():
-            raise NoSuchDebate(debate_id)
-        return await self.runtime.store.get(await self.runtime.find(debate_id))
-
-    async def _stored(self, debate_id: str) -> tuple[Debate, Sequence[Turn]]:
-        return await self.runtime.store.get(debate_id), await self.runtime.store.turns(debate_id)
-
     async def _recorded(self, debate_id: str) -> Mapping[str, Turn]:
         full_id = await self.runtime.find(debate_id)
         return {turn.key: turn for turn in await self.runtime.store.turns(full_id)}
 
 
-def _debate_json(debate: Debate) -> Json:
-    cast = [{**asdict(seat), "sampling": seat.sampling.given} for seat in debate.cast]
-    outcome = None if debate.outcome is None else debate.outcome.model_dump(mode="json")
-    return {**asdict(debate), "cast": cast, "outcome": outcome}
+def _asking() -> str:
+    """The debate whose step is being executed; empty if none is."""
+    context = task_context.get()
+    return "" if context is None else context.debate_id
 
 
-def person() -> str:
-    """The user of this machine; empty if unknown."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return ""
+def _telemetry(settings: Settings) -> Telemetry:
+    from moot.telemetry.telemetry import Telemetry  # most commands measure nothing
+
+    return Telemetry.of(settings)

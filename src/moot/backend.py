@@ -1,15 +1,16 @@
-"""The database behind an app, SQLite or PostgreSQL, with the store, queue, pace and clock that belong to it."""
+"""The database behind an app, SQLite or PostgreSQL, with the pace, queue and clock that belong to it."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from moot.core.errors import InputError
 from moot.core.pace import InProcessPace, Pace
-from moot.store import DatabaseStatus, Store, postgres, sqlite
+from moot.core.settings import DATABASE_WAIT_SECONDS
+from moot.store import DatabaseStatus, Store, Workers, postgres, sqlite
 from moot.store.postgres import PostgresStore
 from moot.store.postgres.address import Address, is_address, read_address
 from moot.store.postgres.pace import SharedPace
@@ -18,58 +19,95 @@ from moot.store.queue import Queue
 from moot.store.sqlite import SqliteStore
 
 
-def read_location(url: str) -> Path | Address:
-    """Where a database is. Neither kind shows a password when printed. Raises InputError for another scheme."""
+class Backend(Protocol):
+    """What depends on the kind of database. A file is opened, or a server connected to, when `store` is first used."""
+
+    @property
+    def location(self) -> Path | Address:
+        """Safe to print: an address shows no password."""
+        ...
+
+    @property
+    def store(self) -> Store: ...
+
+    @property
+    def pace(self) -> Pace:
+        """Rate limits: shared by all workers of a database, or of this process alone."""
+        ...
+
+    @property
+    def queue(self) -> Queue | None:
+        """How debates are handed to workers; None where the process that starts a debate drives it."""
+        ...
+
+    @property
+    def workers(self) -> Workers | None:
+        """Which workers there are; None where there is no queue."""
+        ...
+
+    @property
+    def now(self) -> Callable[[], float]:
+        """The clock that leases are measured by."""
+        ...
+
+    @property
+    def retries(self) -> int:
+        """How often the store has tried to reach the database again."""
+        ...
+
+    async def status(self) -> DatabaseStatus:
+        """Schema and size of the database, which is neither created nor changed."""
+        ...
+
+
+def open_backend(url: str, *, wait_seconds: float = DATABASE_WAIT_SECONDS) -> Backend:
+    """Return the database at `url`: a path, `sqlite:///PATH`, or the address of a PostgreSQL database.
+
+    `wait_seconds`: how long to wait for a server that is gone. Raises InputError for another scheme.
+    """
     if is_address(url):
-        return read_address(url)
+        return PostgresBackend(read_address(url), wait_seconds=wait_seconds)
     if "://" in url and not url.startswith("sqlite:///"):
         raise InputError(
             f"{url.partition('://')[0]}:// databases can't be used; give a file, --db moot.db, or the address of a "
             "PostgreSQL database, --db postgresql://HOST/NAME."
         )
-    return Path(url.removeprefix("sqlite:///")).expanduser()
+    return SqliteBackend(Path(url.removeprefix("sqlite:///")).expanduser())
 
 
-class Backend:
-    """The parts that depend on the kind of database. Nothing is opened before `store` is used."""
+class SqliteBackend:
+    """One file, on one machine."""
 
-    def __init__(self, location: Path | Address, *, wait_seconds: float) -> None:
-        """`wait_seconds`: how long to wait for a server that is gone."""
-        self.location, self._wait_seconds = location, wait_seconds
+    queue = workers = None
+    now = staticmethod(time.time)
+    retries = 0
 
-    @cached_property
+    def __init__(self, path: Path) -> None:
+        self.location = path
+        self.pace = InProcessPace(time.monotonic)
+        self._store: Store | None = None
+
+    @property
     def store(self) -> Store:
-        if isinstance(self.location, Address):
-            return PostgresStore(self.location.url, retry_seconds=self._wait_seconds)
-        return SqliteStore(self.location)
+        if self._store is None:
+            self._store = SqliteStore(self.location)  # creates the file
+        return self._store
 
-    @property
-    def shared_store(self) -> PostgresStore | None:
-        """The store, if workers share it."""
-        store = self.store if isinstance(self.location, Address) else None  # an SQLite store would create its file
-        return store if isinstance(store, PostgresStore) else None
+    async def status(self) -> DatabaseStatus:
+        return sqlite.database_status(self.location)
 
-    @cached_property
-    def queue(self) -> Queue | None:
-        """How debates are handed to workers; None on SQLite, where the process that starts a debate drives it."""
-        return None if self.shared_store is None else PgQueue(self.shared_store)
 
-    @property
-    def now(self) -> Callable[[], float]:
-        """The clock that leases are measured by."""
-        return time.time if self.shared_store is None else self.shared_store.now
+class PostgresBackend:
+    """A server that any number of processes share."""
 
-    def pace(self) -> Pace:
-        """Rate limits: shared by all workers of a database, or of this process alone."""
-        return InProcessPace(time.monotonic) if self.shared_store is None else SharedPace(self.shared_store)
+    def __init__(self, address: Address, *, wait_seconds: float) -> None:
+        self.location = address
+        self.store = self.workers = store = PostgresStore(address.url, retry_seconds=wait_seconds)
+        self.pace, self.queue, self.now = SharedPace(store), PgQueue(store), store.now
 
     @property
     def retries(self) -> int:
-        """How often the store has tried to reach the database again."""
-        return 0 if self.shared_store is None else self.shared_store.retries
+        return self.store.retries
 
     async def status(self) -> DatabaseStatus:
-        """Schema and size of the database, which is neither created nor changed."""
-        if isinstance(self.location, Address):
-            return await postgres.database_status(self.location.url)
-        return sqlite.database_status(self.location)
+        return await postgres.database_status(self.location.url)

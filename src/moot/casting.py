@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from moot.config import Config
 from moot.core.errors import InputError
 from moot.core.settings import Ceilings, DebateSettings, read
-from moot.core.types import Debate, Sampling, SeatSpec, Tier
-from moot.folders import weights_dir
+from moot.core.types import Debate, Hat, Sampling, SeatSpec, Tier
 from moot.formats import Format, overridden
-from moot.models.choice import Choice, choose, installed_in_ollama, is_small, shortage
+from moot.models.choice import Choice, choose, discovered, is_small
 from moot.models.registry import ModelRegistry
 from moot.models.spec import missing_key
 from moot.runtime.spending import check_price
@@ -32,13 +31,17 @@ class Casting:
     def choose(self, tier: Tier, explicit: str | None, format: str) -> Choice:
         """The model for a tier, and why it is chosen."""
         configured = self._config.model(tier, format)
-        return choose(tier, explicit, self._environ, lambda: self._in_ollama, configured, lambda: self._shortage)
+        return choose(tier, explicit, self._environ, lambda: self._discovered, configured)
 
     def cast(
-        self, format_: Format, settings: DebateSettings, kept: Mapping[str, str] | None = None
+        self,
+        format_: Format,
+        settings: DebateSettings,
+        kept: Mapping[str, str] | None = None,
+        hats: Sequence[Hat] = (),
     ) -> tuple[tuple[SeatSpec, ...], Mapping[str, str]]:
-        """The seats with their models, and why each model was chosen, by spec. `kept`: models that a fork takes over.
-        Raises InputError if a model can't be used."""
+        """The seats with their models, and why each model was chosen, by spec. `kept` and `hats`: models and roles that
+        a fork takes over. Raises InputError if a model can't be used or a role is unknown."""
         parts = overridden(format_.parts(settings), settings.seats)
         explicit: dict[Tier, str | None] = {"judge": settings.model_judge, "debater": settings.model_debater}
         tiers: set[Tier] = {part.tier for part in parts}
@@ -49,7 +52,7 @@ class Casting:
             choice = choices[part.tier]
             spec = part.model or (kept or {}).get(part.id) or choice.spec
             reasons.setdefault(spec, "the spec names it" if part.model else choice.reason)
-            seats.append(part.seated(spec, settings, small=is_small(spec)))
+            seats.append(part.seated(spec, settings, small=is_small(spec), kept=hats))
         for spec, sampling in dict.fromkeys((seat.model, seat.sampling) for seat in seats):
             self._check(spec, settings, sampling)
         return tuple(seats), reasons
@@ -71,7 +74,7 @@ class Casting:
         self._models.check(spec)
         missing = missing_key(spec, self._environ)
         if missing:
-            raise InputError(f"The model {spec} needs a key. Set {missing}, or choose another model with --model.")
+            raise InputError(f"The model {spec} needs a key. Set {missing}, or choose another model.", remedy="model")
 
     def _check(self, spec: str, settings: DebateSettings, sampling: Sampling) -> None:
         self.check_usable(spec)
@@ -83,10 +86,6 @@ class Casting:
                 "Leave max_cost_usd out, or choose a model with a known price."
             )
 
-    @cached_property
-    def _in_ollama(self) -> str | None:
-        return installed_in_ollama(self._environ)
-
     @cached_property  # so that a model that is loaded does not make the next debate choose another
-    def _shortage(self) -> str | None:
-        return shortage(weights_dir(self._config.settings))
+    def _discovered(self) -> Choice:
+        return discovered(self._config.settings, self._environ)

@@ -23,10 +23,11 @@ from moot.core.masking import masked as masked
 from moot.core.settings import Settings, explained, read
 from moot.core.types import Json
 from moot.formats import Format
+from moot.models import providers
 from moot.models.choice import Choice
 from moot.models.embedding import check_embedder
 from moot.models.pace import limits_by_spec
-from moot.models.spec import COMPATIBLE_KEY, PROVIDERS, parse
+from moot.models.spec import COMPATIBLE_KEY, parse, provider_of
 from moot.request import merged
 
 Layer = Literal["default", "user", "project", "environment", "flag"]
@@ -49,13 +50,14 @@ _PROJECT_TEXTS = ("format", "model", *_ROLE_MODELS, "defaults", "presets", "rate
 _NEVER = {
     "trust_projects": "a project can't trust itself",
     "ceilings": "a project can't say what its debates may use at most",
+    "tool_servers": "a project can't say which programs and servers are used",
 }
 _PROJECT_NEVER = ("retention_days",)  # numbers that an untrusted project's file may not set
 _EFFECTS = {
     "private_debates": "change who sees your debates",
     "retention_days": "delete your debates",
     "embedder": "send your past decisions to an embedder of its choice",
-    **dict.fromkeys(("serve_host", "serve_hosts", "serve_tokens"), "let others reach your server"),
+    **dict.fromkeys(("serve_host", "serve_hosts", "serve_origins", "serve_tokens"), "let others reach your server"),
     **dict.fromkeys(("traces", "trace_content"), "send traces elsewhere"),
     **dict.fromkeys(("log_format", "log_level", "metrics_host"), "change how the process is logged and measured"),
 }
@@ -165,8 +167,19 @@ def strays(environ: Mapping[str, str]) -> list[str]:
             rest = [each.removeprefix("MOOT_") for each in known]
             close = difflib.get_close_matches(name.removeprefix("MOOT_"), rest, n=1)
             advice = f" Did you mean MOOT_{close[0]}?" if close else ""
+            default = _default_of_format(name.removeprefix("MOOT_").lower())
+            advice = f" It is a setting of formats: set MOOT_DEFAULTS to '{default}'." if default else advice
             warnings.append(f"The variable {name} is set, but moot has no such setting.{advice}")
     return warnings
+
+
+def _default_of_format(name: str) -> str | None:
+    """How `defaults` sets a setting of formats, also by a name that other documents give it; None for any other."""
+    for format_ in formats.installed().values():
+        ours = format_.settings.other_names.get(name, name)
+        if ours in format_.settings.model_fields:
+            return f"{{{format_.name}: {{{ours}: …}}}}"
+    return None
 
 
 def shown(value: Any) -> Any:
@@ -270,16 +283,13 @@ def _distrust(name: str, effect: str, path: Path, user: Path) -> str:
 def _reaches(text: str) -> bool:
     """Whether the text is a model that has an address, or reads or writes files or other debates."""
     # Most texts are no models at all, and the error that says so takes longer to make than all the rest.
-    if any(part.partition(":")[0].strip().lower() not in PROVIDERS for part in text.split("|")):
+    if any(part.partition(":")[0].strip().lower() not in providers.DOOR for part in text.split("|")):
         return False
     try:
         members = parse(text)
     except InputError:
         return False
-    return any(
-        member.url or member.weights_file or not (member.remote or member.provider in ("local", "sim", "human"))
-        for member in members
-    )
+    return any(member.url or provider_of(member).restricts(member) for member in members)
 
 
 def _read_file(layer: Layer, path: Path) -> _Layer:
@@ -320,10 +330,10 @@ def _checked(given: Json, *, strict: bool | None = None) -> Json:
     try:
         settings = read(Settings, given, strict=strict)
     except UnknownName as unknown:
-        owner = next((name for name, each in formats.installed().items() if unknown.name in _names(each)), None)
-        if owner is None:
+        default = _default_of_format(unknown.name)
+        if default is None:
             raise
-        hint = f"It is a setting of formats: write `defaults: {{{owner}: {{{unknown.name}: …}}}}`."
+        hint = f"It is a setting of formats: write `defaults: {default}`."
         raise UnknownName("setting", unknown.name, (), hint=hint) from None
     values: Json = {name: _plain(getattr(settings, name)) for name in given}
     if "format" in values and values["format"] != formats.AUTO:
@@ -372,10 +382,6 @@ def _check_model(name: str, spec: str | None) -> None:
     if spec is not None:
         with _located(f"Setting {name}"):
             parse(spec)
-
-
-def _names(format_: Format) -> Mapping[str, Any]:
-    return format_.settings.model_fields
 
 
 def _plain(value: Any) -> Any:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from moot.app import App
+from moot.core.amounts import count, money
 from moot.core.types import Debate, Models, Usage, record
 from moot.formats import Format
 from moot.planning import Plan
@@ -26,6 +27,14 @@ class Estimate:
     cut_by_tokens: bool  # at full length it would write more than its limit
     counted_in_part: bool  # it has more calls than are counted
 
+    @property
+    def words(self) -> str:
+        """How large the debate is, in one sentence."""
+        calls = f"{count(self.calls, 'call')}{' and more' if self.counted_in_part else ''}"
+        return (
+            f"At full length: {calls}, {count(self.usage.tokens_out, 'token')} written, {money(self.usage.cost_usd)}."
+        )
+
 
 async def estimated(app: App, plan: Plan) -> Estimate:
     longest = await _longest(app.models, plan.format, plan.debate)
@@ -41,6 +50,12 @@ async def estimated(app: App, plan: Plan) -> Estimate:
         cut_by_tokens=usage.tokens_out > most,
         counted_in_part=longest.cut,
     )
+
+
+async def steps_of(app: App, debate: Debate) -> int | None:
+    """How many steps a debate has at full length; None if its format is not installed."""
+    format_ = app.formats.get(debate.format)
+    return None if format_ is None else (await _longest(app.models, format_, debate)).steps
 
 
 async def still_to_use(app: App, debates: Sequence[Debate]) -> Usage:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from moot import formats
 from moot.casting import Casting
 from moot.config import Config
+from moot.core.amounts import listed
 from moot.core.ceilings import check_asked, missing
 from moot.core.settings import Ceilings, DebateSettings, read
 from moot.core.types import Debate, Json, SeatSpec
@@ -27,11 +28,24 @@ class Plan:
     cast: tuple[SeatSpec, ...]
     reasons: Mapping[str, str]  # why each model was chosen, by spec
     notes: tuple[str, ...] = ()  # what moot has chosen by itself, and why
+    private: bool = False  # only its token, and `admin`, will see it
     looks_back: bool = True  # False: an earlier decision is not even looked for
+    metadata: Json = field(default_factory=dict[str, Any])  # what the way in keeps with the debate
 
     @property
     def demonstration(self) -> bool:
         return any(is_demonstration(seat.model) for seat in self.cast)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Sentences that say which model was chosen for which seats, and why."""
+        made: list[str] = []
+        for spec, reason in self.reasons.items():
+            seats = [seat.name for seat in self.cast if seat.model == spec]
+            if seats:
+                whom = "everyone" if len(seats) == len(self.cast) else listed(seats)
+                made.append(f"Model for {whom}: {spec}, because {reason}.")
+        return tuple(made)
 
     @property
     def debate(self) -> Debate:
@@ -70,6 +84,7 @@ def plan(request: Request, default_format: str, config: Config, casting: Casting
         cast=cast,
         reasons=reasons,
         notes=tuple(notes),
+        private=request.private,
         looks_back=settings.recall_decisions or "recall_decisions" not in settings.model_fields_set,
     )
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from moot import formats
 from moot.core.errors import InputError, UnknownName
-from moot.core.settings import MAX_TOPIC_CHARS
+from moot.core.settings import MAX_TOPIC_CHARS, DebateSettings
 from moot.core.types import Json
 from moot.formats.auto import Pick, pick
 from moot.formats.format import EFFORTS, Effort
@@ -23,16 +23,20 @@ class Request:
     format: str | None = None  # None: the default
     settings: Json = field(default_factory=dict[str, Any])
     effort: Effort | None = None  # None: what the format does by itself
+    private: bool = False  # only its token, and `admin`, see the debate
 
 
 def read_spec(path: Path) -> Request:
-    """Read a YAML file with `topic`, `format` and, beside them, settings of the format."""
+    """Read a YAML file with `topic`, `format`, `effort`, `private` and, beside them, settings of the format."""
     given = read_mapping(path, "spec", "`topic:` and settings")
     topic, format_, effort = (given.pop(name, None) for name in ("topic", "format", "effort"))
     for name, value in (("topic", topic), ("format", format_), ("effort", effort)):
         if value is not None and not isinstance(value, str):
             raise InputError(f"In the spec {path}, `{name}` must be text, not {kind(value)}.")
-    return Request(topic=topic or "", format=format_, settings=given, effort=read_effort(effort))
+    private = given.pop("private", False)
+    if not isinstance(private, bool):
+        raise InputError(f"In the spec {path}, `private` must be true or false, not {kind(private)}.")
+    return Request(topic=topic or "", format=format_, settings=given, effort=read_effort(effort), private=private)
 
 
 def format_for(request: Request, default: str) -> Pick:
@@ -40,13 +44,21 @@ def format_for(request: Request, default: str) -> Pick:
     what suits the question, among those that have them."""
     if request.format and request.format != formats.AUTO:
         return Pick(format=request.format, reason="it was asked for")
-    known = {name: each.settings.model_fields.keys() for name, each in formats.installed().items()}
-    among = [name for name, fields in known.items() if request.settings.keys() <= fields]
+    known = {name: _names(each.settings) for name, each in formats.installed().items()}
+    given = [name for name in request.settings if any(name in names for names in known.values())]
+    among = [name for name, names in known.items() if names.issuperset(given)]
     if request.format is None and default in among:
         return Pick(format=default, reason="the configuration names it")
-    if not among and all(any(name in fields for fields in known.values()) for name in request.settings):
-        raise InputError(f"No format takes {' and '.join(request.settings)} together. Leave one of them out.")
+    if not among:
+        apart = [name for name in given if not all(name in names for names in known.values())]
+        raise InputError(f"No format takes {' and '.join(apart)} together. Leave one of them out.")
     return pick(request.topic, formats.installed(), among)
+
+
+def _names(settings: type[DebateSettings]) -> set[str]:
+    """The names of settings, and those by which other documents call them."""
+    names = set(settings.model_fields)
+    return names.union(other for other, ours in settings.other_names.items() if ours in names)
 
 
 def read_effort(text: str | None) -> Effort | None:
@@ -85,7 +97,9 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> Json:
     return result
 
 
-def read_topic(text: str) -> str:
+def read_topic(text: object) -> str:
+    if not isinstance(text, str):
+        raise InputError(f"The question must be text; it is {kind(text)}.")
     topic = clean(text).strip()
     if not topic:
         raise InputError('The question is empty. Ask one, such as: "Should we use Redis or PostgreSQL for caching?"')

@@ -60,11 +60,13 @@ class Result:
 class Terminal:
     """A process in a terminal of its own."""
 
-    def __init__(self, args: list[str], env: dict[str, str], cwd: Path, *, columns: int, rows: int) -> None:
+    def __init__(
+        self, args: list[str], env: dict[str, str], cwd: Path, *, columns: int, rows: int, program: str = MOOT
+    ) -> None:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process = subprocess.Popen(
-            [MOOT, *args],
+            [program, *args],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -136,20 +138,9 @@ class Moot:
         self._terminals: list[Terminal] = []
 
     def __call__(self, *args: str, input: str | bytes | None = None, **env: str) -> Result:
-        if input is None:
-            forked = run_moot(args, self.env | env, self.folder, DEADLINE)
-            return Result(code=forked.code, out=forked.out.decode("utf-8", "replace"), err=forked.err.decode())
         given = input.encode() if isinstance(input, str) else input
-        done = subprocess.run(
-            [MOOT, *args],
-            input=given,
-            stdin=subprocess.DEVNULL if given is None else None,
-            capture_output=True,
-            env=self.env | env,
-            cwd=self.folder,
-            timeout=DEADLINE,
-        )
-        return Result(code=done.returncode, out=done.stdout.decode("utf-8", "replace"), err=done.stderr.decode())
+        forked = run_moot(args, self.env | env, self.folder, DEADLINE, given)
+        return Result(code=forked.code, out=forked.out.decode("utf-8", "replace"), err=forked.err.decode())
 
     def next_version(self, *args: str) -> Result:
         """Run a later moot, which has one migration more."""
@@ -173,8 +164,8 @@ class Moot:
         self._started.append(process)
         return process
 
-    def terminal(self, *args: str, columns: int = 100, rows: int = 30, **env: str) -> Terminal:
-        terminal = Terminal(list(args), self.env | env, self.folder, columns=columns, rows=rows)
+    def terminal(self, *args: str, columns: int = 100, rows: int = 30, program: str = MOOT, **env: str) -> Terminal:
+        terminal = Terminal(list(args), self.env | env, self.folder, columns=columns, rows=rows, program=program)
         self._terminals.append(terminal)
         return terminal
 

@@ -11,12 +11,20 @@ pytestmark = pytest.mark.slow
 
 CASES = {
     "unknown command": (["lst"], ["no command 'lst'", "moot list"]),
-    "unknown command, nothing near": (["frobnicate"], ["no command 'frobnicate'", "debate, list"]),
+    "unknown command, nothing near": (["frobnicate"], ["no command 'frobnicate'", "debate, forge, list"]),
     "unknown flag": (["debate", "A b", "--fromat", "duel"], ["no flag '--fromat'", "--format"]),
     "missing id": (["show"], ["Missing: ID"]),
     "unquoted question": (["debate", "Redis", "or", "what"], ["quotes"]),
     "unknown format": (["debate", "A b", "--format", "clasic"], ["no format 'clasic'", "'classic'"]),
+    "a model that is empty": (["debate", "A b", "--judge-model", " "], ["--judge-model is empty", "leave it out"]),
     "unknown setting": (["debate", "A b", "--set", "max_roundz=3"], ["no setting 'max_roundz'", "'max_rounds'"]),
+    "unknown setting beside a known one": (["debate", "A b", "--turns", "2", "--set", "frob=3"], ["no setting 'frob'"]),
+    "a format's other name": (["debate", "A b", "--set", "token_budget=9"], ["Call it 'token_budget_per_round' here."]),
+    "settings of two formats": (
+        ["debate", "A b", "--turns", "2", "--perspectives", "3"],
+        ["No format takes turns and perspectives together."],
+    ),
+    "a flag that is no number": (["debate", "A b", "--set", "max_rounds=true"], ["max_rounds must be a whole number"]),
     "unknown nested setting": (["debate", "A b", "--set", "seats.a.modle=x"], ["modle", "model"]),
     "unknown seat": (["debate", "A b", "--set", "seats.z.model=sim:?seed=1"], ["no seat 'z'"]),
     "not an assignment": (["debate", "A b", "--set", "max_rounds"], ["name=value", "max_rounds"]),

@@ -136,7 +136,7 @@ def test_perspectives_are_called_by_their_names_before_the_end(moot):
         },
         "1/argue/*": "Words of {seat}.",
         "1/claims-argue/*": {"claims": [item("Claim of {seat}.")]},
-        "1/rebut/p1": {"fail": "unavailable"},
+        "1/evaluate/*": {"fail": "unavailable"},
     }
     moot("Redis?", "--format", "panel", "--model", moot.script(answers), "--set", "claims=true")
     out = moot("claims", moot.ids[0]).out

@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from moot.cli.listing import listed
+from moot.core.errors import DamagedDebate
 from moot.mcp.service import _item
 from moot.server import views
 from tests.running import an_app, answers_file, new_debate, run_to_rest
 
 
+@pytest.mark.parametrize("value", ["{damaged", "7"])
 @pytest.mark.parametrize("column", ["config", "cast", "outcome", "metadata"])
-def test_a_damaged_row_spoils_one_line(tmp_path: Path, column: str):
+def test_a_damaged_row_spoils_one_line(tmp_path: Path, column: str, value: str):
     async def main():
         async with an_app(tmp_path) as app:
             made = [
@@ -24,7 +26,7 @@ def test_a_damaged_row_spoils_one_line(tmp_path: Path, column: str):
                 for _ in range(3)
             ]
             with closing(sqlite3.connect(app.settings.database_url or "")) as database:
-                database.execute(f"update debate_sessions set {column} = '{{damaged' where id = ?", (made[1].id,))
+                database.execute(f"update debate_sessions set {column} = ? where id = ?", (value, made[1].id))
                 database.commit()
             page = await app.runtime.store.page(limit=10)
             by_id = {debate.id: debate for debate in page.debates}
@@ -37,5 +39,31 @@ def test_a_damaged_row_spoils_one_line(tmp_path: Path, column: str):
             assert sum("can't be read" in summary for summary in summaries) == 1
             items = [_item(debate).model_dump_json() for debate in page.debates]
             assert sum("can't be read" in item for item in items) == 1
+            with pytest.raises(DamagedDebate, match=f"{made[1].short} can't be read: {column} in the database"):
+                await app.runtime.store.get(made[1].id)
+            remembered = await app.runtime.store.unremembered("", 10)
+            assert made[1].id not in {debate.id for debate in remembered}
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("damage", "command", "said"),
+    [
+        ("update debate_turns set data = '{x'", "show", "can't be read: the turn "),
+        ("update debate_turns set metadata = '7'", "audit", "can't be read: the turn "),
+        ("update debate_turns set data = '{\"a\": 1}' where data is not null", "replay", "it was changed, or made by"),
+        ("update debate_events set data = '[]'", "show", "can't be read: the event 1 in the database is damaged"),
+        ("update debate_sessions set config = '{\"a\": 1}'", "audit", "it was changed, or made by"),
+        ("update debate_sessions set outcome = '{x'", "record", "can't be read: outcome in the database is damaged"),
+    ],
+)
+def test_what_can_not_be_read_is_said_without_the_words_of_a_library(moot, damage: str, command: str, said: str):
+    moot("Is it so?", "--rounds", "1", "--model", moot.script())
+    moot.sql(damage)
+    result = moot(command, moot.ids[0])
+    assert result.code == 1
+    assert said in result.err
+    assert "Unexpected" not in result.err
+    assert moot("search", "so").code == 0
+    assert moot("list").code == 0

@@ -140,6 +140,7 @@ def test_a_checkpoint_that_timed_out_says_so(moot):
     terminal.until("1/checkpoint/you timed out: nobody answered within 1 second.")
     assert terminal.end() == 3
     assert "timed out: nobody answered" in moot("show", moot.ids[0]).out
+    assert "1/checkpoint/you  timed out, but can still be answered" in moot("gates").out
 
 
 def test_guidance_at_the_terminal_reaches_the_next_round(moot):

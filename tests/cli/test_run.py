@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from tests.cli.conftest import MOOT
+
 CODES = {"completed": 0, "failed": 1, "stopped": 3, "canceled": 4}
 FAILING = {"2/speak/a": {"fail": "unavailable", "message": "The server is gone; start it."}}
 
@@ -28,11 +30,33 @@ def test_flags_may_come_before_the_question(moot):
     assert len(moot.ids) == 2
 
 
-def test_a_question_from_standard_input(moot):
-    result = moot("debate", "-", "--rounds", "1", "--model", "sim:", input="Is this\nfrom a pipe?\n")
-    assert result.code == 0
-    assert "Is this\nfrom a pipe?" in result.out.replace("  ", "")
-    assert moot.sql("select topic from debate_sessions") == [("Is this\nfrom a pipe?",)]
+@pytest.mark.parametrize("args", [["debate", "-"], ["debate"], ["--plain"], []])
+def test_a_question_from_standard_input(moot, args):
+    environ = {"MOOT_MODEL": "sim:?tokens=5", "MOOT_DEFAULTS": "{classic: {max_rounds: 1}}"}
+    result = moot(*args, input="Is this\nfrom a file?\n", **environ)
+    assert result.code == 0, result.err
+    assert "Is this\nfrom a file?" in result.out.replace("  ", "")
+    assert moot.sql("select topic from debate_sessions") == [("Is this\nfrom a file?",)]
+
+
+def test_a_question_from_a_pipe(moot):
+    command = f"echo 'Is it piped?' | {MOOT} --rounds 1 --model sim:?tokens=5"
+    done = subprocess.run(["sh", "-c", command], env=moot.env, cwd=moot.folder, timeout=60, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert moot.sql("select topic from debate_sessions") == [("Is it piped?",)]
+
+
+def test_nothing_in_a_pipe_is_no_question(moot):
+    result = moot(input="")
+    assert result.code == 2
+    assert "The question is empty." in result.err
+    assert not moot.db.exists()
+
+
+def test_a_pipe_is_not_read_when_there_is_a_question(moot):
+    result = moot("Is it so?", "--rounds", "1", "--model", "sim:?tokens=5", input="Is it something else?")
+    assert result.code == 0, result.err
+    assert moot.sql("select topic from debate_sessions") == [("Is it so?",)]
 
 
 def test_a_file_with_flags_over_it(moot):
@@ -265,7 +289,7 @@ def broken(moot, code, *args, **env):
 
 
 def test_an_unexpected_error_is_one_line(moot):
-    code = "import moot.cli.browse as browse; browse.find_debate = 1"
+    code = "import moot.cli.browse as browse; browse.open_client = 1"
     quiet = broken(moot, code, "show", "abc")
     assert quiet.returncode == 1
     assert quiet.stderr.count("\n") == 1

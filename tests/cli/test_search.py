@@ -131,7 +131,7 @@ class TestTemplates:
         (folder / "bad.md").write_text("nothing")
         listed = moot("templates", MOOT_TEMPLATES_DIR="mine")
         assert re.search(r"^two-envelopes +yours +Compare what is in both\.$", listed.out, re.MULTILINE)
-        assert "FollowResult out: The template mine/bad.md has no front matter." in listed.err
+        assert "Left out: The template mine/bad.md has no front matter." in listed.err
         one = moot("templates", "two-envelopes", MOOT_TEMPLATES_DIR="mine")
         assert "Open one. Then think." in one.out
         assert "Your own: mine/two.md" in one.err

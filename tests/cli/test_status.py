@@ -113,7 +113,8 @@ def test_workers_jobs_and_limits_on_postgresql(database_url, tmp_path):
         text = crew.run("status")
         assert text.returncode == 0
         assert re.search(
-            rf"workers   1 alive\n          \S+:{worker.pid}: 0 of 100 debates, seen just now", text.stdout
+            rf"workers   1 alive\n          \S+:{worker.pid}: 0 of 100 debates, (can run code, )?seen just now",
+            text.stdout,
         )
         assert "sim: 600 requests a minute; no call waits" in text.stdout
 

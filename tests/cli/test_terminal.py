@@ -29,10 +29,32 @@ def test_each_participant_has_a_colour_and_thoughts_are_dim(moot):
     assert "The judge scores, turn 1: Ada (Yes), 6 of 10" in terminal.text
 
 
-def test_no_color_is_respected(moot):
-    terminal = moot.terminal("Is it so?", "--rounds", "1", "--model", moot.script(), NO_COLOR="1")
+@pytest.mark.parametrize("how", [{"NO_COLOR": "1"}, {"CLICOLOR": "0"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}])
+def test_no_color_is_respected(finished, how):
+    moot, _ = finished
+    terminal = moot.terminal("show", moot.ids[0], **how)
     assert terminal.end() == 0
     assert not re.search(r"\x1b\[(\d+;)*3\d", terminal.raw)
+    assert "│ a speaks at 1/speak/a." in terminal.text, "the view stays"
+
+
+FORCED = ({"FORCE_COLOR": "1"}, {"FORCE_COLOR": "1", "TERM": "dumb"}, {"CLICOLOR_FORCE": "1", "CLICOLOR": "0"})
+
+
+@pytest.mark.parametrize("how", FORCED)
+def test_colours_in_a_pipe(finished, how):
+    moot, _ = finished
+    shown, listed = (moot(*command, **how).out for command in (("show", moot.ids[0]), ("list",)))
+    assert re.search(r"\x1b\[1;3\dmDebater A", shown)
+    assert "\x1b[1m" in listed
+    assert "\x1b" not in moot("show", moot.ids[0], "--plain", **how).out
+    assert "\x1b" not in moot("list", NO_COLOR="1", **how).out
+
+
+@pytest.mark.parametrize("how", [{}, {"FORCE_COLOR": "0"}, {"FORCE_COLOR": ""}, {"CLICOLOR": "1"}])
+def test_no_colours_in_a_pipe_by_default(finished, how):
+    moot, _ = finished
+    assert "\x1b" not in moot("show", moot.ids[0], **how).out
 
 
 @pytest.mark.parametrize("how", [{"TERM": "dumb"}, {}])

@@ -136,6 +136,11 @@ def deep(lines: list[str]) -> list[str]:
     return [*lines[:at], "[" * 100_000 + "\n", *lines[at:]]
 
 
+def nested(lines: list[str]) -> list[str]:
+    at = start_of(lines, "turn")
+    return [*lines[:at], '{"turn": {"key": [[], []]}}\n', *lines[at:]]
+
+
 def huge(lines: list[str]) -> list[str]:
     at = start_of(lines, "turn")
     return [*lines[:at], '{"turn": "' + "x" * (transfer.MAX_LINE + 10) + '"}\n', *lines[at:]]
@@ -148,6 +153,7 @@ def huge(lines: list[str]) -> list[str]:
         (another_word, 1, "its hash differs"),
         (garbage_inside, 1, "can't be read"),
         (deep, 1, "can't be read"),
+        (nested, 1, "can't be read"),
         (huge, 1, "is longer than 16 MB"),
         (cut_in_a_line, 1, "the file ends too early"),
         (lambda lines: lines[:-1], 2, "the file ends too early"),

@@ -94,6 +94,10 @@ class TestFiles:
 WRONG: dict[str, tuple[Any, list[str]]] = {
     "unknown": ({"concurency": 3}, ["no setting 'concurency'", "'concurrency'"]),
     "nothing near": ({"topic": "What?"}, ["no setting 'topic'", "Known: ", "format"]),
+    "of a format, by another name": (
+        {"total_timeout_seconds": 3},
+        ["no setting 'total_timeout_seconds'", "defaults: {classic: {max_runtime_seconds: …}}"],
+    ),
     "of a format": ({"max_rounds": 3}, ["no setting 'max_rounds'", "defaults: {classic: {max_rounds: …}}"]),
     "wrong type": ({"concurrency": "many"}, ["concurrency must be a whole number from 1 to 1000; it is 'many'"]),
     "quoted number": ({"concurrency": "3"}, ["concurrency must be a whole number from 1 to 1000; it is '3'"]),

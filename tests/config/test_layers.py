@@ -134,6 +134,8 @@ def test_variables_that_are_no_settings() -> None:
     assert "Did you mean MOOT_CONCURRENCY?" in near
     assert "MOOT_ZZZ" in far
     assert "mean" not in far
+    (of_formats,) = strays({"MOOT_MAX_ROUNDS": "3"})
+    assert "set MOOT_DEFAULTS to '{classic: {max_rounds: …}}'" in of_formats
 
 
 @pytest.mark.parametrize(

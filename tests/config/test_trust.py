@@ -63,6 +63,12 @@ class TestTrust:
         assert "can't trust itself" in place.refused(project=said)
         assert "can't trust itself" in place.refused(user=said, project=said)
 
+    def test_a_project_names_no_tool_servers_even_when_it_is_trusted(self, place):
+        servers = {"tool_servers": {"mine": {"command": ["./server"], "tools": ["look"]}}}
+        for user in (None, {"trust_projects": [str(place.folder)]}):
+            assert "can't say which programs and servers are used" in place.refused(user, servers)
+        assert place.load(servers, {}).settings.tool_servers["mine"].command == ["./server"]
+
     def test_a_project_sets_no_ceilings_even_when_it_is_trusted(self, place):
         raised, trusted = {"ceilings": {"day_usd": 1000}}, {"trust_projects": [str(place.folder)]}
         for user in (None, trusted):
@@ -99,6 +105,7 @@ class TestTrust:
         assert set(Settings.model_fields) - {*values, *numbers} == {
             "ceilings",
             "chat_on_disconnect",
+            "chat_tools",
             "database_url",
             "data_dir",
             "embedder",
@@ -110,8 +117,10 @@ class TestTrust:
             "retention_days",
             "serve_host",
             "serve_hosts",
+            "serve_origins",
             "serve_tokens",
             "templates_dir",
+            "tool_servers",
             "trace_content",
             "traces",
             "trust_projects",

@@ -42,15 +42,36 @@ def plain(message: str) -> None:
     assert "\n" not in message
 
 
+def texts(value: Any) -> set[str]:
+    """Every text in a value, names of mappings included."""
+    if isinstance(value, dict):
+        return set(value).union(*(texts(inner) for inner in value.values()))
+    if isinstance(value, list):
+        return set().union(*(texts(inner) for inner in value))
+    return {value} if isinstance(value, str) else set()
+
+
 @pytest.mark.parametrize(("model", "name"), FIELDS, ids=lambda each: each if isinstance(each, str) else each.__name__)
 @settings(max_examples=25)
 @given(value=values)
 def test_whatever_a_setting_is_set_to_the_refusal_is_plain(model: type[BaseModel], name: str, value: Any) -> None:
     for strict in (None, True):
         try:
-            read(model, {name: value}, strict=strict)
+            made = getattr(read(model, {name: value}, strict=strict), name)
+            assert not isinstance(value, bool) or type(made) not in (int, float), "true and false are no numbers"
         except InputError as refused:
-            plain(str(refused).replace(repr(value), ""))
+            message = str(refused)
+            for text in sorted(texts(value), key=len, reverse=True):  # a user's own words are not moot's
+                message = message.replace(repr(text), "''")
+            plain(message)
+
+
+def test_a_wrong_name_in_a_mapping_is_called_by_its_name() -> None:
+    with pytest.raises(InputError) as refused:
+        read(Settings, {"tool_servers": {"my server": {"command": ["x"]}}})
+    assert str(refused.value) == (
+        "Setting tool_servers: the name 'my server' may contain only A-Z, a-z, 0-9, _, . or -."
+    )
 
 
 @pytest.mark.parametrize("shape", [shape for shape, _, _ in SCORES], ids=lambda shape: shape.__name__)
@@ -71,6 +92,8 @@ class Small(BaseModel, extra="forbid"):
     depth: Literal["full", "quick"] = "full"
     either: Literal["auto"] | int = "auto"
     many: list[str] = Field(default_factory=list, max_length=2)
+    numbers: tuple[int, ...] = ()
+    seed: int = Field(0, ge=0, lt=100)
     on: bool = False
     in_it: dict[str, Inner] = Field(default_factory=dict)
     own: int = 0
@@ -92,6 +115,12 @@ class Inner(BaseModel, extra="forbid"):
     [
         ({"count": "abc"}, "Setting count must be a whole number from 1 to 1000; it is 'abc'."),
         ({"count": 7.5}, "Setting count must be a whole number from 1 to 1000; it is 7.5."),
+        ({"count": True}, "Setting count must be a whole number from 1 to 1000; it is true."),
+        ({"share": True}, "Setting share must be a number above 0 and up to 1; it is true."),
+        ({"in_it": {"a": {"tokens": True}}}, "Setting in_it.a.tokens must be a whole number, 1 or more; it is true."),
+        ({"numbers": [1, True]}, "Setting numbers.1 must be a whole number; it is true."),
+        ({"seed": -1}, "Setting seed must be a whole number, 0 or more and below 100; it is -1."),
+        ({"in_it": {"a": {"x": 1}}}, "There is no setting 'x' in in_it.a. Known: tokens."),
         ({"share": 0}, "Setting share must be a number above 0 and up to 1; it is 0."),
         ({"least": 0}, "Setting least must be a whole number, 1 or more; it is 0."),
         ({"name": ""}, "Setting name must not be empty; it is ''."),

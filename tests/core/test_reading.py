@@ -18,7 +18,7 @@ from moot.formats.crucible.shapes import Critique
 from moot.formats.duel.rules import Score
 from moot.formats.duel.verdict import choice_between, record_for
 from moot.formats.panel.shapes import Analysis
-from moot.formats.shared.jury import Ballot
+from moot.formats.shared.jury import Reading
 from moot.models.shape import NotInShape, read_answer
 
 NO_NUMBERS: list[Any] = [True, False, "7", "seven", "", None, [7], float("nan"), float("inf")]
@@ -28,7 +28,7 @@ OPINION: dict[str, Any] = {"position": "P.", "answer": "A.", "reasons": ["R."], 
 SCORES: list[tuple[type[Answer], dict[str, Any], str]] = [
     (Ruling, {"summary": "S.", "score_a": 7, "score_b": 5, "no_new_substantive_arguments": False}, "score_a"),
     (Score, {"reasoning": "R.", "score": 7}, "score"),
-    (Ballot, {"reasoning": "R.", "score_first": 7, "score_second": 5}, "score_second"),
+    (Reading, {"reasoning": "R.", "score_first": 7, "score_second": 5}, "score_second"),
     (Opinion, OPINION, "confidence"),
     (Critique, {"assessment": "A.", "issues": [], "score": 7, "ready": False}, "score"),
     (

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from moot.core.script import Step
+from moot.core.steps import Use
+from tests.formats.forge.tools import used
 
 TOPIC = "Should we use Redis or PostgreSQL for caching?"
 
@@ -21,6 +23,8 @@ class Example:
     people: Mapping[str, Any] = field(default_factory=dict)  # what is answered at gates
 
     def answer(self, step: Step) -> Any:
+        if isinstance(step, Use):
+            return used(step)
         return filled(fitting({**self.people, **MEMORY, **self.answers}, step.key), step)
 
 
@@ -209,11 +213,46 @@ INTERVIEW = Example(
     people={"*/confirm/*": {"choice": "approve", "text": ""}},
 )
 
+LARGER = "def pick(a, b):\n    return max(a, b)  # by {seat} at {key}\n"
+FIRST = "def pick(a, b):\n    return a  # by {seat} at {key}\n"
+PICKS = [{"call": [f"pick({n}, 2)"], "expected": str(max(n, 2))} for n in (1, 2, 3)]
+TOLD = {"root_cause": "Cause, says {seat}.", "went_wrong": "Wrong, says {seat}.", "change_next": "Change of {seat}."}
+FORGE = Example(
+    settings={"attempts": 1, "red_rounds": 1, "clarify": "judge", "planning": "cpde"},
+    answers={
+        "*/clarify/*": {
+            "confidence": 0.5,
+            "complexity": "simple",
+            "ambiguity": 0.2,
+            "questions": [{"question": "Which, asks {seat}?", "category": "requirements", "priority": "high"}],
+        },
+        "*/readings/*": {"answers": [{"number": 1, "answer": "The larger, says {seat}.", "stated": False}]},
+        "*/plan/*": {"interface": "pick(a, b), says {seat}", "approaches": ["Plainly, says {seat}.", "By a sort."]},
+        "*/write/e1": {"code": FIRST, "cases": [PICKS[0]]},
+        "*/write/*": {"code": LARGER, "cases": [PICKS[0]]},
+        "*/tests/*": {"cases": PICKS},
+        "*/repair/*": {**TOLD, "confidence": 0.8, "code": LARGER},
+        "*/predict/*": {"predictions": [{"number": 1, "expected": "2"}, {"number": 2, "expected": "2"}]},
+        "*/confirm/*": {"predictions": [{"number": 1, "expected": "2"}]},
+        "*/critique/*": {"issues": []},
+        "*/review/*": {"answers": [{"number": 1, "accepted": False, "reason": "No, says {seat}."}], "code": None},
+        "*/attack/*": {"cases": [{"call": ["pick(9, 1)"], "expected": "1"}]},
+        "*/defend/*": {**TOLD, "confidence": 0.8, "code": LARGER},
+        "*/teach/*": {
+            "explanation": "Explained by {seat}.",
+            "lessons": [{"lesson": "Lesson of {seat}.", "cites": [1]}],
+        },
+        "*/vote/*": {"reasoning": "Ranked by {seat}.", "ranking": ["V2"]},
+        "*": {"code": LARGER},
+    },
+)
+
 EXAMPLES: Mapping[str, Example] = {
     "classic": CLASSIC,
     "council": COUNCIL,
     "crucible": CRUCIBLE,
     "duel": DUEL,
+    "forge": FORGE,
     "interview": INTERVIEW,
     "panel": PANEL,
 }

@@ -2,57 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from moot import formats
 from moot.core.errors import InputError
+from tests.plugins import write
 
-
-class Entry:
-    def __init__(self, loaded: object, name: str = "broken") -> None:
-        self.name, self.value = name, f"elsewhere:{name.upper()}"
-        self._loaded = loaded
-
-    def load(self) -> object:
-        if isinstance(self._loaded, Exception):
-            raise self._loaded
-        return self._loaded
-
-
-@pytest.fixture
-def plugged_in(monkeypatch):
-    """Install an entry point, before those of moot."""
-    real = list(formats.entry_points(group=formats.GROUP))
-
-    def install(entry: Entry) -> None:
-        monkeypatch.setattr(formats, "entry_points", lambda group: [entry, *real])
-        formats._loaded.cache_clear()
-
-    yield install
-    monkeypatch.undo()
-    formats._loaded.cache_clear()
+DUEL = "from dataclasses import replace\nfrom moot.formats.duel import FORMAT as DUEL\n"
+QUARREL = {"moot.formats": {"quarrel": "quarrel:FORMAT"}}
 
 
 @pytest.mark.parametrize(
-    ("loaded", "problem"),
+    ("module", "problem"),
     [
-        (ModuleNotFoundError("no module named broken"), "no module named broken"),
-        (7, "is not a"),
-        (formats.get("duel"), "It calls itself 'duel'; its entry point must have the same name"),
+        ("import no_such_module", "It can't be imported from `quarrel:FORMAT`: ModuleNotFoundError"),
+        ("FORMAT = 7", "It is not a `moot.formats.format.Format`"),
+        (f"{DUEL}FORMAT = DUEL", "It calls itself 'duel'; its entry point must have the same name"),
+        (f"{DUEL}FORMAT = replace(DUEL, name='quarrel', summary='')", "`summary` is empty"),
+        ("raise SystemExit('no')", "SystemExit: no"),
     ],
 )
-def test_a_format_that_cannot_be_loaded_takes_no_other_down(plugged_in, loaded, problem):
-    plugged_in(Entry(loaded))
+def test_a_format_that_cannot_be_used_takes_no_other_down(tmp_path: Path, plugged_in, module: str, problem: str):
+    plugged_in(write(tmp_path, "moot-quarrel", QUARREL, {"quarrel.py": module}))
     assert "duel" in formats.installed()
-    with pytest.raises(InputError, match=f"can't be used.*{problem}"):
-        formats.get("broken")
+    assert "quarrel" not in formats.installed()
+    with pytest.raises(InputError, match="'quarrel' is installed, but can't be used") as raised:
+        formats.get("quarrel")
+    assert problem in str(raised.value)
+    assert "Install another version of moot-quarrel" in str(raised.value)
+    assert [(each.name, each.package) for each in formats.broken()] == [("quarrel", "moot-quarrel 1.0")]
 
 
-def test_a_plug_in_does_not_take_the_place_of_a_built_in_format(plugged_in):
-    plugged_in(Entry(replace(formats.get("duel"), summary="Something else."), name="duel"))
-    assert formats.get("duel").summary != "Something else."
-    assert formats.broken() == {
-        "duel (elsewhere:DUEL)": "There is another format of that name; call it something else."
-    }
+def test_a_plug_in_does_not_take_the_place_of_a_built_in_format(tmp_path: Path, plugged_in):
+    entries = {"moot.formats": {"duel": "other_duel:FORMAT"}}
+    own = formats.get("duel")
+    plugged_in(write(tmp_path, "moot-other", entries, {"other_duel.py": f"{DUEL}FORMAT = replace(DUEL, summary='X')"}))
+    assert formats.get("duel") is own
+    (problem,) = formats.broken()
+    assert "Both moot 0.1.0 and moot-other 1.0 bring a format of that name" in problem.text
+
+
+def test_of_two_plug_ins_with_one_name_neither_is_used(tmp_path: Path, plugged_in):
+    for name in ("one", "two"):
+        entries = {"moot.formats": {"quarrel": f"quarrel_{name}:FORMAT"}}
+        module = f"{DUEL}FORMAT = replace(DUEL, name='quarrel')"
+        plugged_in(write(tmp_path / name, f"moot-{name}", entries, {f"quarrel_{name}.py": module}))
+    assert "quarrel" not in formats.installed()
+    with pytest.raises(InputError, match=r"moot-(one|two) 1\.0 and moot-(one|two) 1\.0 each bring a format"):
+        formats.get("quarrel")

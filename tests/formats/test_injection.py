@@ -187,8 +187,19 @@ def _poisoned(value: Any, schema: dict[str, Any], defs: dict[str, Any], poison: 
             options = (defs[one["$ref"].rpartition("/")[2]] if "$ref" in one else one for one in schema["anyOf"])
             schema = next(one for one in options if one.get("type") == "object")
         fields = schema.get("properties", {})
-        return {name: _poisoned(inner, fields.get(name, {}), defs, poison) for name, inner in value.items()}
+        return {name: _poisoned_field(name, inner, fields.get(name, {}), defs, poison) for name, inner in value.items()}
     return value
+
+
+# What is run and compared, not read: another value is another program.
+RUN = frozenset({"call", "expected", "raises", "case"})
+
+
+def _poisoned_field(name: str, value: Any, schema: dict[str, Any], defs: dict[str, Any], poison: Any) -> Any:
+    """Code is attacked in its comments."""
+    if name == "code" and isinstance(value, str):
+        return value + "".join(f"# {line}\n" for line in poison("").splitlines())
+    return value if name in RUN else _poisoned(value, schema, defs, poison)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,7 +318,8 @@ def called(played: Played, step: Step, seat: str) -> set[str]:
     if step.seat.id == seat:
         return {"yours"}
     letters = {f"answer {letter}" for letter in "ABCDEFGHJKLMNPQRST"} | {"another member"}
-    named = {name, f"the {name}", f"the {name.lower()}", f"{name}, answering"}
+    versions = {f"V{n}" for n in range(1, 10)} if seat.startswith("e") else set[str]()
+    named = {*versions, name, f"the {name}", f"the {name.lower()}", f"{name}, answering"}
     return named | hidden.get(seat, set()) | (letters if seat.startswith("m") else set())
 
 

@@ -8,9 +8,12 @@ import pytest
 from pydantic import TypeAdapter
 
 from moot.core.script import Step
+from moot.core.steps import Ask
 from moot.formats import installed
-from moot.formats.council.shapes import ShortSynthesis, ballot_over
-from moot.formats.shared.small import LINE_CHARS, Line, in_sentences, points_shape
+from moot.formats.classic.rules import Case
+from moot.formats.council.shapes import ShortOpinion, ShortSynthesis, ballot_over
+from moot.formats.shared.small import LINE_CHARS, Line, in_sentences, point_for, points_shape, said_once
+from moot.reasoning.statements import REPEATS_OPPONENT, Known, flaw_of
 from tests.formats.ways import simulation
 from tests.playing import Played, play, script_of
 
@@ -79,12 +82,34 @@ def test_what_a_small_model_calls_the_best_ranks_first():
     assert list(shape.model_json_schema()["properties"]) == ["reasoning", "best", "ranking", "stands_behind"]
 
 
-def test_a_line_that_fills_its_room_ends_after_a_sentence_or_a_word():
+def test_a_line_that_fills_its_room_ends_after_a_sentence_a_clause_or_a_word():
     line = TypeAdapter[str](Line)
     assert line.validate_python("Short") == "Short"
     long = f"{'word ' * 30}end. {'word ' * 30}"[:LINE_CHARS]
     assert line.validate_python(long).endswith("word end.")
     assert line.validate_python(("word " * 60)[:LINE_CHARS]).endswith(" word…")
+    clauses = f"{'word ' * 30}end, {'word ' * 30}"[:LINE_CHARS]
+    assert line.validate_python(clauses).endswith("word end.")
+
+
+def test_a_small_member_that_loops_says_each_thing_once():
+    again = "If the test fails often, the harness can run it many times and log the results."
+    said = ShortOpinion.model_validate(
+        {
+            "position": "Use a harness.",
+            "answer": f"A harness runs a test many times. {again} For example, {again} {again}",
+            "reasons": ["It shows what fails, and when it fails.", "It shows what fails, and when it fails."],
+            "confidence": 70,
+        }
+    )
+    assert said.answer == f"A harness runs a test many times. {again}"
+    assert said.reasons == ["It shows what fails, and when it fails."]
+
+
+def test_what_a_small_judge_says_of_a_case_is_two_sentences():
+    scored = {"logic": 8, "evidence": 7, "relevance": 9}
+    case = Case.model_validate({"strength": "It is simple", "weakness": "It is slow", **scored})
+    assert case.prose() == "It is simple. It is slow."
 
 
 def test_lines_are_joined_as_sentences():
@@ -103,6 +128,7 @@ def test_a_small_duelist_does_not_speak_to_a_point_about_the_other_side():
     assert "Your point now: “Spaces look alike everywhere.”" in asked["2/speak/b"]
     assert "Your point now: “They are even.”" in asked["4/speak/b"]
     assert "Begin with the words “Spaces”." in asked["2/speak/b"]
+    assert all("say why that speaks for “Spaces”." in asked[key] for key in ("2/speak/b", "4/speak/b"))
 
 
 def test_the_perspectives_of_a_small_panel_take_the_answers_that_a_question_offers():
@@ -139,3 +165,154 @@ def test_what_a_small_chair_copies_from_a_member_is_left_out():
 )
 def test_a_point_ends_with_a_clause_or_says_that_it_goes_on(given: str, kept: str):
     assert points_shape(1).model_validate({"points": [given]}).points == (kept,)
+
+
+BEGINNINGS = {"a": "Tabs", "b": "Spaces"}
+
+
+def objections(name: str, texts: dict[str, str], **settings: Any) -> dict[str, str]:
+    """What was wrong with each statement of small debaters, by its key."""
+    found: dict[str, str] = {}
+
+    def answer(step: Step) -> Any:
+        if step.phase == "speak":
+            assert isinstance(step, Ask)
+            assert step.objection is not None
+            own = f"{BEGINNINGS[step.seat.id]} {' '.join(f'{step.key}-{n}' for n in range(9))}."
+            text = texts.get(step.key, own)
+            found[step.key] = step.objection(text)
+            return text
+        return simulation(5)(step)
+
+    play(script_of(name, "Tabs or spaces?", small=True, sides=("Tabs", "Spaces"), **settings), answer)
+    return found
+
+
+WRONG = {
+    "1/speak/a": "Spaces look the same in every editor.",
+    "2/speak/a": "Tabs are fine, but in the end spaces are the better choice.",
+}
+
+
+def test_a_small_debater_that_leaves_its_side_is_asked_again():
+    found = objections("classic", WRONG, max_rounds=2)
+    assert [found[key] for key in WRONG] == ["speaks for the other side"] * 2
+    assert found["1/speak/b"] == found["2/speak/b"] == ""
+    duel = objections("duel", {"1/speak/a": WRONG["1/speak/a"], "3/speak/a": WRONG["2/speak/a"]}, turns=4)
+    assert [key for key, wrong in duel.items() if wrong] == ["1/speak/a", "3/speak/a"]
+
+
+def test_a_small_debater_that_repeats_is_asked_again_sooner_than_it_is_marked():
+    said = "Tabs let every reader choose how wide a step is, and that is a kindness to tired eyes."
+    third = "Spaces let every reader choose how wide a step is, but a file looks the same for all who open it."
+    found = objections("classic", {"1/speak/a": said, "1/speak/b": third}, max_rounds=1)
+    assert found["1/speak/b"] == REPEATS_OPPONENT
+    assert flaw_of(third, "stop", others=Known([said])) == ""
+
+
+@pytest.mark.parametrize("text", ["Tabs are short. You write them like this:", "Tabs are short and"])
+def test_a_small_debater_that_does_not_end_is_asked_again(text: str):
+    assert objections("classic", {"1/speak/a": text}, max_rounds=1)["1/speak/a"].startswith("does not end")
+
+
+def test_instructions_in_the_mouth_of_a_small_debater_are_asked_for_again():
+    text = "Tabs are short, and that is a reason for your side."
+    found = objections("classic", {"1/speak/a": text}, max_rounds=1)["1/speak/a"]
+    assert found == "says “your side”, which stands in your instructions"
+
+
+def test_other_models_are_not_asked_again():
+    sent = play(script_of("classic", max_rounds=1)).sent
+    assert [step.objection for step, _ in sent if isinstance(step, Ask)] == [None] * 3
+
+
+GERMAN = "Sollten wir Rust oder C++ nehmen?"
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_question_to_a_small_model_ends_in_the_language_of_the_debate(name: str):
+    more = {"checkpoints": False} if name == "panel" else {}
+    sent = play(script_of(name, GERMAN, small=True, **more), simulation(5)).sent
+    asked = [messages[-1].text for step, messages in sent if isinstance(step, Ask)]
+    assert asked
+    assert all(text.endswith("\n\nAntworte auf Deutsch.") for text in asked)
+    others = play(script_of(name, GERMAN, **more), simulation(5)).sent
+    assert not any("Antworte" in messages[-1].text for _, messages in others)
+
+
+def test_a_small_debater_says_yes_in_the_language_of_the_question_and_keeps_to_it():
+    objections: dict[str, list[str]] = {}
+
+    def answer(step: Step) -> Any:
+        if step.phase == "speak":
+            assert isinstance(step, Ask)
+            assert step.objection is not None
+            words = {"a": "Oui, parce que les enfants jouent.", "b": "Non, parce que les parents appellent."}
+            other = {"a": "Non, les élèves apprennent avec eux.", "b": "Oui, les élèves sont trop distraits."}[
+                step.seat.id
+            ]
+            tried = (words[step.seat.id], other, "Yes, because the children play all the time.")
+            objections[step.key] = [step.objection(each) for each in tried]
+            return words[step.seat.id]
+        return simulation(5)(step)
+
+    question = "Faut-il interdire les téléphones à l'école ?"
+    sent = play(script_of("classic", question, small=True, sides=("Yes", "No"), max_rounds=1), answer).sent
+    asked = {step.key: messages[-1].text for step, messages in sent}
+    assert "Begin with the words “Oui, parce que”." in asked["1/speak/a"]
+    assert "Begin with the words “Non, parce que”." in asked["1/speak/b"]
+    for right, other, english in objections.values():
+        assert right == ""
+        assert other == "speaks for the other side"
+        assert english == "is not in French"
+
+
+def test_debaters_are_told_what_yes_and_no_say():
+    question = "Should cars be banned?"
+    sent = play(script_of("classic", question, small=True, sides=("Yes", "No"), max_rounds=1), simulation(5)).sent
+    asked = {step.key: messages[-1].text for step, messages in sent}
+    assert "reasons why “Cars should not be banned” is right" in asked["1/points/b"]
+    told = "You argue that the answer is No: “Cars should not be banned”. Your opponent argues that it is Yes:"
+    assert told in asked["1/speak/b"]
+    assert "say why it follows that “Cars should not be banned”." in asked["1/speak/b"]
+    assert "Someone argues that the answer is Yes: “Cars should be banned”:" in asked["1/case-a/judge"]
+    swapped = play(
+        script_of("classic", question, small=True, sides=("Yes", "No"), a_stance="con", max_rounds=1), simulation(5)
+    ).sent
+    asked = {step.key: messages[-1].text for step, messages in swapped}
+    assert "reasons why “Cars should not be banned” is right" in asked["1/points/a"]
+
+
+def test_words_of_another_script_are_left_out_or_asked_for_again():
+    mixed = "Events bring guests who look for a聚会."
+    assert said_once(["It is warm.", mixed]) == ["It is warm."]
+    assert said_once([mixed]) == [mixed]
+    assert said_once(["用 Redis 做缓存最快。", "它很简单。"]) == ["用 Redis 做缓存最快。", "它很简单。"]
+    text = "Tabs are short, and that is 好."
+    assert objections("classic", {"1/speak/a": text}, max_rounds=1)["1/speak/a"] == "has words of another language"
+
+
+def test_a_small_debater_answers_a_claim_with_yes_or_no():
+    claim = "A four-day week makes teams more productive."
+    sent = play(script_of("classic", claim, small=True, max_rounds=1), simulation(5)).sent
+    asked = {step.key: messages[-1].text for step, messages in sent}
+    assert "Begin with the words “Yes, because”." in asked["1/speak/a"]
+    assert "Begin with the words “No, because”." in asked["1/speak/b"]
+    (speaks,) = [step for step, _ in sent if step.key == "1/speak/b"]
+    assert isinstance(speaks, Ask)
+    assert speaks.objection is not None
+    assert speaks.objection("Yes, because they rest.") == "speaks for the other side"
+    assert speaks.objection("No, because they hurry.") == ""
+
+
+def test_a_line_that_is_cut_ends_with_no_dangling_word():
+    line = TypeAdapter[str](Line)
+    cut = f"{'word ' * 40}end, which, {'word ' * 9}"[:LINE_CHARS]
+    assert line.validate_python(cut).endswith("word end.")
+
+
+def test_a_point_that_is_listed_twice_is_spoken_to_once():
+    again = "Friday is a weekend, and no time to deploy."
+    listed = [again, again, "Nobody is there to help on Saturday."]
+    assert [point_for(listed, number) for number in (1, 2, 3)] == [again, listed[2], ""]
+    assert point_for((), 1) == ""

@@ -7,19 +7,23 @@ refuse, or write what can't be read.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from moot.core.script import Step
 from moot.core.types import ABSTAINS, TIE, UNDECIDED, Failure, Outcome
+from moot.formats import installed
 from moot.formats.shared.checks import UNSETTLED, refuses
 from moot.reasoning.sentences import first_sentence
 from moot.reasoning.statements import has_words
 from tests.formats.council import answers as council
 from tests.formats.crucible import answers as crucible
 from tests.formats.panel import answers as panel
+from tests.formats.ways import simulation
 from tests.playing import good, play, script_of
 
 GARBAGE = Failure(kind="invalid", message="three times no JSON")
@@ -241,6 +245,92 @@ def test_a_council(texts: list[str], ballots: list[Any], behind: set[str], closi
             assert outcome.answer.value == first_sentence(closing)
     if outcome.winner in spoke and outcome.tally is not None:
         assert outcome.winner in outcome.tally or outcome.support is not None
+
+
+SCORED = st.one_of(st.just(GARBAGE), st.integers(0, 10))
+
+
+@given(
+    name=st.sampled_from(["classic", "duel"]),
+    texts=st.lists(TEXTS, min_size=4, max_size=4),
+    cases=st.tuples(SCORED, SCORED),
+    readers=st.lists(SCORES, min_size=6, max_size=6),
+    jury=st.sampled_from([0, 0, 1, 3]),
+    closing=st.sampled_from(CLOSINGS),
+)
+def test_two_sides_of_small_models(
+    name: str, texts: list[str], cases: Any, readers: list[Any], jury: int, closing: str
+):
+    votes, statements, scored = iter(readers), Statements(texts), dict(zip("ab", cases, strict=True))
+
+    def answer(step: Step) -> Any:
+        if step.phase in ("points", "plan"):
+            count = step.returns.model_json_schema()["properties"]["points"]["minItems"]  # pyright: ignore
+            return {"points": [f"Reason {n} of {step.seat.id}" for n in range(count)]}
+        if step.phase == "speak":
+            return statements.next(step)
+        if step.phase == "ballot":
+            vote = next(votes)
+            return vote if vote is GARBAGE else {"reasoning": "r", "score_first": vote[0], "score_second": vote[1]}
+        if step.phase.startswith("case-"):
+            score = scored[step.phase[-1]]
+            marks = dict.fromkeys(("logic", "evidence", "relevance"), score)
+            return score if score is GARBAGE else {"strength": closing, "weakness": "It is short.", **marks}
+        if step.phase == "score":
+            return {"reasoning": "It holds.", "score": 5 if cases[0] is GARBAGE else cases[0]}
+        if step.phase in ("confirm", "extract"):
+            return GARBAGE if GARBAGE in cases else good(step)
+        return closing if step.phase == "announce" else good(step)
+
+    length = {"max_rounds": 2} if name == "classic" else {"turns": 4}
+    outcome = run(name, answer, statements, small=True, sides=("Redis", "PostgreSQL"), jury=jury, **length)
+    assert_honest(outcome, statements.own)
+    if outcome.winner in ("a", "b"):
+        assert outcome.answer is not None
+        assert outcome.answer.value == {"a": "Redis", "b": "PostgreSQL"}[outcome.winner]
+        assert outcome.headline.startswith(f"{outcome.answer.value}. ")
+        if outcome.tally is None:
+            assert GARBAGE not in cases
+            assert (outcome.scores[outcome.winner] or 0) > (outcome.scores["b" if outcome.winner == "a" else "a"] or 0)
+        said = ("Basil wins." if name == "duel" else "Debater B wins.", REFUSAL, "PostgreSQL is the winner.")
+        if outcome.winner == "a" and any(each in outcome.statement for each in said):
+            assert [check.name for check in outcome.failed_checks if check.name == "statement"]
+    else:
+        assert outcome.answer is None
+
+
+MANNERS = st.sampled_from(["own", "own", "garbage", "…", COPY, LOOP, REFUSAL])
+
+
+@given(
+    name=st.sampled_from(["panel", "crucible", "council"]),
+    seed=st.integers(0, 50),
+    manners=st.lists(MANNERS, min_size=30, max_size=30),
+)
+def test_several_small_models(name: str, seed: int, manners: list[str]):
+    """Each answer is valid, made up, and then bent: what it says in words is replaced, or it can't be read at all."""
+    spoke: set[str] = set()
+    left = iter(manners)
+
+    def answer(step: Step) -> Any:
+        made, manner = simulation(seed)(step), next(left, "own")
+        if step.returns is None:
+            made = made if manner in ("own", "garbage") else manner
+        elif manner == "garbage" and step.tolerant:
+            return GARBAGE
+        elif manner not in ("own", "garbage"):
+            bent = {field: manner if isinstance(value, str) else value for field, value in made.items()}
+            with suppress(ValidationError):
+                step.returns.model_validate(bent)
+                made = bent
+        words = made if isinstance(made, str) else " ".join(each for each in made.values() if isinstance(each, str))
+        if words.replace("…", "").replace(LOOP, "").strip():
+            spoke.add(step.seat.id)
+        return made
+
+    settings = {**installed()[name].small, **({"checkpoints": False} if name == "panel" else {})}
+    outcome = run(name, answer, Statements([]), small=True, **settings)
+    assert_honest(outcome, spoke)
 
 
 def test_a_broken_off_statement_is_marked_as_such():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -12,15 +12,19 @@ from pydantic import ValidationError
 
 from moot.core.script import Step
 from moot.core.types import Failure
-from moot.models.sim import example, prose
+from moot.formats.forge.settings import PHASES
+from moot.models.providers.sim import example, prose
 from tests.formats.council.answers import ballot, council
 from tests.formats.crucible.answers import CONTENT, FOUND, STUCK, critique, issue, rounds
 from tests.formats.examples import EXAMPLES, RULING
+from tests.formats.forge.test_rules import ATTACK, criticize, tied
+from tests.formats.forge.world import RIGHT, WRONG, World, cases, solution, truth
 from tests.formats.panel.answers import THREE, analysis, assessment, rebuttal
 from tests.formats.panel.answers import answers as panel
 from tests.playing import Played, good, play, script_of
 
 INVALID = Failure(kind="invalid", message="three bad tries")
+GONE = Failure(kind="unavailable", message="No model is left.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +43,48 @@ def listing_claims(answer: Callable[[Step], Any]) -> Callable[[Step], Any]:
     return lambda step: CLAIMS if step.phase.startswith("claims-") else answer(step)
 
 
+def without(answer: Callable[[Step], Any], missing: Callable[[Step], bool]) -> Callable[[Step], Any]:
+    """The answers, without those of steps whose model can't be had; what is asked again is answered."""
+    return lambda step: (
+        GONE if step.spared and missing(step) else answer(replace(step, phase=step.phase.removesuffix("-again")))
+    )
+
+
+QUESTIONS = {
+    "confidence": 0.3,
+    "complexity": "simple",
+    "ambiguity": 0.9,
+    "questions": [{"question": "Which?", "category": "requirements", "priority": "high"}],
+}
+CODED = World(
+    {"e1": WRONG, "e2": WRONG, "e3": WRONG},
+    tests={"cases": cases({"mid(1, 2)": "2", "mid(3, 2)": "3"})},
+    write=lambda step: solution(f"{WRONG}# {step.seat.id} has written this, and no one else has\n"),
+    **{
+        "1/attack/critic": ATTACK,
+        "1/clarify/e1": QUESTIONS,
+        "1/meant/you": {"text": ""},
+        "critique/critic": criticize,
+        "predict/o1": lambda step: truth(step, {"mid(0, 77)": "77", "mid(-9, -9)": "0"}),
+        "predict/o2": lambda step: truth(step, {"mid(0, 77)": "5", "mid(-9, -9)": "0"}),
+        "speed": {"code": f"{WRONG}# faster\n"},
+        "review": lambda step: {"answers": [], "code": f"{WRONG}# revised by {step.seat.id}\n"},
+        "refactor": {"code": f"{WRONG}# shorter\n"},
+    },
+)
+
 WAYS: Mapping[str, tuple[Way, ...]] = {
+    "forge": (
+        Way(answer=CODED, settings={"planning": "dpde", "gates": list(PHASES)}),
+        Way(answer=tied(), settings={"optimization": False}),
+        Way(answer=World(write=INVALID)),
+        Way(answer=World(**{f"0/write/e{n}": GONE for n in (1, 2, 3)})),
+        Way(answer=World(**{"approve-proposal": {"choice": "reject", "text": ""}}), settings={"gates": ["proposal"]}),
+        Way(answer=World(), settings={"proposal": False, "cases": ["mid(1, 2) == 2"]}),
+        Way(
+            answer=World(write=lambda step: solution(f"{RIGHT}# by {step.seat.id}\n")), settings={"optimization": False}
+        ),
+    ),
     "classic": (
         Way(answer=good, settings={"max_rounds": 1, "jury": 1}),
         Way(
@@ -61,11 +106,21 @@ WAYS: Mapping[str, tuple[Way, ...]] = {
             settings={"max_rounds": 2},
         ),
         Way(answer=panel(), settings={"max_rounds": 1, "round_timeout_seconds": 1}, seconds=1.0),
+        Way(answer=without(panel(), lambda step: step.seat.id == "p2"), settings={"checkpoints": False}),
+        Way(
+            answer=without(listing_claims(panel()), lambda step: step.round == 1),
+            settings={"checkpoints": False, "max_rounds": 1, "claims": True},
+        ),
     ),
     "council": (
         Way(answer=AGREED),
         Way(answer=AGREED, settings={"depth": "vote"}),
         Way(answer=council(rank=INVALID)),
+        Way(
+            answer=without(listing_claims(council(behind=())), lambda step: True),
+            settings={"max_rounds": 1, "claims": True},
+        ),
+        Way(answer=without(council(behind=()), lambda step: step.seat.id == "m3"), settings={"depth": "debate"}),
         Way(answer=council(answer=INVALID)),
         Way(answer=council(rank=lambda step: ballot(step)), settings={"max_rounds": 1}),
     ),

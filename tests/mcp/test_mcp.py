@@ -16,10 +16,12 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from moot.mcp.service import LocalCaller, ToolService
+from moot.caller import Caller
+from moot.client import Client as UseCases
+from moot.dispatch import dispatcher_of
+from moot.mcp.service import ToolService
 from moot.mcp.tools import make_server
-from moot.server.dispatch import dispatcher_of
-from moot.server.tokens import new_token
+from moot.tokens import new_token
 from tests.running import Held, an_app, answers_file
 from tests.server.serving import Served, served
 from tests.server.test_serve import environ
@@ -42,8 +44,8 @@ async def inside(folder: Path, scopes: tuple[str, ...] = ("admin",), **settings:
     async with an_app(folder, **values) as app:
         runs = dispatcher_of(app)
         await app.runtime.store.open()
-        service = ToolService(app, runs, asyncio.Event())
-        async with Client(make_server(service, lambda _: LocalCaller("ann", scopes))) as client:
+        service = ToolService(UseCases(app, runs), asyncio.Event())
+        async with Client(make_server(service, lambda _: Caller(name="ann", scopes=frozenset(scopes)))) as client:
             yield client
 
 
@@ -74,31 +76,10 @@ async def called(client: Client, name: str, /, progress: Any = None, **arguments
     return result.structured_content
 
 
-def test_what_is_wrong_with_a_call_is_said_in_plain_words(tmp_path):
-    async def main(client: Client) -> list[str]:
-        return [
-            await refused(client, "start_debate", question="x?", rounds=3),
-            await refused(client, "start_debate"),
-            await refused(client, "list_debates", limit="many"),
-            await refused(client, "wait_for_debate", debate_id="0" * 36, seconds=-1),
-            await refused(client, "debate_status", debate_id="0" * 36),
-            await refused(client, "start_debat", question="x?"),
-        ]
-
-    with served(tmp_path, model="sim:") as server:
-
-        async def run() -> list[str]:
-            async with over_http(server) as client:
-                return await main(client)
-
-        unknown, missing, wrong, below, absent, tool = asyncio.run(run())
-        assert server.get("/v1/debates").json()["items"] == []
-    assert unknown.startswith("There is no argument of start_debate 'rounds'. Known: ")
-    assert missing == "Argument question is missing."
-    assert wrong == "Argument limit must be a whole number from 1 to 100; it is 'many'."
-    assert below.startswith("Argument seconds must be a number from 0 to")
-    assert absent.startswith("There is no debate '000000")
-    assert tool == "There is no tool 'start_debat'. Did you mean 'start_debate'?"
+async def text_of(client: Client, name: str, /, **arguments: Any) -> str:
+    result = await client.call_tool(name, arguments)
+    assert not result.is_error, result.content
+    return result.content[0].text
 
 
 async def refused(client: Client, name: str, /, **arguments: Any) -> str:
@@ -122,10 +103,10 @@ async def said(process: Any, **message: Any) -> None:
 
 async def whole_loop(client: Client) -> None:
     """Start, wait with progress, answer a checkpoint, read the record, find the decision."""
-    told: list[tuple[float, str]] = []
+    told: list[tuple[float, float | None, str]] = []
 
     async def progress(done: float, total: float | None, message: str | None) -> None:
-        told.append((done, message or ""))
+        told.append((done, total, message or ""))
 
     settings = {"max_rounds": 1, "perspectives": 2}
     made = await called(client, "start_debate", question=QUESTION, format="panel", settings=settings)
@@ -139,11 +120,13 @@ async def whole_loop(client: Client) -> None:
     assert standing["how"]
     assert standing["statement"]
     assert len(told) > 3
-    assert any("Moderator" in message for _, message in told)
-    record = (await client.read_resource(standing["record"])).contents[0]
+    assert any("Moderator" in message for _, _, message in told)
+    assert all(total is not None and 0 < done <= total for done, total, _ in told)
+    assert {total for _, total, _ in told} == {told[-1][1]}  # it is known from the beginning
+    record = (await client.read_resource(f"moot://debates/{made['id']}/record")).contents[0]
     assert record.mime_type == "text/markdown"
     assert record.text.startswith("---\nstatus: proposed")
-    assert (await called(client, "read_record", debate_id=made["id"]))["result"] == record.text
+    assert await text_of(client, "read_record", debate_id=made["id"]) == record.text
     transcript = (await client.read_resource(standing["transcript"])).contents[0].text
     assert transcript.startswith(f"# {QUESTION}")
     assert standing["headline"] in transcript
@@ -258,7 +241,7 @@ def test_a_bounded_wait_says_where_it_stands(tmp_path):
             held.release()
             stopped = await called(client, "wait_for_debate", debate_id=made["id"])
             assert stopped["status"] == "stopped"
-            assert (await called(client, "guide_debate", debate_id=made["id"], text="Look at the cost."))["turns"]
+            assert (await called(client, "guide_debate", debate_id=made["id"], text="Look at the cost."))["next"]
             held.hold()
             assert (await called(client, "resume_debate", debate_id=made["id"]))["status"] == "running"
             assert (await called(client, "cancel_debate", debate_id=made["id"]))["status"] == "canceled"
@@ -291,9 +274,6 @@ def test_errors_say_what_to_do(tmp_path):
     async def main() -> None:
         async with inside(tmp_path) as client:
             assert "list_debates" in await refused(client, "debate_status", debate_id="nope")
-            assert "Did you mean 'duel'" in await refused(client, "start_debate", question="x?", format="duell")
-            wrong = await refused(client, "start_debate", question="x?", format="duel", settings={"turn": 2})
-            assert "Did you mean 'turns'" in wrong
             assert "question is empty" in await refused(client, "start_debate", question="  ")
             made = await called(client, "start_debate", question="x?", format="classic")
             await awaited(client, made["id"])
@@ -343,7 +323,7 @@ def test_presets_and_templates(tmp_path):
     async def main() -> None:
         presets = {"quick": {"format": "duel", "settings": {"turns": 2}}}
         async with inside(tmp_path, presets=presets) as client:
-            assert (await called(client, "list_formats"))["presets"] == ["quick"]
+            assert (await called(client, "list_formats"))["presets"] == {"quick": "duel"}
             made = await called(client, "start_debate", question="x?", format="quick")
             assert made["format"] == "duel"
             listed = (await client.read_resource("moot://templates")).contents[0].text
@@ -398,7 +378,7 @@ def test_every_tool_and_resource_is_described_and_documented(tmp_path):
             for tool in tools:
                 assert f"`{tool.name}`" in DOCS
                 assert tool.description
-                assert tool.output_schema
+                assert tool.output_schema or tool.name == "read_record"  # which gives text
                 assert all(
                     each.get("description") or "limit" in name for name, each in tool.input_schema["properties"].items()
                 )

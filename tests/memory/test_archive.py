@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from moot.core.errors import InputError, ModelOverloaded, StoreError
-from moot.core.types import Embedder, Usage
+from moot.core.types import Asker, Embedder, Usage
 from moot.memory.archive import Archive
 from moot.store.sqlite import SqliteStore
 from tests.memory.embedders import Broken, Topics
@@ -196,3 +196,20 @@ def test_a_store_that_fails_fails_no_recall(tmp_path):
         assert "The disk is gone." in past.note
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("corpus", ["templates", "decisions"])
+def test_a_debate_that_can_not_be_read_is_told_nothing(tmp_path, corpus):
+    embedder = Topics(MEANINGS)
+
+    async def check(archive: Archive):
+        lost = Asker(debate_id="0" * 36)
+        for found, usage in (
+            await archive.recall("attack", corpus, 3, lost),
+            await archive.learned("attack", "lessons", 3, "", lost),
+        ):
+            assert (found.found, usage) == ((), Usage())
+            assert "the debate that asks can't be read" in found.note
+        assert embedder.asked == [], "and no one pays for it"
+
+    with_archive(tmp_path, embedder, check)

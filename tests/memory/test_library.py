@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import InputError, UnknownName
-from moot.memory.library import built_in, library
+from moot.memory.library import DOOR, library
 
 GOOD = """---
 id: {id}
@@ -27,7 +27,7 @@ def write(folder: Path, name: str, text: str | bytes) -> Path:
 
 def test_the_built_in_ones_are_whole_and_sorted():
     templates = library(None).templates
-    assert [template.id for template in templates] == sorted({template.id for template in built_in()})
+    assert [template.id for template in templates] == sorted({template.id for template in DOOR.get("moot")})
     assert len(templates) >= 24
     for template in templates:
         assert template.file is None
@@ -38,12 +38,12 @@ def test_the_built_in_ones_are_whole_and_sorted():
 
 def test_a_users_own_is_added_and_replaces_one_of_ours(tmp_path):
     own = write(tmp_path, "mine.md", GOOD.format(id="two-envelopes"))
-    ours = built_in()[0]
+    ours = DOOR.get("moot")[0]
     other = write(tmp_path, "other.md", GOOD.format(id=ours.id))
     write(tmp_path, "notes.txt", "not a template")
     known = library(tmp_path)
     assert known.problems == []
-    assert len(known.templates) == len(built_in()) + 1
+    assert len(known.templates) == len(DOOR.get("moot")) + 1
     mine = known.get("two-envelopes")
     assert (mine.file, mine.front.name, mine.text) == (own, "Two envelopes", "Open one. Then think.")
     assert known.get(ours.id).file == other
@@ -94,7 +94,7 @@ def test_a_folder_that_is_none(tmp_path, kind):
     if kind == "file":
         folder.write_text("")
     known = library(folder)
-    assert len(known.templates) == len(built_in())
+    assert len(known.templates) == len(DOOR.get("moot"))
     assert str(folder) in known.problems[0]
     assert "templates_dir" in known.problems[0]
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from moot.app import App
+from moot.client import creating, documents
 from moot.core.errors import ModelUnavailable, StoreError
 from moot.core.types import Debate, Embedder
 from moot.memory import past
@@ -48,7 +49,7 @@ class Place:
         short: dict[str, Any] = {"max_rounds": 1} if format == "classic" else {}
         chosen = {"model_debater": model, "model_judge": model, "recall_decisions": True, **short, **settings}
         chosen = {name: value for name, value in chosen.items() if value is not None}
-        return await self.app.create(self.app.plan(Request(topic=topic, format=format, settings=chosen)))
+        return await creating.create(self.app, self.app.plan(Request(topic=topic, format=format, settings=chosen)))
 
     async def decide(self, topic: str, **more: Any) -> Debate:
         return await run_to_rest(self.app, await self.create(topic, **more))
@@ -58,7 +59,7 @@ class Place:
 
     async def first_words(self, debate: Debate) -> dict[str, str]:
         """The system prompt of each seat."""
-        document = await self.app.audit(debate.id)
+        document = await documents.audit(self.app, debate.id)
         return {turn["seat"]: turn["messages"][0]["text"] for turn in document["turns"]}
 
 
@@ -224,7 +225,7 @@ class TestEarlier:
             assert "An earlier decision" not in (await place.first_words(first))["a"]
             notices = [e.data["text"] for e in await place.app.runtime.store.events(second.id) if e.type == "notice"]
             assert first.short in notices[0]
-            assert (await place.app.prove(second.id)).same
+            assert (await documents.prove(place.app, second.id)).same
 
         at(tmp_path, check)
 
@@ -349,7 +350,7 @@ class TestEarlier:
             await place.decide(CACHE)
             second = await place.decide(SAME)
             await place.decide(CACHE, recall_decisions=False)
-            fork = await place.app.fork(second.id, "1/speak/b", {})
+            fork = await creating.fork(place.app, second.id, "1/speak/b", {})
             assert fork.metadata["earlier"] == second.metadata["earlier"]
             done = await run_to_rest(place.app, fork)
             assert done.status == "completed"

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from moot.core.types import Model, Reply
-from moot.models.provider import Endpoint, RemoteModel, connect
+from moot.models.providers import Endpoint
+from moot.models.remote import RemoteModel, connect
 from tests.models.calls import Listener, call
 from tests.models.wire import Wire
 

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from moot.core.errors import ModelError, ModelUnavailable
-from moot.models.choice import installed_in_ollama
 from moot.models.embedding import RemoteEmbedder
-from moot.models.provider import Endpoint
+from moot.models.providers import Endpoint
+from moot.models.providers.ollama import installed_in_ollama
 from tests.models.asking import ask, both
 from tests.models.wire import Say, _anthropic, _openai
 from tests.running import an_app, new_debate, run_to_rest

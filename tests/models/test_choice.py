@@ -6,18 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from moot.models import choice
-from moot.models.choice import Choice, choose, installed_in_ollama, is_demonstration, is_small, shortage
+from moot.core.settings import Settings
+from moot.models.choice import Choice, choose, discovered, is_demonstration, is_small
+from moot.models.providers import local
+from moot.models.providers.ollama import installed_in_ollama
 from moot.models.weights import QWEN
 from tests.models.wire import Wire
 
 
-def no_ollama() -> str | None:
-    return None
+def nothing() -> Choice:
+    return Choice(spec="local", reason="nothing else was found")
 
 
-def forbidden() -> str | None:
-    raise AssertionError("looked for Ollama although something else decides")
+def forbidden() -> Choice:
+    raise AssertionError("looked around although something else decides")
 
 
 EVERYTHING = {
@@ -28,6 +30,12 @@ EVERYTHING = {
     "ANTHROPIC_API_KEY": "k",
     "DEEPSEEK_API_KEY": "k",
     "OPENROUTER_API_KEY": "k",
+    "GEMINI_API_KEY": "k",
+    "GOOGLE_API_KEY": "k",
+    "GROQ_API_KEY": "k",
+    "MISTRAL_API_KEY": "k",
+    "XAI_API_KEY": "k",
+    "TOGETHER_API_KEY": "k",
 }
 
 
@@ -46,11 +54,25 @@ def test_the_order_of_choices() -> None:
         "anthropic:claude-haiku-5-5",
         "deepseek:deepseek-flash",
         "openrouter:openai/gpt-6-luna",
+        "gemini:gemini-3.5-flash-lite",
+        "gemini:gemini-3.5-flash-lite",
+        "groq:openai/gpt-oss-120b",
+        "mistral:mistral-small-latest",
+        "xai:grok-4.3",
+        "together:openai/gpt-oss-120b",
     ]
-    assert choose("judge", None, environ, lambda: "llama3.2:3b").spec == "ollama:llama3.2:3b"
-    assert choose("judge", None, environ, no_ollama) == Choice(
-        spec="local", reason="neither a key nor Ollama was found, and this one is built in"
-    )
+    assert choose("judge", None, environ, nothing) == nothing()
+
+
+def test_without_a_key_ollama_is_looked_for_and_the_embedded_model_is_left(tmp_path: Path) -> None:
+    settings = Settings(data_dir=str(tmp_path))
+    with Wire(tags={"models": [{"name": "llama3.2:3b"}]}) as wire:
+        found = discovered(settings, {"OLLAMA_HOST": wire.anthropic})
+    assert found == Choice(spec="ollama:llama3.2:3b", reason="Ollama is running and has it")
+    with Wire(tags={"models": []}) as wire:
+        found = discovered(settings, {"OLLAMA_HOST": wire.anthropic})
+    assert found.spec.partition(":")[0] == "local"
+    assert found.reason.startswith("neither a key nor Ollama was found, and this one is built in")
 
 
 def test_what_is_asked_for_comes_first() -> None:
@@ -59,12 +81,12 @@ def test_what_is_asked_for_comes_first() -> None:
 
 def test_each_role_has_its_own_variable() -> None:
     environ = {"MOOT_MODEL_JUDGE": "sim:j", "DEEPSEEK_MODEL_DEBATER": "deepseek-chat"}
-    assert choose("debater", None, environ, no_ollama).spec == "deepseek:deepseek-chat"
-    assert choose("jury", None, environ, no_ollama).spec == "local"
+    assert choose("debater", None, environ, nothing).spec == "deepseek:deepseek-chat"
+    assert choose("jury", None, environ, nothing).spec == "local"
 
 
 def test_an_empty_variable_is_not_set() -> None:
-    assert choose("judge", None, {"MOOT_MODEL": "", "OPENAI_API_KEY": ""}, no_ollama).spec == "local"
+    assert choose("judge", None, {"MOOT_MODEL": "", "OPENAI_API_KEY": ""}, nothing).spec == "local"
 
 
 def test_the_first_installed_model_of_a_reachable_ollama() -> None:
@@ -76,7 +98,7 @@ def test_the_first_installed_model_of_a_reachable_ollama() -> None:
         assert installed_in_ollama({"OLLAMA_HOST": wire.anthropic}) is None
 
 
-def test_no_ollama_is_no_error() -> None:
+def test_nothing_is_no_error() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         assert installed_in_ollama({"OLLAMA_HOST": f"127.0.0.1:{unused.getsockname()[1]}"}) is None
@@ -94,9 +116,12 @@ GB = 1_000_000_000
 
 
 def on_a_machine(monkeypatch: pytest.MonkeyPatch, folder: Path, memory: int | None, disk: int | None) -> Choice:
-    monkeypatch.setattr(choice, "available_memory", lambda: memory)
-    monkeypatch.setattr(choice, "free_disk", lambda _: disk)
-    return choose("judge", None, {}, no_ollama, None, lambda: shortage(folder))
+    monkeypatch.setattr(local, "available_memory", lambda: memory)
+    monkeypatch.setattr(local, "free_disk", lambda _: disk)
+    settings = Settings(data_dir=str(folder.parent))
+    monkeypatch.setattr(local, "weights_dir", lambda _: folder)
+    with Wire(tags={"models": []}) as wire:
+        return discovered(settings, {"OLLAMA_HOST": wire.anthropic})
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from moot.client import checkup
 from moot.core.errors import ModelOverloaded, ModelTimeout, ModelUnavailable, UnknownModel
 from moot.core.settings import Settings
 from moot.core.types import Embedder, Usage
@@ -24,7 +25,7 @@ from moot.models.embedding import (
     RetryingEmbedder,
     check_embedder,
 )
-from moot.models.provider import Endpoint
+from moot.models.providers import Endpoint
 from moot.models.registry import ModelRegistry
 from moot.models.spec import parse
 from tests.memory.embedders import Broken
@@ -202,9 +203,7 @@ class TestChoice:
         opened = self.registry(None)
         assert opened is not None
         assert opened.name == OfflineEmbedder.name
-        import moot.models.registry as registry
-
-        monkeypatch.setattr(registry, "is_installed", lambda: False)
+        monkeypatch.setattr(embedding, "is_installed", lambda: False)
         assert self.registry(None) is None
 
     def test_none_is_none(self):
@@ -222,8 +221,10 @@ class TestChoice:
             ("local", "has no embeddings"),
             ("sim:", "has no embeddings"),
             ("ollama:a | openai:b", "no fallbacks"),
-            ("ofline", "no model provider"),
-            ("", "name is missing"),
+            ("groq:any", "has no embeddings"),
+            ("ofline", "There is no embedder 'ofline'. Write offline, none or provider:model"),
+            ("", "There is no embedder ''"),
+            ("ofline:x", "There is no model provider 'ofline'"),
         ],
     )
     def test_what_can_be_none_is_refused(self, spec, said):
@@ -235,7 +236,12 @@ class TestDoctor:
     def findings(self, folder: Path, **settings: Any) -> list[tuple[bool, str, str]]:
         async def main():
             async with an_app(folder, **settings) as app:
-                return [(found.ok, found.what, found.fix) for found in await app.check_memory()]
+                return [
+                    (found.ok, found.what, found.fix)
+                    for found in await checkup.check_memory(
+                        app,
+                    )
+                ]
 
         return asyncio.run(main())
 

@@ -23,8 +23,8 @@ from moot.core.types import Message, Model, Reply, Sampling
 from moot.folders import weights_dir
 from moot.models import local
 from moot.models.local import SERVERS, SMALL_FIT, Fit, fit, local_model
-from moot.models.provider import RemoteModel
 from moot.models.registry import ModelRegistry
+from moot.models.remote import RemoteModel
 from moot.models.shape import with_shape
 from moot.models.weights import QWEN, SMOLLM2
 from tests.models.calls import GOOD, Listener, Score, call

@@ -5,8 +5,8 @@ from genai_prices import Usage as Tokens
 from genai_prices import calc_price
 
 from moot.core.types import Price, Usage
-from moot.models.choice import MODEL_BY_KEY
 from moot.models.prices import meter, price
+from moot.models.providers import Provider, ranked
 from moot.models.spec import parse
 
 FREE = Price(usd_in=0, usd_out=0)
@@ -61,15 +61,18 @@ def test_a_cascade_has_the_price_of_its_most_expensive_member() -> None:
     assert price(parse("local | openai:no-such-model"), {}) is None
 
 
-@pytest.mark.parametrize("spec", [spec for _, spec in MODEL_BY_KEY])
-def test_every_default_has_a_known_price_that_the_library_agrees_with(spec: str) -> None:
-    (member,) = parse(spec)
-    known = price((member,), {})
-    assert known is not None
-    assert 0 < known.usd_in <= 1
-    paid = calc_price(Tokens(input_tokens=1000, output_tokens=1000), member.model, provider_id=member.provider)
-    assert meter(member, {})(Usage(tokens_in=1000, tokens_out=1000)) == float(paid.total_price)
-    assert float(paid.total_price) <= known.of(1000, 1000)
+@pytest.mark.parametrize("provider", [each for each in ranked() if each.models], ids=lambda each: each.name)
+def test_every_default_has_a_known_price_that_the_library_agrees_with(provider: Provider) -> None:
+    assert provider.api is not None
+    for model in provider.models.values():
+        (member,) = parse(f"{provider.name}:{model}")
+        known = price((member,), {})
+        assert known is not None
+        assert 0 < known.usd_in <= 2.5
+        name = provider.api.prices or provider.name
+        paid = calc_price(Tokens(input_tokens=1000, output_tokens=1000), model, provider_id=name)
+        assert meter(member, {})(Usage(tokens_in=1000, tokens_out=1000)) == float(paid.total_price)
+        assert float(paid.total_price) <= known.of(1000, 1000)
 
 
 def test_tokens_written_to_the_cache_cost_extra() -> None:

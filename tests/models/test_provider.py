@@ -20,7 +20,8 @@ from moot.core.errors import (
     ModelUnreachable,
 )
 from moot.core.types import Message, Sampling, Usage
-from moot.models.provider import Endpoint, RemoteModel
+from moot.models.providers import Endpoint
+from moot.models.remote import RemoteModel
 from moot.runtime.turns import failure_of
 from tests.models.asking import KEY, ask, ask_redirected, both, endpoint
 from tests.models.calls import GOOD, Listener, Score, call

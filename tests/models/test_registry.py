@@ -60,9 +60,9 @@ def test_backoff_tries_limits_the_retries() -> None:
 
 def test_a_silent_server_times_out_after_two_calls() -> None:
     with Wire() as wire:
-        ask(f"openai:m@{wire.openai}")  # the first call imports the library, which takes longer than 0.3 s
+        ask(f"openai:m@{wire.openai}")  # the first call imports the library, which takes longer than a second
     with Wire(Say(hold=threading.Event())) as wire, pytest.raises(ModelTimeout):
-        ask(f"openai:m@{wire.openai}", settings={"call_timeout_seconds": 0.3})
+        ask(f"openai:m@{wire.openai}", settings={"call_timeout_seconds": 1})
     assert len(wire.requests) == 2
 
 

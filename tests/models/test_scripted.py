@@ -9,8 +9,8 @@ import pytest
 from moot.core.errors import BadOutput, InputError, ModelOverloaded, ModelTimeout, ModelUnavailable
 from moot.core.settings import Settings
 from moot.core.types import Model, Reply, Usage
+from moot.models.providers.scripted import load, scripted_model
 from moot.models.registry import ModelRegistry
-from moot.models.scripted import load, scripted_model
 from tests.models.calls import Listener, Score, call
 
 

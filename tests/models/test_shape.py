@@ -201,3 +201,40 @@ def test_an_empty_text_is_asked_for_again_and_then_taken() -> None:
     model, calls = fake("")
     reply = asyncio.run(with_shape(model)(call(tries=2), Listener()))
     assert (reply.text, len(calls), reply.usage.tokens_in) == ("", 2, 20)
+
+
+def short(text: str) -> str:
+    return "is too short" if len(text) < 10 else ""
+
+
+def test_a_text_with_an_objection_is_asked_for_once_more_and_not_shown_to_its_author() -> None:
+    model, calls = fake("Short.", "A longer answer.")
+    listener = Listener()
+    reply = asyncio.run(with_shape(model)(call("Speak.", objection=short), listener))
+    assert (reply.text, len(calls)) == ("A longer answer.", 2)
+    assert reply.attempts == ("invalid: it is too short",)
+    assert reply.usage.tokens_in == 20
+    assert listener.text == "A longer answer."
+    (message,) = calls[1].messages
+    assert message.text == "Speak.\n\nYour first try can't be used: it is too short. Say something else."
+
+
+def test_what_is_said_the_second_time_counts() -> None:
+    model, calls = fake("One.", "Two.", "Three.")
+    reply = asyncio.run(with_shape(model)(call(objection=short), Listener()))
+    assert (reply.text, len(calls)) == ("Two.", 2)
+
+
+def test_without_room_the_first_text_counts() -> None:
+    model, calls = fake("One.", "Two.")
+    reply = asyncio.run(with_shape(model)(call(objection=short, tries=1), Listener()))
+    assert (reply.text, len(calls)) == ("One.", 1)
+    model, calls = fake("One.", "Two.")
+    reply = asyncio.run(with_shape(model)(call(objection=short, max_tokens=100, most_tokens=100), Listener()))
+    assert (reply.text, len(calls)) == ("One.", 1)
+
+
+def test_a_text_without_an_objection_is_taken() -> None:
+    model, calls = fake("A longer answer.", "Another one.")
+    reply = asyncio.run(with_shape(model)(call(objection=short), Listener()))
+    assert (reply.text, len(calls), reply.attempts) == ("A longer answer.", 1, ())

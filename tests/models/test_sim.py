@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from moot.core.errors import InputError, ModelOverloaded
 from moot.core.types import Answer, Message, Price, Reply, Sampling
 from moot.models.prices import price
-from moot.models.sim import sim_model
+from moot.models.providers.sim import sim_model
 from moot.models.spec import parse
 from tests.models.calls import Listener, Score, call
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.errors import InputError, UnknownModel
-from moot.models.spec import ModelSpec, api_key, base_url, missing_key, ollama_url, parse
+from moot.models.providers.ollama import ollama_url
+from moot.models.spec import ModelSpec, api_key, base_url, missing_key, parse
 
 
 @pytest.mark.parametrize(
@@ -85,8 +86,10 @@ def test_any_text_is_a_spec_or_an_input_error(text: str) -> None:
         ("gpt-5-mini", "Did you mean openai:gpt-5-mini?"),
         ("claude-haiku-4-5", "Did you mean anthropic:claude-haiku-4-5?"),
         ("deepseek-chat", "Did you mean deepseek:deepseek-chat?"),
+        ("gemini-3.8-flash", "Did you mean gemini:gemini-3.8-flash?"),
+        ("grok-4.3", "Did you mean xai:grok-4.3?"),
         ("zzz:x", "Providers: openai, anthropic, deepseek"),
-        ("openai:", "provider:model, for example openai:gpt-5-mini"),
+        ("openai:", "provider:model, for example openai:gpt-6-luna"),
         ("openai", "provider:model, for example"),
         ("", "provider:model, for example"),
         ("local | ", "name is missing"),
@@ -122,6 +125,9 @@ def test_an_address_with_a_password_is_refused_and_not_repeated() -> None:
         ("anthropic:claude-haiku-4-5", {}, "ANTHROPIC_API_KEY"),
         ("deepseek:deepseek-chat", {}, "DEEPSEEK_API_KEY"),
         ("openrouter:openai/gpt-5", {}, "OPENROUTER_API_KEY"),
+        ("gemini:gemini-3.8-flash", {}, "GEMINI_API_KEY"),
+        ("gemini:gemini-3.8-flash", {"GOOGLE_API_KEY": "k"}, None),
+        ("mistral:mistral-small-latest", {"GEMINI_API_KEY": "k"}, "MISTRAL_API_KEY"),
         ("openai:mine@http://127.0.0.1:1/v1", {}, None),
         ("ollama:llama3", {}, None),
         ("local", {}, None),

@@ -41,9 +41,10 @@ class Request:
 
 
 class Wire:
-    def __init__(self, *answers: Say, tags: Any = None) -> None:
+    def __init__(self, *answers: Say, tags: Any = None, lists: Mapping[str, Any] | None = None) -> None:
+        """`tags`: Ollama's list of models; `lists`: what GET gives, by path."""
         self._answers = list(answers) or [Say("Yes.")]
-        self._tags = tags
+        self._lists = {"/api/tags": tags, **(lists or {})}
         self._lock = threading.Lock()
         self.requests: list[Request] = []
         self.most_at_once = 0
@@ -100,7 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
-        body = json.dumps(self.owner._tags if self.path == "/api/tags" else {"data": []}).encode()
+        body = json.dumps(self.owner._lists.get(self.path.partition("?")[0], {"data": []})).encode()
         self._send(200, {"Content-Type": "application/json"}, body)
 
     def do_POST(self) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from moot.core.types import Call, Message
+from moot.reasoning.voting import methods
 from perf import __main__ as bench
-from perf import durable_steps, memory, peer, postgres, prefix, replay, start
+from perf import durable_steps, memory, peer, postgres, prefix, replay, sandbox, start, votes
 from perf.table import Goal, Row, render
 
 
@@ -122,3 +123,12 @@ def test_an_impossible_ratio_is_noise_and_meets_no_goal() -> None:
     assert row.met is None
     assert "noise" in render([row])
     assert not Row(name="x", error="no network", least=1).noise
+
+
+def test_the_time_of_a_run_in_the_sandbox(tmp_path: Path) -> None:
+    check(sandbox.measure(tmp_path, repeats=1), 2)
+
+
+def test_the_time_of_a_vote(tmp_path: Path) -> None:
+    rows = votes.measure(tmp_path, repeats=1, ballots=50)
+    check(rows, len(methods()))

@@ -78,7 +78,8 @@ class Place:
 
 def test_it_came_through_the_door():
     assert formats.installed()["interview"].purpose == "Find the gaps in an answer"
-    assert formats.broken() == {}
+    assert formats.broken() == []
+    assert formats.DOOR.package("interview") == "moot-interview 1.0"
 
 
 @pytest.mark.slow
@@ -175,7 +176,8 @@ def test_it_is_served(site: Served):
 
 def test_its_dialect_is_streamed(site: Served):
     done = site.completed(topic=TOPIC, format="interview")
-    with site.client.stream("GET", f"/v1/debates/{done['id']}/events?dialect=marks&until=rest") as stream:
+    path = f"/v1/debates/{done['id']}/events?dialect=marks&until=rest"
+    with site.client.stream("GET", path, headers={"Accept": "text/event-stream"}) as stream:
         told = [json.loads(line.removeprefix("data: ")) for line in stream.iter_lines() if line.startswith("data: ")]
     assert told == [{"type": "mark", "question": 1, "mark": 8}, {"type": "mark", "question": 2, "mark": 8}]
     refused = site.get(f"/v1/debates/{done['id']}/events?dialect=other")

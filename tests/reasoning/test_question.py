@@ -30,6 +30,7 @@ CHOICES = {
     "How should we deploy: Kubernetes or plain VMs?": ("Kubernetes", "plain VMs"),
     "We have 3 engineers. Should we use Celery or a cron job?": ("Celery", "a cron job"),
     "Should tests be written before or after the code?": ("before the code", "after the code"),
+    "Should we write tests before or after the code?": ("write tests before the code", "write tests after the code"),
     "Should we charge customers monthly or yearly?": ("monthly", "yearly"),
     "Should we charge per seat or per use?": ("per seat", "per use"),
     "Sollten wir Redis oder PostgreSQL zum Caching verwenden?": ("Redis", "PostgreSQL"),

@@ -11,6 +11,7 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from moot.client import documents
 from moot.core.types import Confidence, Debate, Failure, Outcome, RecordParts, SeatSpec, Turn
 from moot.formats import wording_of
 from moot.records.record import Record, record_of
@@ -85,7 +86,7 @@ def really(folder: Path, format_name: str, answers: dict[str, Any] | None = None
             debate = await new_debate(app, answers_file(folder, answers), format_name, **settings)
             left = await run_to_rest(app, debate)
             assert left.status == "completed", left.error
-            return await app.record(debate.id)
+            return await documents.record(app, debate.id)
 
     return asyncio.run(main())
 

@@ -39,7 +39,7 @@ def test_the_same_debate_never_parts_from_itself():
     debate, turns = completed(max_rounds=2)
     found = compare(debate, turns, debate, turns)
     assert (found.relation, found.same, found.parting) == ("same", 5, None)
-    assert (found.settings, found.cast, found.changed, found.only_one, found.only_two) == ((), (), (), (), ())
+    assert (found.settings, found.seats, found.changed, found.only_one, found.only_two) == ((), (), (), (), ())
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_other_models_and_seats_are_differences_of_the_cast():
     first, (debate, turns) = completed(), other(jury=1)
     changed = replace(debate, cast=tuple(replace(seat, model="openai:x@http://me:secret@h/v1") for seat in debate.cast))
     found = compare(*first, changed, turns)
-    cast = {each.name: (each.one, each.two) for each in found.cast}
+    cast = {each.name: (each.one, each.two) for each in found.seats}
     assert cast["a.model"] == ("scripted:none", "openai:x@http://h/v1")
     assert cast["juror1"] == (None, "openai:x@http://h/v1")
     assert "secret" not in json.dumps(found.as_json())

@@ -270,7 +270,7 @@ def test_what_people_answered_is_kept():
     )
     record = made(debate, [*turns, person])
     assert "- `1/checkpoint/you`: Guidance: cost." in section(render(record), "How It Was Decided")
-    assert [seat.id for seat in record.cast] == ["a", "b", "judge"]
+    assert [seat.id for seat in record.seats] == ["a", "b", "judge"]
 
 
 def test_seats_that_were_never_asked_are_left_out():

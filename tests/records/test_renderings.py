@@ -13,6 +13,7 @@ from moot.core.stage import HEADER, VERDICT
 from moot.core.types import Check, Debate, Event, Outcome
 from moot.formats import installed, wording_of
 from moot.formats.wording import checks_words
+from moot.mcp.schemas import DebateState
 from moot.mcp.service import status_of
 from moot.reasoning.fence import one_line
 from moot.records import transcript
@@ -20,7 +21,8 @@ from moot.records.issue import draft
 from moot.records.markdown import render
 from moot.records.record import record_of
 from moot.server import views
-from moot.server.chat.completions import answer_of
+from moot.server.chat.follow import answer_of
+from moot.server.chat.shapes import TEXT
 from tests.formats.ways import Way, played, ways_of
 from tests.playing import finished
 from tests.records.making import DAY, ID, completed, section, split
@@ -50,7 +52,8 @@ def block(debate: Debate) -> str:
 
 
 def status(debate: Debate) -> str:
-    return status_of(debate, (), demonstration=False, interrupted=False).model_dump_json(indent=2)
+    state = DebateState(id=debate.id, format=debate.format, status=debate.status, next="")
+    return status_of(state, debate, (), demonstration=False).model_dump_json(indent=2)
 
 
 def markdown(debate: Debate) -> str:
@@ -66,7 +69,7 @@ def said(debate: Debate) -> str:
 
 
 def chat(debate: Debate) -> str:
-    return answer_of(debate, (), demonstration=False)[0]
+    return answer_of(debate, (), TEXT, demonstration=False)
 
 
 RENDERINGS: Mapping[str, Callable[[Debate], str]] = {

@@ -40,6 +40,7 @@ def a_format(
         events={type: EventType() for type in events},
         phases={},
         endings={},
+        length="max_rounds" if "max_rounds" in settings.model_fields else "max_runtime_seconds",
     )
 
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from moot.client import documents
 from moot.core.errors import InputError, LimitReached
 from moot.core.limits import Limits
-from moot.core.types import Message, Price, Usage
-from moot.runtime.budget import TRIES, Allowance, allow, most_tokens
+from moot.core.types import Message, Price
+from moot.runtime.budget import TRIES, Allowance, Used, allow, most_tokens
 from tests.playing import script_of
 from tests.running import an_app, answers_file, new_debate, run_to_rest, until
 
@@ -26,16 +27,16 @@ def first_step(**settings):
 
 
 def test_without_limits_a_step_gets_its_own_cap_and_every_try():
-    given_ = allow(first_step(), Limits(), Usage(), price=None, closing_price=None)
+    given_ = allow(first_step(), Limits(), Used(), price=None, closing_price=None)
     assert given_ == Allowance(max_tokens=600, tries=TRIES, tokens=600 * TRIES, cost_usd=0.0)
 
 
 def test_the_judges_share_is_left_alone():
     limits = Limits(max_total_output_tokens=1000)
-    given_ = allow(first_step(), limits, Usage(tokens_out=100), price=None, closing_price=None)
+    given_ = allow(first_step(), limits, Used(tokens_out=100), price=None, closing_price=None)
     assert isinstance(given_, Allowance)
     assert (given_.max_tokens, given_.tries) == (500, 1)  # 1000, less 100 used, less 400 for the judge
-    refused = allow(first_step(), limits, Usage(tokens_out=590), price=None, closing_price=None)
+    refused = allow(first_step(), limits, Used(tokens_out=590), price=None, closing_price=None)
     assert isinstance(refused, LimitReached)
     assert "Only 10 output tokens are left; 1/speak/a was not asked." in str(refused)
 
@@ -43,7 +44,7 @@ def test_the_judges_share_is_left_alone():
 @given(cap=st.integers(1, 5000), used=st.integers(0, 5000))
 def test_tokens_allowed_never_exceed_what_is_left(cap: int, used: int):
     step = first_step()
-    given_ = allow(step, Limits(max_total_output_tokens=cap), Usage(tokens_out=used), price=None, closing_price=None)
+    given_ = allow(step, Limits(max_total_output_tokens=cap), Used(tokens_out=used), price=None, closing_price=None)
     if isinstance(given_, Allowance):
         assert used + given_.tokens + 400 <= cap
         assert given_.max_tokens >= 16
@@ -52,11 +53,21 @@ def test_tokens_allowed_never_exceed_what_is_left(cap: int, used: int):
 @given(cap=st.floats(0.0001, 0.2), used=st.floats(0, 0.2))
 def test_money_allowed_never_exceeds_what_is_left(cap: float, used: float):
     step = first_step()
-    given_ = allow(step, Limits(max_cost_usd=cap), Usage(cost_usd=used), price=PRICE, closing_price=PRICE)
+    given_ = allow(step, Limits(max_cost_usd=cap), Used(cost_usd=used), price=PRICE, closing_price=PRICE)
     if isinstance(given_, Allowance):
         assert used + given_.cost_usd <= cap
         worst = given_.tries * PRICE.of(most_tokens(step.messages), given_.max_tokens)
         assert given_.cost_usd == pytest.approx(worst)
+
+
+@given(cap=st.integers(1, 20), used=st.integers(0, 20))
+def test_calls_allowed_never_exceed_what_is_left(cap: int, used: int):
+    given_ = allow(first_step(), Limits(max_calls=cap), Used(calls=used), price=None, closing_price=None)
+    if isinstance(given_, Allowance):
+        assert used + given_.tries + 1 <= cap  # one is kept for the judge
+    else:
+        assert used + 1 >= cap
+        assert str(given_) == "No calls are left; 1/speak/a was not asked."
 
 
 def test_bytes_bound_tokens_from_above():
@@ -65,7 +76,7 @@ def test_bytes_bound_tokens_from_above():
 
 
 def test_an_unknown_price_refuses_the_call():
-    refused = allow(first_step(), Limits(max_cost_usd=1), Usage(), price=None, closing_price=PRICE)
+    refused = allow(first_step(), Limits(max_cost_usd=1), Used(), price=None, closing_price=PRICE)
     assert isinstance(refused, LimitReached)
     assert "not known" in str(refused)
 
@@ -86,7 +97,7 @@ def test_tokens_spent_stay_within_the_budget_and_the_debate_ends_honestly(tmp_pa
             assert outcome.ended_by in ("max_total_output_tokens", "max_rounds", "turns")
             notices = [e.data["text"] for e in await app.runtime.store.events(done.id) if e.type == "notice"]
             assert any("was not asked" in text or "was cut to" in text for text in notices)
-            assert (await app.prove(done.id)).same
+            assert (await documents.prove(app, done.id)).same
 
     asyncio.run(main())
 
@@ -101,6 +112,19 @@ def test_money_spent_stays_within_the_budget(tmp_path, budget):
             assert done.cost_usd is not None
             assert done.cost_usd <= budget
             assert done.outcome.ended_by in ("max_cost_usd", "turns")
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("most", [3, 5, 9])
+def test_calls_stay_within_the_budget_and_the_judge_is_still_asked(tmp_path, most):
+    async def main():
+        async with an_app(tmp_path) as app:
+            debate = await new_debate(app, "sim:", "classic", max_rounds=4, max_calls=most)
+            done = await run_to_rest(app, debate)
+            asked = [turn for turn in await app.runtime.store.turns(done.id) if turn.failure is None]
+            assert (len(asked), done.outcome.ended_by) == (most, "max_rounds" if most == 9 else "max_calls")
+            assert "judge" in {turn.role for turn in asked}
 
     asyncio.run(main())
 

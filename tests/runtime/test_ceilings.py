@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from moot.app import App
+from moot.client import documents
 from moot.core.settings import Settings
 from tests.forking import start_moot
 from tests.running import Held
@@ -77,7 +78,7 @@ def test_processes_that_race_for_the_last_cent_stay_within_the_day(tmp_path, bac
         app = App(Settings(database_url=database, embedder="none"), environ={})
         try:
             debates = (await app.runtime.store.page()).debates
-            proved = all([(await app.prove(each.id)).same for each in debates])
+            proved = all([(await documents.prove(app, each.id)).same for each in debates])
             return (await app.runtime.store.today("")).all, sum(each.tokens_out for each in debates), proved
         finally:
             await app.close()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from moot.client import creating, documents
 from moot.core.types import Turn
 from moot.formats.shared.ledger import BY_A_PERSON
 from tests.running import an_app, answers_file, new_debate, run_to_rest
@@ -39,15 +40,15 @@ def test_a_debate_with_a_ledger_replays_byte_for_byte(tmp_path: Path):
             done = await run_to_rest(app, debate)
             assert done.status == "completed", done.error
             assert done.turn_count == 22 + 4
-            ledger = await app.ledger(debate.id)
+            ledger = await documents.ledger(app, debate.id)
             assert ledger is not None
             # c2 does not count, because b has conceded c1 in the end; c3 does not, because b never said that
             assert statuses(ledger) == {"c1": "conceded", "c2": "standing", "c3": "standing", "c4": "standing"}
             assert [claim.quote_ok for claim in ledger.claims] == [None, True, False, None]
             assert done.outcome is not None
             assert [each["id"] for each in done.outcome.ledger["claims"]] == ["c1", "c2", "c3", "c4"]
-            assert (await app.prove(debate.id)).same
-            assert (await app.record(debate.id)).ledger == ledger
+            assert (await documents.prove(app, debate.id)).same
+            assert (await documents.record(app, debate.id)).ledger == ledger
 
     asyncio.run(main())
 
@@ -61,11 +62,11 @@ def test_answers_that_are_no_list_of_claims_are_a_gap_after_three_tries(tmp_path
             assert done.status == "completed"
             assert done.outcome is not None
             assert done.outcome.winner == "a"
-            ledger = await app.ledger(debate.id)
+            ledger = await documents.ledger(app, debate.id)
             assert ledger is not None
             assert ledger.claims == ()
             assert all("no valid answer in 3 tries" in each.gap for each in ledger.statements)
-            assert (await app.prove(debate.id)).same
+            assert (await documents.prove(app, debate.id)).same
 
     asyncio.run(main())
 
@@ -81,7 +82,7 @@ def test_the_budget_ends_the_ledger_before_it_ends_the_verdict(tmp_path: Path):
             assert done.outcome is not None
             assert (done.outcome.winner, done.outcome.ended_by) == ("a", "max_total_output_tokens")
             assert done.tokens_out <= 600
-            assert (await app.prove(debate.id)).same
+            assert (await documents.prove(app, debate.id)).same
 
     asyncio.run(main())
 
@@ -91,7 +92,7 @@ def test_a_debate_that_was_stopped_has_the_ledger_of_what_was_said(tmp_path: Pat
         async with an_app(tmp_path) as app:
             model = answers_file(tmp_path, LISTED, delay_ms=20)
             debate = await new_debate(app, model, turns=4, claims=True)
-            assert (await app.ledger(debate.id)) is not None
+            assert (await documents.ledger(app, debate.id)) is not None
             await app.runtime.start(debate.id)
             turns: list[Turn] = []
             while not any(turn.key == "2/claims-speak/b" for turn in turns):
@@ -100,16 +101,16 @@ def test_a_debate_that_was_stopped_has_the_ledger_of_what_was_said(tmp_path: Pat
             await app.runtime.stop(debate.id)
             stopped = await app.runtime.wait(debate.id)
             assert stopped.status == "stopped"
-            ledger = await app.ledger(debate.id)
+            ledger = await documents.ledger(app, debate.id)
             assert ledger is not None
             assert list(statuses(ledger))[:2] == ["c1", "c2"]
             await app.runtime.resume(debate.id)
             done = await app.runtime.wait(debate.id)
             assert done.status == "completed"
-            whole = await app.ledger(debate.id)
+            whole = await documents.ledger(app, debate.id)
             assert whole is not None
             assert whole.claims[1].text == ledger.claims[1].text
-            assert (await app.prove(debate.id)).same
+            assert (await documents.prove(app, debate.id)).same
 
     asyncio.run(main())
 
@@ -118,17 +119,17 @@ def test_a_debate_that_has_been_held_gets_a_ledger_in_a_branch(tmp_path: Path):
     async def main() -> None:
         async with an_app(tmp_path) as app:
             parent = await run_to_rest(app, await new_debate(app, answers_file(tmp_path, LISTED), turns=4))
-            assert await app.ledger(parent.id) is None
-            branch = await app.fork(parent.id, "4/deliberate/judge", {"claims": True})
+            assert await documents.ledger(app, parent.id) is None
+            branch = await creating.fork(app, parent.id, "4/deliberate/judge", {"claims": True})
             done = await run_to_rest(app, branch)
             assert done.status == "completed", done.error
-            ledger = await app.ledger(branch.id)
+            ledger = await documents.ledger(app, branch.id)
             assert ledger is not None
             assert list(statuses(ledger)) == ["c1", "c2", "c3", "c4"]
             said = {turn.key: turn.content for turn in await app.runtime.store.turns(parent.id)}
             again = {turn.key: turn.content for turn in await app.runtime.store.turns(branch.id)}
             assert {key: again[key] for key in said} == said
-            assert (await app.prove(branch.id)).same
+            assert (await documents.prove(app, branch.id)).same
 
     asyncio.run(main())
 
@@ -149,11 +150,11 @@ def test_guidance_reaches_the_speakers_and_not_the_lists_of_claims(tmp_path: Pat
             await app.runtime.retry(debate.id)
             done = await app.runtime.wait(debate.id)
             assert done.status == "completed", done.error
-            turns = (await app.audit(debate.id))["turns"]
+            turns = (await documents.audit(app, debate.id))["turns"]
             hearing = {turn["seat"] for turn in turns if turn["messages"] and WORDS in turn["messages"][-1]["text"]}
             assert hearing == {"a", "b", "judge"}
             assert not [t for t in turns if t["phase"].startswith("claims-") and WORDS in t["messages"][-1]["text"]]
-            assert (await app.prove(debate.id)).same
+            assert (await documents.prove(app, debate.id)).same
 
     asyncio.run(main())
 
@@ -170,7 +171,7 @@ def test_a_person_at_the_table_is_asked_for_statements_only(tmp_path: Path):
             await app.runtime.resume(debate.id)
             done = await app.runtime.wait(debate.id)
             assert done.status == "completed", done.error
-            ledger = await app.ledger(debate.id)
+            ledger = await documents.ledger(app, debate.id)
             assert ledger is not None
             assert [each.gap for each in ledger.statements] == [BY_A_PERSON, ""]
             assert ledger.claims[0].quote_of == "1/speak/a"
@@ -186,12 +187,12 @@ def test_simulated_models_answer_in_shape_in_every_format(tmp_path: Path, format
             debate = await new_debate(app, "sim:", format, claims=True, **more)
             done = await run_to_rest(app, debate)
             assert done.status == "completed", done.error
-            ledger = await app.ledger(debate.id)
+            ledger = await documents.ledger(app, debate.id)
             assert ledger is not None
             assert ledger.claims
             listed = [turn for turn in await app.runtime.store.turns(debate.id) if turn.phase.startswith("claims-")]
             assert not [turn.failure for turn in listed if turn.failure]
             assert bool(listed) == (format != "crucible")
-            assert (await app.prove(debate.id)).same
+            assert (await documents.prove(app, debate.id)).same
 
     asyncio.run(main())

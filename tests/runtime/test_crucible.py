@@ -12,6 +12,7 @@ import pytest
 
 from moot.app import App
 from moot.cli.blocks import RenderContext, block_of
+from moot.client import creating, documents
 from moot.core.settings import Settings
 from moot.core.types import Debate, Event
 from moot.formats.crucible.dialect import CrucibleDialect
@@ -65,21 +66,21 @@ def test_it_runs_to_its_answer_replays_and_leaves_a_trace(tmp_path):
             assert (done.status, done.turn_count, done.total_rounds) == ("completed", 8, 3)
             assert (done.outcome.winner, done.outcome.ended_by) == ("consensus", "satisfied")
             assert done.outcome.statement == "The final answer."
-            proof = await app.prove(done.id)
+            proof = await documents.prove(app, done.id)
             assert proof.same, proof.first_difference
             turns = {turn.key: turn for turn in await app.runtime.store.turns(done.id)}
             assert turns["1/critique/skeptic"].metadata == {
                 "score": 4, "ready": False, "open": {"i1": "critical"}, "still_open": "1 critical"
             }  # fmt: skip
             assert turns["2/critique/skeptic"].content == "It holds now.\n\n- i1 is resolved. It is shown."
-            trace = await app.trace(done.id)
-            assert trace == (await app.audit(done.id))["trace"]
+            trace = await documents.trace(app, done.id)
+            assert trace == (await documents.audit(app, done.id))["trace"]
             assert [each["round"] for each in trace["rounds"]] == [1, 2, 3]
             assert trace["rounds"][0]["skeptic_response"] == turns["1/critique/skeptic"].content
             assert len(trace["timing"]["rounds_ms"]) == 3
             assert trace["timing"]["total_ms"] >= 0
             assert trace["models"]["embedding"]
-            record = await app.record(done.id)
+            record = await documents.record(app, done.id)
             assert record.recommendation == "The final answer."
             assert record.decided.by == "the skeptic's critiques, counted by code"
             settled = {section.title: section.items for section in record.sections}
@@ -93,7 +94,7 @@ def test_formats_without_an_account_of_their_own_have_no_trace(tmp_path):
     async def main():
         async with an_app(tmp_path) as app:
             done = await run_to_rest(app, await new_debate(app, answers_file(tmp_path), "classic", max_rounds=1))
-            assert await app.trace(done.id) is None
+            assert await documents.trace(app, done.id) is None
 
     go(main())
 
@@ -108,10 +109,10 @@ def test_a_critique_that_never_fits_is_shown_and_counts_for_nothing(tmp_path):
             assert (done.status, done.total_rounds) == ("completed", 5)
             assert (done.outcome.winner, done.outcome.verdict_source) == ("undecided", "fallback")
             assert done.outcome.details["auto_score"] is None
-            trace = await app.trace(done.id)
+            trace = await documents.trace(app, done.id)
             assert trace["rounds"][4]["skeptic_response"] == "Ready for Synthesis ✅"
             assert trace["early_stopped"] is False
-            assert (await app.prove(done.id)).same
+            assert (await documents.prove(app, done.id)).same
 
     go(main())
 
@@ -123,10 +124,12 @@ def test_a_fork_asks_one_critique_anew(tmp_path):
             other = tmp_path / "other"
             other.mkdir()
             never = model(other, {"*/critique/*": {**CONTENT, "ready": False}, "2/critique/*": {**STUCK, "issues": []}})
-            fork = await run_to_rest(app, await app.fork(parent.id, "2/critique/skeptic", {"model_skeptic": never}))
+            fork = await run_to_rest(
+                app, await creating.fork(app, parent.id, "2/critique/skeptic", {"model_skeptic": never})
+            )
             assert (fork.outcome.ended_by, fork.total_rounds) == ("max_rounds", 5)
             assert [seat.model == never for seat in fork.cast] == [False, True, False]
-            assert (await app.prove(fork.id)).same
+            assert (await documents.prove(app, fork.id)).same
             assert (await app.runtime.store.get(parent.id)).outcome == parent.outcome
 
     go(main())
@@ -141,7 +144,7 @@ def test_any_budget_ends_with_an_outcome_within_it(tmp_path, budget):
             assert done.status == "completed"
             assert done.tokens_out <= budget
             assert done.outcome.headline
-            assert (await app.prove(done.id)).same
+            assert (await documents.prove(app, done.id)).same
             if budget == 50:
                 assert (done.outcome.winner, done.outcome.verdict_source) == ("undecided", "fallback")
             if budget == 5000:
@@ -161,7 +164,7 @@ def test_text_is_streamed_as_it_is_written_in_the_order_of_the_document(tmp_path
             said: list[Any] = []
             heard: dict[str, int] = {}
             async for update in app.runtime.watch(debate.id):
-                trace = await app.trace(debate.id) or {}
+                trace = await documents.trace(app, debate.id) or {}
                 said += [dialect.event(event, debate, trace) for event in update.events]
                 for key, flight in update.flights.items():
                     new = flight.text[heard.get(key, 0) :]
@@ -253,7 +256,7 @@ def over(wire: Wire, folder: Path, environ: dict[str, str] | None = None, **sett
 
 async def left_by(app: App, wanted: Wanted) -> tuple[Debate, list[Event]]:
     try:
-        rested = await run_to_rest(app, await app.create(app.plan(wanted)))
+        rested = await run_to_rest(app, await creating.create(app, app.plan(wanted)))
         return rested, await events_of(app, rested)
     finally:
         await app.close()
@@ -344,11 +347,11 @@ def test_after_a_failure_only_what_is_open_is_asked_again(tmp_path):
     async def main():
         with Debating(Say("Words of proposer."), *[Say("{", cut=1)] * 2) as wire:
             app, wanted = over(wire, tmp_path, backoff_tries=1)
-            failed = await run_to_rest(app, await app.create(app.plan(wanted)))
+            failed = await run_to_rest(app, await creating.create(app, app.plan(wanted)))
             assert (failed.status, failed.cursor.open) == ("failed", ("1/critique/skeptic",))
             await app.runtime.retry(failed.id)
             done = await app.runtime.wait(failed.id)
-            assert (await app.prove(done.id)).same
+            assert (await documents.prove(app, done.id)).same
             partial = [event.data["partial"] for event in await events_of(app, done) if "partial" in event.data]
             await app.close()
             return done, partial, [request.body["model"] for request in wire.requests]

@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 
+from moot.client import documents
 from tests.running import an_app, answers_file, new_debate, run_to_rest, until
 from tests.runtime.calls import calls
 
@@ -225,7 +226,7 @@ def test_a_judge_that_writes_garbage_never_makes_a_winner(tmp_path, garbage):
             assert verdict.metadata["winner"] == "undecided"
             assert verdict.metadata["verdict_source"] == "fallback"
             assert verdict.failure is not None
-            assert (await app.prove(done.id)).same
+            assert (await documents.prove(app, done.id)).same
 
     asyncio.run(main())
 
@@ -271,7 +272,7 @@ def test_hostile_statements_change_nothing_but_their_own_text(tmp_path, text):
             said = turns["1/speak/a"].content
             assert "\x1b" not in said
             assert "\u202e" not in said
-            assert (await app.prove(done.id)).same
+            assert (await documents.prove(app, done.id)).same
 
     asyncio.run(main())
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from moot.client import creating, documents
 from moot.core.errors import InputError, WrongStatus
 from moot.core.script import Stage, together
 from moot.core.settings import DebateSettings
@@ -122,18 +123,18 @@ def test_a_fork_with_other_guidance_asks_the_step_anew_with_it(tmp_path):
     async def main():
         async with an_app(tmp_path) as app:
             parent = await run_to_rest(app, await new_debate(app, answers_file(tmp_path), turns=4))
-            before = await app.audit(parent.id)
-            fork = await app.fork(parent.id, "2/speak/b", {}, guidance=WORDS)
+            before = await documents.audit(app, parent.id)
+            fork = await creating.fork(app, parent.id, "2/speak/b", {}, guidance=WORDS)
             done = await run_to_rest(app, fork)
             assert done.status == "completed"
-            audit = await app.audit(done.id)
+            audit = await documents.audit(app, done.id)
             prompts = {turn["key"]: turn["messages"][-1]["text"] for turn in audit["turns"] if turn["kind"] == "ask"}
             assert GUIDED.search(prompts["2/speak/b"])
-            assert (await app.prove(done.id)).same
-            again = await app.fork(done.id, "3/speak/a", {}, guidance="And at who runs it.")
+            assert (await documents.prove(app, done.id)).same
+            again = await creating.fork(app, done.id, "3/speak/a", {}, guidance="And at who runs it.")
             assert again.guided == 1  # the parent's guidance is among its turns
             assert (await run_to_rest(app, again)).status == "completed"
-            assert await app.audit(parent.id) == before
+            assert await documents.audit(app, parent.id) == before
 
     asyncio.run(main())
 
@@ -151,7 +152,7 @@ def test_empty_and_late_guidance_is_refused(tmp_path):
             with pytest.raises(WrongStatus, match="is completed; it can't be guided"):
                 await app.runtime.guide(done.id, WORDS, by="ann")
             with pytest.raises(InputError, match="needs words"):
-                await app.fork(done.id, "1/speak/a", {}, guidance="")
+                await creating.fork(app, done.id, "1/speak/a", {}, guidance="")
             assert len((await app.runtime.store.page()).debates) == 1  # the fork was not made
 
     asyncio.run(main())

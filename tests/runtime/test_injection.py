@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from moot.client import creating, documents
 from moot.formats import installed
 from moot.request import Request
 from tests.formats.examples import EXAMPLES, TOPIC
@@ -35,9 +36,9 @@ async def course(folder: Path, name: str, answer: Any) -> dict[str, Any]:
     example = EXAMPLES[name]
     settings = {"model_debater": model, "model_judge": model, **example.settings, **room}
     async with an_app(folder, embedder="none") as app:
-        made = await app.create(app.plan(Request(topic=TOPIC, format=name, settings=settings)))
+        made = await creating.create(app, app.plan(Request(topic=TOPIC, format=name, settings=settings)))
         done = await run_to_end(app, made, example.people)
-        assert (await app.prove(done.id)).same
+        assert (await documents.prove(app, done.id)).same
         store = app.runtime.store
         turns, events = await store.turns(done.id), await store.events(done.id)
         return {

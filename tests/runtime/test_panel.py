@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from moot.app import App
+from moot.client import documents
 from moot.core.types import Debate
 from moot.records.markdown import render
 from tests.formats.examples import PANEL, fitting
@@ -45,8 +46,8 @@ def go(folder: Path, check: Any, said: Mapping[str, Any] = CLEAR, *, backoff_tri
 
 async def decided(app: App, debate: Debate) -> tuple[str, str, str]:
     """How it ended, with what confidence, and the document."""
-    record = await app.record(debate.id)
-    assert (await app.prove(debate.id)).same
+    record = await documents.record(app, debate.id)
+    assert (await documents.prove(app, debate.id)).same
     return record.decided.ended_by, record.confidence, render(record)
 
 
@@ -75,8 +76,8 @@ def test_each_ending_leaves_a_document(tmp_path, ending, said, confidence):
 
     async def check(app: App, debate: Debate):
         done = await run_to_end(app, debate, GO_ON)
-        assert await decided(app, done) == (ending, confidence, render(await app.record(done.id)))
-        document = render(await app.record(done.id))
+        assert await decided(app, done) == (ending, confidence, render(await documents.record(app, done.id)))
+        document = render(await documents.record(app, done.id))
         assert "Start with PostgreSQL." in document
         for name in ("Performance Advocate", "Operational Simplicity", "Cost Steward"):
             assert f"### {name}" in document
@@ -123,7 +124,7 @@ def test_debater_produces_off_topic_argument(tmp_path):
 
     async def check(app: App, debate: Debate):
         done = await run_to_end(app, debate, GO_ON)
-        audit = await app.audit(done.id)
+        audit = await documents.audit(app, done.id)
         read = {turn["key"]: turn["messages"][-1]["text"] for turn in audit["turns"] if turn["kind"] == "ask"}
         assert all("Back to caching, please." in read[f"2/argue/p{n}"] for n in (1, 2, 3))
         assert "you left the question" in read["2/argue/p3"]
@@ -168,14 +169,15 @@ def test_llm_rate_limit_during_debate(tmp_path):
         assert done.outcome.ended_by == "max_rounds"
         (turn,) = [turn for turn in await app.runtime.store.turns(done.id) if turn.key == "2/argue/p2"]
         assert len([why for why in turn.metadata["attempts"] if "429" in why]) == 2
-        assert (await app.prove(done.id)).same
+        assert (await documents.prove(app, done.id)).same
 
     go(tmp_path, check, given, max_rounds=2)
 
 
 def test_llm_rate_limit_that_lasts_fails_the_debate_and_loses_nothing(tmp_path):
     limited = {"fail": "overloaded", "message": "429, too many requests"}
-    given = {**CLEAR, "2/argue/p2": [limited, PANEL.answers["2/argue/p2"]]}
+    given = {**CLEAR, **{f"2/argue/p{n}": limited for n in (1, 2, 3)}}
+    given |= {f"2/argue-again/p{n}": [limited, PANEL.answers["2/argue/p2"]] for n in (1, 2, 3)}
 
     async def check(app: App, debate: Debate):
         waiting = await run_to_rest(app, debate)
@@ -191,7 +193,7 @@ def test_llm_rate_limit_that_lasts_fails_the_debate_and_loses_nothing(tmp_path):
         assert done.status == "completed"
         assert (await app.runtime.store.turns(debate.id))[: len(before)] == before
         assert done.outcome.details["guidance"] == ["Mind the night shift."]
-        assert (await app.prove(done.id)).same
+        assert (await documents.prove(app, done.id)).same
 
     go(tmp_path, check, given, backoff_tries=0, max_rounds=2)
 
@@ -207,7 +209,7 @@ def test_prompt_too_vague(tmp_path):
         await app.runtime.resume(debate.id)
         left = await app.runtime.wait(debate.id)
         assert left.cursor.open == ("1/checkpoint/you",)
-        audit = await app.audit(debate.id)
+        audit = await documents.audit(app, debate.id)
         briefs = {turn["seat"]: turn["messages"][0]["text"] for turn in audit["turns"] if turn["phase"] == "argue"}
         assert len(briefs) == 3
         assert all("Login sessions; security matters." in brief for brief in briefs.values())
@@ -221,6 +223,6 @@ def test_any_budget_ends_with_an_outcome_within_it(tmp_path, tokens):
         done = await run_to_end(app, debate, GO_ON)
         assert done.tokens_out <= tokens
         assert done.outcome.headline
-        assert (await app.prove(done.id)).same
+        assert (await documents.prove(app, done.id)).same
 
     go(tmp_path, check, max_total_output_tokens=tokens, debater_max_tokens=150, judge_max_tokens=150)

@@ -26,12 +26,15 @@ RECALLS = a_format(recalls, events=("RAG",))
 
 
 class FakeMemory:
-    async def recall(self, query, corpus, k, /):
+    async def recall(self, query, corpus, k, asker, /):
         found = tuple(Recalled(id=str(n), title=f"{corpus} {n}", text=query, score=1 / (n + 1)) for n in range(k))
         return Recollection(found=found, by="bm25"), Usage(tokens_in=7, cost_usd=0.5)
 
-    async def compare(self, pairs, /):
+    async def compare(self, pairs, asker, /):
         return Likeness(scores=tuple(0.5 for _ in pairs), by="e"), Usage()
+
+    def most_usd(self, texts, /):
+        return 0.0
 
 
 @pytest.mark.parametrize(
@@ -49,6 +52,7 @@ def test_memory_is_asked_in_steps_of_its_own(tmp_path, memory, headline):
             assert {turn.kind for turn in turns.values()} == {"recall"}
             rag = turns["0/rag/memory"]
             assert (rag.tokens_in, rag.cost_usd) == ((7, 0.5) if memory else (0, 0.0))
+            assert (await runtime.store.today("")).all.cost_usd == 0.0, "memory books what it spends, when it does"
             assert rerun(RECALLS, done, list(turns.values())).outcome == done.outcome
 
     asyncio.run(main())

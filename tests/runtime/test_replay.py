@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 
+from moot.client import creating, documents
 from moot.core.errors import NoSuchDebate, ScriptChanged
 from tests.running import an_app, answers_file, new_debate, run_to_rest
 from tests.runtime.calls import words
@@ -17,7 +18,7 @@ def test_replay_proves_every_byte_and_notices_one_that_changed(tmp_path):
     async def main():
         async with an_app(tmp_path) as app:
             done = await run_to_rest(app, await new_debate(app, answers_file(tmp_path), premise="P.", swap=True))
-            proof = await app.prove(done.id)
+            proof = await documents.prove(app, done.id)
             assert proof.same
             assert proof.recorded == await words(app, done)
             for change in (
@@ -26,12 +27,12 @@ def test_replay_proves_every_byte_and_notices_one_that_changed(tmp_path):
             ):
                 with closing(sqlite3.connect(app.database, isolation_level=None)) as other:
                     other.execute(change)
-                assert not (await app.prove(done.id)).same
-                assert (await app.prove(done.id)).first_difference is not None
+                assert not (await documents.prove(app, done.id)).same
+                assert (await documents.prove(app, done.id)).first_difference is not None
             with closing(sqlite3.connect(app.database, isolation_level=None)) as other:
                 other.execute("update debate_turns set content = content || '!' where key = '3/think/a'")
             with pytest.raises(ScriptChanged, match="'3/speak/a'"):  # the first to be asked after the changed thought
-                await app.prove(done.id)
+                await documents.prove(app, done.id)
 
     asyncio.run(main())
 
@@ -48,11 +49,11 @@ def test_a_forged_word_is_noticed(tmp_path, change):
     async def main():
         async with an_app(tmp_path) as app:
             done = await run_to_rest(app, await new_debate(app, answers_file(tmp_path), turns=2))
-            assert (await app.prove(done.id)).same
+            assert (await documents.prove(app, done.id)).same
             with closing(sqlite3.connect(app.database, isolation_level=None)) as other:
                 assert other.execute(change).rowcount == 1
             try:
-                assert not (await app.prove(done.id)).same
+                assert not (await documents.prove(app, done.id)).same
             except ScriptChanged:
                 pass
 
@@ -63,7 +64,7 @@ def test_audit_holds_every_word_that_was_sent(tmp_path):
     async def main():
         async with an_app(tmp_path) as app:
             done = await run_to_rest(app, await new_debate(app, answers_file(tmp_path), turns=2))
-            audit = await app.audit(done.id)
+            audit = await documents.audit(app, done.id)
             assert len(audit["turns"]) == 14
             last = audit["turns"][-1]
             assert last["messages"][0]["role"] == "system"
@@ -117,7 +118,9 @@ def test_words_of_a_demonstration_model_stay_labelled(tmp_path):
         async with an_app(tmp_path) as app:
             parent = await run_to_rest(app, await new_debate(app, "sim:", "classic", max_rounds=1))
             other = answers_file(tmp_path)
-            fork = await app.fork(parent.id, "1/verdict/judge", {"model_judge": other, "model_debater": other})
+            fork = await creating.fork(
+                app, parent.id, "1/verdict/judge", {"model_judge": other, "model_debater": other}
+            )
             assert app.is_demonstration(fork)
             again = await new_debate(app, f"replay:{parent.short}", "classic", max_rounds=1)
             assert app.is_demonstration(again)

@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 
+from moot.client import creating, documents
 from moot.core.errors import InputError, NoSuchDebate, UnknownName, WrongStatus
 from moot.core.lifecycle import RULES, running_seconds
 from moot.core.types import Debate, Shown
@@ -151,7 +152,9 @@ def test_fork_asks_the_step_anew_and_leaves_the_parent_alone(tmp_path):
             before, paid = await words(app, parent), len(calls(log))
             other = tmp_path / "other"
             other.mkdir()
-            fork = await app.fork(parent.id, "4/speak/b", {"model_debater": answers_file(other, {"4/speak/b": "New."})})
+            fork = await creating.fork(
+                app, parent.id, "4/speak/b", {"model_debater": answers_file(other, {"4/speak/b": "New."})}
+            )
             assert (fork.parent_id, fork.forked_at, fork.status) == (parent.id, "4/speak/b", "pending")
             done = await run_to_rest(app, fork)
             assert done.status == "completed"
@@ -160,7 +163,7 @@ def test_fork_asks_the_step_anew_and_leaves_the_parent_alone(tmp_path):
             assert turns["1/speak/a"].content == "Words of a at 1/speak/a."
             assert "1/speak/a" not in calls(log)[paid:]
             assert await words(app, await app.runtime.store.get(parent.id)) == before
-            assert (await app.prove(fork.id)).same
+            assert (await documents.prove(app, fork.id)).same
             assert [e.type for e in await app.runtime.store.events(fork.id)].count("PLAN") == 2
 
     asyncio.run(main())
@@ -171,10 +174,10 @@ def test_a_fork_that_changes_what_was_asked_before_it_is_refused(tmp_path):
         async with an_app(tmp_path) as app:
             parent = await run_to_rest(app, await new_debate(app, answers_file(tmp_path), "classic", max_rounds=2))
             with pytest.raises(InputError, match="Fork at '1/speak/a' or earlier"):
-                await app.fork(parent.id, "2/speak/a", {"a_stance": "con"})
+                await creating.fork(app, parent.id, "2/speak/a", {"a_stance": "con"})
             with pytest.raises(UnknownName, match="no step '7/speak/a'"):
-                await app.fork(parent.id, "7/speak/a", {})
-            again = await app.fork(parent.id, "1/speak/a", {"a_stance": "con"})
+                await creating.fork(app, parent.id, "7/speak/a", {})
+            again = await creating.fork(app, parent.id, "1/speak/a", {"a_stance": "con"})
             assert (await run_to_rest(app, again)).outcome.headline.startswith(
                 "PostgreSQL. Debater A, who argued for it, won"
             )
@@ -187,10 +190,10 @@ def test_a_fork_of_a_whole_debate_is_complete_at_once(tmp_path):
     async def main():
         async with an_app(tmp_path) as app:
             parent = await run_to_rest(app, await new_debate(app, answers_file(tmp_path), turns=2))
-            fork = await run_to_rest(app, await app.fork(parent.id, None, {}))
+            fork = await run_to_rest(app, await creating.fork(app, parent.id, None, {}))
             assert fork.status == "completed"
             assert fork.outcome == parent.outcome
-            assert (await app.prove(fork.id)).same
+            assert (await documents.prove(app, fork.id)).same
 
     asyncio.run(main())
 
@@ -200,9 +203,9 @@ def test_a_fork_keeps_the_models_that_its_changes_do_not_name(tmp_path):
         async with an_app(tmp_path) as app:
             parent = await run_to_rest(app, await new_debate(app, answers_file(tmp_path), "classic", max_rounds=1))
             kept = {seat.id: seat.model for seat in parent.cast}
-            judge = await app.fork(parent.id, "1/verdict/judge", {"model_judge": "sim:?seed=4"})
+            judge = await creating.fork(app, parent.id, "1/verdict/judge", {"model_judge": "sim:?seed=4"})
             assert {s.id: s.model for s in judge.cast} == {**kept, "judge": "sim:?seed=4"}
-            one = await app.fork(parent.id, "1/speak/b", {"seats": {"b": {"model": "sim:"}}})
+            one = await creating.fork(app, parent.id, "1/speak/b", {"seats": {"b": {"model": "sim:"}}})
             assert {s.id: s.model for s in one.cast} == {**kept, "b": "sim:"}
 
     asyncio.run(main())
@@ -212,7 +215,7 @@ def test_a_fork_reports_no_repaired_cursor(tmp_path):
     async def main():
         async with an_app(tmp_path) as app:
             parent = await run_to_rest(app, await new_debate(app, answers_file(tmp_path), "classic", max_rounds=1))
-            fork = await run_to_rest(app, await app.fork(parent.id, "1/speak/b", {}))
+            fork = await run_to_rest(app, await creating.fork(app, parent.id, "1/speak/b", {}))
             assert not [e for e in await app.runtime.store.events(fork.id) if e.type == "notice"]
 
     asyncio.run(main())
@@ -299,7 +302,7 @@ def test_debates_are_handed_back_without_being_stopped_and_go_on_elsewhere(tmp_p
             for debate in debates:
                 done = await second.runtime.wait(debate.id)
                 assert done.status == "completed"
-                assert (await second.prove(done.id)).same
+                assert (await documents.prove(second, done.id)).same
 
     asyncio.run(main())
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from moot import formats
+from moot.client import creating, documents
 from moot.core.errors import ToolError
 from moot.core.script import Stage, together
 from moot.core.settings import DebateSettings
@@ -42,7 +45,7 @@ class CountWords:
     def __init__(self, log: Path | None = None, hang_at: int = 0) -> None:
         self.log, self.hang_at, self.runs = log, hang_at, 0
 
-    async def __call__(self, arguments: Json, /) -> Json:
+    async def __call__(self, arguments: Json, texts: Mapping[str, str], /) -> Json:
         self.runs += 1
         if self.log is not None:
             with self.log.open("a") as log:
@@ -100,7 +103,12 @@ def test_a_tool_runs_and_its_result_is_a_turn(tmp_path):
             first = turns["1/first/count"]
             assert (first.kind, first.data, first.content) == ("use", {"words": 3}, "3 words.")
             assert (first.model, first.provider, first.tokens_out, first.cost_usd) == ("count", "tool", 0, 0.0)
-            assert first.metadata == {"tool": "count", "arguments": {"text": "a b c"}}
+            assert (first.metadata["tool"], first.metadata["arguments"]) == ("count", {"text": "a b c"})
+            (call,) = first.metadata["tool_calls"]
+            assert call.pop("duration_ms") >= 0
+            request = hashlib.sha256(b'{"text": "a b c"}').hexdigest()
+            nothing = dict.fromkeys(("limits", "fingerprint", "code"))
+            assert call == {"tool": "count", "request": request, "exit": "ended", **nothing}
             assert tool.runs == 4
 
     asyncio.run(main())
@@ -146,7 +154,7 @@ def test_a_fork_copies_the_uses_before_it(tmp_path):
     asyncio.run(main())
 
 
-def test_an_audit_has_the_tool_its_arguments_and_its_result(tmp_path, monkeypatch):
+def test_an_audit_has_the_tool_its_arguments_and_its_result(tmp_path):
     async def main():
         async with an_app(tmp_path) as app:
             app.tools["count"] = tool = CountWords()
@@ -155,29 +163,30 @@ def test_an_audit_has_the_tool_its_arguments_and_its_result(tmp_path, monkeypatc
             assert estimate.full_length.calls == 0  # no model is called
             assert tool.runs == 0  # the results of tools are made up
             assert not any("calls were counted" in note for note in estimate.notes)  # it came to the end of the rules
-            made = await app.create(plan)
+            made = await creating.create(app, plan)
             await app.runtime.start(made.id)
             done = await app.runtime.wait(made.id)
-            audit = await app.audit(done.id)
+            audit = await documents.audit(app, done.id)
             used = audit["turns"][1]
-            assert used["metadata"] == {"tool": "count", "arguments": {"text": "x x x"}}
+            assert (used["metadata"]["tool"], used["metadata"]["arguments"]) == ("count", {"text": "x x x"})
+            assert len(used["metadata"]["tool_calls"]) == 1
             assert (used["kind"], used["model"], used["data"]) == ("use", "count", {"words": 3})
             assert used["messages"] == [{"role": "user", "text": '{"text": "x x x"}'}]
-            assert (await app.prove(done.id)).same
+            assert (await documents.prove(app, done.id)).same
 
-    monkeypatch.setitem(formats.installed(), COUNTING.name, COUNTING)
-    asyncio.run(main())
+    with formats.DOOR.adding(COUNTING.name, COUNTING):
+        asyncio.run(main())
 
 
-async def refuses(arguments: Json, /) -> Json:
+async def refuses(arguments: Json, texts: Mapping[str, str], /) -> Json:
     raise ToolError("The scales are broken; repair them.")
 
 
-async def answers_nonsense(arguments: Json, /) -> Json:
+async def answers_nonsense(arguments: Json, texts: Mapping[str, str], /) -> Json:
     return {"words": "many"}
 
 
-async def works(arguments: Json, /) -> Json:
+async def works(arguments: Json, texts: Mapping[str, str], /) -> Json:
     return {"words": 1}
 
 
@@ -203,6 +212,8 @@ def test_a_failed_tool_is_given_to_a_tolerant_step(tmp_path, tool, message):
             (turn,) = await runtime.store.turns(done.id)
             assert turn.failure is not None
             assert (turn.failure.kind, turn.metadata["tool"]) == ("tool", "measure")
+            calls = [(call["tool"], call["exit"]) for call in turn.metadata.get("tool_calls", ())]
+            assert calls == ([("measure", "failed")] if tool else [])
             assert prove(MEASURING, done, [turn], await runtime.store.events(done.id)).same
 
     asyncio.run(main())

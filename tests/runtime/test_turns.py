@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 
+from moot.client import documents
 from moot.core.types import Reply, Usage
-from moot.runtime.turns import storable
+from moot.core.values import storable
 from tests.running import an_app, answers_file, new_debate, run_to_rest
 
 
@@ -33,6 +34,6 @@ def test_a_reply_that_is_no_text_does_not_fail_the_debate(tmp_path):
             done = await run_to_rest(app, debate)
             assert (done.status, done.tokens_out) == ("completed", 6)
             assert (await app.runtime.store.turns(done.id))[0].content == "hi \ufffd there"
-            assert (await app.prove(done.id)).same
+            assert (await documents.prove(app, done.id)).same
 
     asyncio.run(main())

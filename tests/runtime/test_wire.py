@@ -9,6 +9,7 @@ import threading
 from itertools import pairwise
 
 from moot.app import App
+from moot.client import creating, documents
 from moot.core.settings import Settings
 from moot.request import Request as Wanted
 from tests.models.wire import Request, Say, Wire
@@ -69,10 +70,10 @@ def test_a_duel_over_the_wire(tmp_path):
                     },
                 },
             )
-            done = await run_to_rest(app, await app.create(app.plan(request)))
+            done = await run_to_rest(app, await creating.create(app, app.plan(request)))
             turns = await app.runtime.store.turns(done.id)
-            proof = await app.prove(done.id)
-            audit = json.dumps(await app.audit(done.id), default=str)
+            proof = await documents.prove(app, done.id)
+            audit = json.dumps(await documents.audit(app, done.id), default=str)
             await app.close()
             return done, turns, proof, audit, wire
 

@@ -7,10 +7,12 @@ several rounds: load beside it can slow down some of them, not all.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,20 +20,26 @@ import pytest
 from moot.config import reaching
 from moot.core.errors import MootError
 from moot.core.masking import masked, without_secrets
+from moot.core.types import Debate, SeatSpec
+from moot.formats import wording_of
 from moot.formats.shared.checks import answer_in, refuses
 from moot.formats.shared.sides import checks
 from moot.formats.shared.small import in_sentences, opening_words
 from moot.models.spec import parse
 from moot.reasoning.bm25 import bigrams, words
 from moot.reasoning.fence import clean, defuse, fence, one_line, quote
+from moot.reasoning.followup import alone
 from moot.reasoning.question import read_question
 from moot.reasoning.repetition import inner_repetition
 from moot.reasoning.sentences import first_sentence
 from moot.reasoning.statements import Known, flaw_of
 from moot.reasoning.verdict import Decision
 from moot.records import quoting
+from moot.runtime.hub import Flight
+from moot.server.chat.narration import Narrator
 from moot.server.etags import same
 from moot.server.guard import host_of
+from moot.server.live import Delta, Reader
 from moot.server.markdown import html
 
 SIZE, MEASURABLE, ROUNDS = 10_000, 0.1, 5
@@ -67,6 +75,35 @@ LABELS: Any = {"a": ["Debater A"], "b": ["Debater B"]}
 NAMES: Any = {"a": "Debater A", "b": "Debater B"}
 DECIDED = Decision(winner="a", source="judge")
 
+
+def narrated(text: str) -> str:
+    """A step's text as a chat client gets it, in small pieces."""
+    cast = (SeatSpec(id="a", name="A", role="debater", model="m", max_tokens=1),)
+    debate = Debate(id="x", topic="t", format="classic", format_version=1, status="running", config={}, cast=cast)
+    narrator, flight = Narrator(wording_of(debate)), Flight(key="1/a", seat="a", round=1, phase="speak", shows="TURN")
+    flight.hear("Begin")
+    said = [narrator.hear([Delta(flight=flight, offset=0, text="Begin")])]
+    for at in range(0, len(text), 20):
+        piece = text[at : at + 20]
+        flight.hear(piece)
+        said.append(narrator.hear([Delta(flight=flight, offset=at + 5, text=piece)]))
+    return "".join(said)
+
+
+def followed(text: str) -> str:
+    """The same from its first character on, through the place that a connection has in the debate."""
+    cast = (SeatSpec(id="a", name="A", role="debater", model="m", max_tokens=1),)
+    debate = Debate(id="x", topic="t", format="classic", format_version=1, status="running", config={}, cast=cast)
+    channel: Any = SimpleNamespace(last_seq=0, readers=set(), debate=debate)
+    reader, narrator = Reader(channel, 0, asyncio.Event(), None), Narrator(wording_of(debate))
+    flight = Flight(key="1/a", seat="a", round=1, phase="speak", shows="TURN")
+    said: list[str] = []
+    for at in range(0, len(text), 4):
+        flight.hear(text[at : at + 4])
+        said.append(narrator.hear(reader._new_of(flight, done=False)))
+    return "".join(said)
+
+
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "masked": masked,
     "without_secrets": without_secrets,
@@ -79,6 +116,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "answer_in": answer_in,
     "refuses": refuses,
     "read_question": read_question,
+    "alone": lambda text: alone(f"(asked after “{text}”)"),
     "flaw_of": lambda text: flaw_of(text, "stop", Known(), Known([text[1:]])),
     "inner_repetition": inner_repetition,
     "opening_words": lambda text: opening_words(text, 2),
@@ -90,6 +128,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "reaching": lambda text: reaching({text: [text, {"seats": text}]}),
     "host_of": host_of,
     "etags": lambda text: same(text, '"1"'),
+    "narration": narrated,
+    "following": followed,
     "checks": lambda text: checks(DECIDED, judge="a", said=(), called=NAMES, statement=text, labels=LABELS),
     **{f"quoting.{name}": getattr(quoting, name) for name in ("code", "item", "literal", "quote")},
 }

@@ -18,7 +18,7 @@ import pytest
 from moot.app import App
 from moot.core.script import Script
 from moot.server import markdown
-from tests.server.serving import DEADLINE, Served, served
+from tests.server.serving import DEADLINE, STREAM, Served, served
 
 ANSWERED_SECONDS = 15  # a guard against hanging, not a measure
 LONG = "long " * 1000
@@ -58,17 +58,17 @@ NEW = {"topic": "Why?", "format": "classic", "start": False}
 HEAVY: dict[str, tuple[Any, str, str, str, Any]] = {
     "a page of turns": (markdown, "html", "GET", "/turns?html=true", None),
     "a page of events": (markdown, "html", "GET", "/events?html=true", {"Accept": "application/json"}),
-    "audit": ("moot.app", "rerun", "GET", "/audit", None),
-    "proof": ("moot.app", "prove", "GET", "/proof", None),
-    "claims": ("moot.app", "ledger_of", "GET", "/claims", None),
-    "record": ("moot.app", "record_of", "GET", "/record", None),
+    "audit": ("moot.client.documents", "rerun", "GET", "/audit", None),
+    "proof": ("moot.runtime.replay", "prove", "GET", "/proof", None),
+    "claims": ("moot.client.documents", "ledger_of", "GET", "/claims", None),
+    "record": ("moot.client.documents", "record_of", "GET", "/record", None),
     "record as text": ("moot.server.routes.records", "render", "GET", "/record?format=markdown", None),
     "issue": ("moot.server.routes.records", "draft", "GET", "/issue", None),
-    "difference": ("moot.app", "compare", "GET", "/diff/{id}", None),
+    "difference": ("moot.records.compare", "compare", "GET", "/diff/{id}", None),
     "fork": (Script, "replay", "POST", "/fork", {"start": False}),
     "plan": (App, "plan", "POST", "", NEW),
     "estimate": ("moot.estimate", "_rehearsals", "POST", "/estimate", {"topic": "Why?"}),
-    "distrust": ("moot.server.routes.debates", "reaching", "POST", "", NEW),
+    "distrust": ("moot.client.client", "reaching", "POST", "", NEW),
 }
 
 
@@ -88,7 +88,7 @@ def test_others_are_answered_meanwhile(server: Served, done: dict[str, Any], mon
         if function == "html":
             monkeypatch.setattr("moot.server.views.html", hold)
     if name == "distrust":
-        monkeypatch.setattr("moot.server.tokens.Caller.may", lambda self, scope: scope != "admin")
+        monkeypatch.setattr("moot.caller.Caller.may", lambda self, scope: scope != "admin")
     collection = name in ("plan", "estimate", "distrust")
     url = "/v1/debates" + ("" if collection else f"/{done['id']}") + path.format(id=done["id"])
     answers: list[httpx2.Response] = []
@@ -113,7 +113,7 @@ def test_live_events_are_rendered_beside_the_loop(server: Served, done: dict[str
     markdown.html.cache_clear()
     hold = Hold(markdown.html)
     monkeypatch.setattr(markdown, "html", hold)
-    with server.client.stream("GET", f"/v1/debates/{done['id']}/events?html=true") as stream:
+    with server.client.stream("GET", f"/v1/debates/{done['id']}/events?html=true", headers=STREAM) as stream:
         try:
             assert hold.begun.wait(DEADLINE)
             with httpx2.Client(base_url=server.url, timeout=ANSWERED_SECONDS) as other:

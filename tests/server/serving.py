@@ -16,6 +16,7 @@ import httpx2
 
 from moot.app import App
 from moot.core.settings import Settings
+from moot.mcp.endpoint import PATH, McpEndpoint
 from moot.server.app import create_app
 from moot.server.serving import Server, address_of, listen
 from tests.running import answers_file
@@ -120,7 +121,7 @@ def served(
 
     async def serve() -> None:
         app = App(Settings(**values), environ or {})
-        server = Server(create_app(app, host=host), behind_proxy=behind_proxy)
+        server = Server(create_app(app, host=host, mounts={PATH: McpEndpoint}), behind_proxy=behind_proxy)
         ready.append(Served(folder, url, app, server, asyncio.get_running_loop(), model))
         try:
             await server.run_on(bound)
@@ -183,9 +184,12 @@ def told(lines: Iterator[str]) -> Iterator[Told]:
                 last_id = value
 
 
+STREAM = {"Accept": "text/event-stream"}
+
+
 @contextmanager
-def watching(server: Served, path: str, **more: Any) -> Iterator[Iterator[Told]]:
-    with server.client.stream("GET", path, **more) as response:
+def watching(server: Served, path: str, headers: dict[str, str] | None = None) -> Iterator[Iterator[Told]]:
+    with server.client.stream("GET", path, headers={**STREAM, **(headers or {})}) as response:
         assert response.status_code == 200, response.read()
         assert response.headers["content-type"].startswith("text/event-stream")
         yield told(response.iter_lines())

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from moot import __version__, formats
+from tests.plugins import write
 from tests.server.serving import Served, served
 from tests.server.test_debates import problem
 
@@ -48,12 +49,12 @@ class TestCatalog:
             body = {"topic": example["topic"], "format": name, "settings": settings, "start": False}
             assert server.post("/v1/debates", body).status_code == 201, example
 
-    def test_a_format_that_can_not_be_used_is_named_with_what_is_wrong(self, server: Served, monkeypatch):
+    def test_a_format_that_can_not_be_used_is_named_with_what_is_wrong(self, server: Served, tmp_path, plugged_in):
         assert server.get("/v1/formats").json()["problems"] == []
-        monkeypatch.setitem(formats.broken(), "quarrel", "It can't be imported: ModuleNotFoundError.")
+        plugged_in(write(tmp_path, "moot-quarrel", {"moot.formats": {"quarrel": "quarrel:X"}}, {"quarrel.py": "X = 7"}))
         listed = server.get("/v1/formats").json()
-        problem_ = {"name": "quarrel", "problem": "It can't be imported: ModuleNotFoundError."}
-        assert listed["problems"] == [problem_]
+        text = "It is not a `moot.formats.format.Format`."
+        assert listed["problems"] == [{"name": "quarrel", "package": "moot-quarrel 1.0", "problem": text}]
         assert {each["name"] for each in listed["items"]} == set(formats.installed())
         assert "can't be used" in problem(server.get("/v1/formats/quarrel"), 404, "not-found")["detail"]
 

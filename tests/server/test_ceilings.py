@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.server.serving import Served, served, wait_for
+from tests.server.serving import STREAM, Served, served, wait_for
 
 PRICED = "sim:?seed=3&tokens=150&price_in=2&price_out=10"
 MODELS = {"model_debater": PRICED, "model_judge": PRICED}
@@ -182,7 +182,7 @@ def test_a_debate_that_is_canceled_in_mid_sentence_is_paid_for(tmp_path):
             "max_total_output_tokens": 50_000,
         }
         made = server.made(settings=models)
-        with server.client.stream("GET", f"/v1/debates/{made['id']}/events") as stream:
+        with server.client.stream("GET", f"/v1/debates/{made['id']}/events", headers=STREAM) as stream:
             next(line for line in stream.iter_lines() if line == "event: delta")
         server.post(f"/v1/debates/{made['id']}/cancel").raise_for_status()
 

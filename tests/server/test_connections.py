@@ -14,7 +14,7 @@ from moot.core.errors import InputError, ScriptError
 from moot.core.settings import Settings
 from moot.formats import prompts
 from moot.server.limits import KEPT_FILES, Limits
-from moot.server.tokens import new_token
+from moot.tokens import new_token
 from tests.server.serving import DEADLINE, Served, served, wait_for, watching
 
 HALF_HEADERS = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Half:"

@@ -1,12 +1,20 @@
-"""Deleting, purging, exporting and quarantine over HTTP, with the real server on a real socket."""
+"""Deleting, purging, exporting, importing and quarantine over HTTP, with the real server on a real socket."""
 
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from typing import Any
 
+import httpx2
+import pytest
+
+from moot.client import Client, documents
 from moot.runtime import retention
-from moot.runtime.transfer import adopt_all, check_header
 from moot.server.live import Channels
 from moot.store.sqlite import SqliteStore
 from tests.running import Held, an_app, new_debate, run_to_rest
@@ -180,10 +188,9 @@ class TestExport:
 
         async def main() -> None:
             async with an_app(tmp_path, database_url=str(tmp_path / "other.db")) as app:
-                check_header(lines[0])
-                done = [each async for each in adopt_all(app.runtime.store, lines[1:])]
+                done = [each async for each in Client(app).adopt(pieces(everything.content, 1000))]
                 assert {each.id: each.result for each in done} == dict.fromkeys(made, "new")
-                assert [(await app.prove(each)).same for each in made] == [True] * 3
+                assert [(await documents.prove(app, each)).same for each in made] == [True] * 3
 
         asyncio.run(main())
 
@@ -195,6 +202,125 @@ class TestExport:
             assert server.get("/v1/export", headers=admin).content.endswith(b'{"complete":0}\n')
             server.in_loop(store.drop_token(kept.id))
             problem(server.get("/v1/export", headers=admin), 401, "token-needed")
+
+
+class TestImport:
+    @pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
+    def test_an_export_comes_back_over_http(self, tmp_path, packed):
+        with served(tmp_path) as server:
+            made = [server.completed(settings=SHORT)["id"] for _ in range(2)]
+            proofs = [server.get(f"/v1/debates/{each}/proof").json() for each in made]
+            exported = server.get("/v1/export").content
+        (tmp_path / "there").mkdir()
+        with served(tmp_path / "there") as server:
+            done = imports(server, gzip.compress(exported) if packed else exported, packed=packed)
+            assert done == {"new": 2, "same": 0, "refused": 0, "problems": []}
+            assert [server.get(f"/v1/debates/{each}/proof").json() for each in made] == proofs
+            again = imports(server, exported)
+            assert again == {"new": 0, "same": 2, "refused": 0, "problems": []}
+            server.client.delete(f"/v1/debates/{made[0]}").raise_for_status()
+            gone = imports(server, exported)
+            assert (gone["new"], gone["same"], gone["refused"]) == (0, 1, 1)
+            assert gone["problems"][0]["id"] == made[0]
+            assert "it was deleted here on" in gone["problems"][0]["why"]
+
+    def test_what_is_damaged_or_cut_off_is_named_and_the_rest_is_imported(self, tmp_path):
+        with served(tmp_path) as server:
+            made = [server.completed(settings=SHORT)["id"] for _ in range(2)]
+            lines = server.get("/v1/export").content.splitlines(keepends=True)
+        ends = [place for place, line in enumerate(lines) if line.startswith(b'{"end"')]
+        (tmp_path / "there").mkdir()
+        with served(tmp_path / "there") as server:
+            spoiled = [*lines[: ends[0] - 1], b"nonsense\n", *lines[ends[0] :]]
+            done = imports(server, b"".join(spoiled))
+            assert (done["new"], done["refused"]) == (1, 1)
+            assert "can't be read" in done["problems"][0]["why"]
+            cut = imports(server, b"".join(lines[: ends[0] + 1]))
+            assert (cut["new"], cut["refused"]) == (1, 1)
+            assert "ends too early" in cut["problems"][0]["why"]
+            assert {each["id"] for each in server.get("/v1/debates").json()["items"]} == set(made)
+
+    def test_what_is_no_export_or_too_large_is_refused(self, tmp_path):
+        with served(tmp_path, serve_import_mb=1) as server:
+            kind = {"Content-Type": "application/jsonl"}
+            for body in (b"", b"nonsense", b'{"moot":"export","version":2}\n', b"\x1f\x8bbroken"):
+                refused = problem(server.client.post("/v1/import", content=body, headers=kind), 422, "invalid")
+                assert "Nothing was imported" in refused["detail"]
+            problem(server.client.post("/v1/import", content=b"x" * 1_000_001, headers=kind), 413, "too-large")
+            plain = {"Content-Type": "text/plain"}
+            answer = server.client.post("/v1/import", content=b"x", headers=plain)
+            problem(answer, 415, "unsupported-media-type")
+            header = b'{"moot":"export","version":1,"at":0}\n'
+            long = imports(server, gzip.compress(header + b" " * 3_000_000), packed=True)
+            assert (long["new"], long["refused"]) == (0, 1)
+            assert "it has more than 1 MB" in long["problems"][0]["why"]
+            many = imports(server, header + b"{}\n" * 200)
+            assert (many["refused"], len(many["problems"])) == (201, 100)
+
+    def test_an_upload_may_take_long_as_long_as_it_goes_on(self, tmp_path):
+        with served(tmp_path) as server:
+            server.completed(settings=SHORT)
+            exported = server.get("/v1/export").content
+            kind = {"Content-Type": "application/jsonl"}
+            connections = server.server.connections
+
+            def uploading() -> Any:
+                return next((each for each in connections._open if each._uploads), None)
+
+            def steadily() -> Iterator[bytes]:
+                yield exported[:100]
+                connection = wait_for(uploading, "the upload to begin")
+                for place in range(100, len(exported), 1000):
+                    before = connection._since
+                    yield exported[place : place + 1000]
+                    wait_for(lambda before=before: connection._since > before, "its time to begin anew")
+
+            answer = server.client.post("/v1/import", content=steadily(), headers=kind)
+            assert (answer.status_code, answer.json()["same"]) == (200, 1), answer.text
+
+            def half() -> Iterator[bytes]:
+                yield exported[:100]
+                connection = wait_for(uploading, "the upload to begin")
+                server.loop.call_soon_threadsafe(lambda: connection.look(connection._since + 61))
+                wait_for(lambda: connection not in connections._open, "the connection to be closed")
+
+            with suppress(httpx2.HTTPError):
+                problem(server.client.post("/v1/import", content=half(), headers=kind), 408, "too-slow")
+
+    def test_a_token_that_is_revoked_ends_it(self, tmp_path):
+        with served(tmp_path, host="0.0.0.0", serve_heartbeat_seconds=0.05) as server:
+            admin, runner = token(server, "boss", "admin"), token(server, "ann", "read", "run", "decide")
+            kind = {"Content-Type": "application/jsonl"}
+            problem(server.client.post("/v1/import", content=b"x", headers=kind), 401, "token-needed")
+            answer = server.client.post("/v1/import", content=b"x", headers={**kind, **runner})
+            problem(answer, 403, "scope-missing")
+            store = server.app.runtime.store
+            (kept,) = [each for each in server.in_loop(store.tokens()) if each.name == "boss"]
+
+            def revoked() -> Iterator[bytes]:
+                yield b'{"moot":"export","version":1,"at":0}\n'
+                server.in_loop(store.drop_token(kept.id))
+                until = time.monotonic() + 60
+                while time.monotonic() < until:
+                    time.sleep(0.02)
+                    yield b"{}\n"
+
+            with suppress(httpx2.HTTPError):  # the connection may be closed before all was sent
+                answer = server.client.post("/v1/import", content=revoked(), headers={**kind, **admin})
+                problem(answer, 401, "token-needed")
+            problem(server.get("/v1/export", headers=admin), 401, "token-needed")
+
+
+def imports(server: Served, content: bytes, *, packed: bool = False) -> dict[str, Any]:
+    kind = {"Content-Type": "application/gzip" if packed else "application/jsonl"}
+    answer = server.client.post("/v1/import", content=iter([content[:7], content[7:]]), headers=kind)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def pieces(content: bytes, size: int) -> AsyncIterator[bytes]:
+    for place in range(0, len(content), size):
+        yield content[place : place + size]
 
 
 class TestQuarantine:

@@ -8,6 +8,7 @@ from itertools import groupby
 import pytest
 
 from moot.app import App
+from moot.client import documents
 from tests.server.serving import Served, served, watching
 from tests.server.test_debates import problem
 
@@ -134,13 +135,13 @@ def test_a_dialect_that_the_format_lacks_is_refused_with_those_it_has(server: Se
 
 def test_the_trace_is_read_for_the_verdict_alone_and_only_where_there_is_one(tmp_path, monkeypatch):
     read: list[str] = []
-    real = App.trace
+    real = documents.trace
 
     async def counted(app: App, debate_id: str):
         read.append(debate_id)
         return await real(app, debate_id)
 
-    monkeypatch.setattr(App, "trace", counted)
+    monkeypatch.setattr(documents, "trace", counted)
     with served(tmp_path) as server:
         duel = server.completed(format="duel", settings={"turns": 2})
         assert named(server, duel["id"], "duel")[-1].event == "VERDICT"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from moot.server import sse
-from tests.server.serving import Served, Told, served, told, wait_for, watching
+from tests.server.serving import STREAM, Served, Told, served, told, wait_for, watching
 from tests.server.test_debates import problem
 
 pytestmark = pytest.mark.slow
@@ -105,16 +105,16 @@ def test_after_begins_behind_an_event(server: Served):
 def test_a_browser_that_comes_back_after_the_end_is_sent_away(server: Served):
     done = server.completed(settings={"max_rounds": 1})
     path = f"/v1/debates/{done['id']}/events"
-    assert server.get(path, headers={"Last-Event-ID": str(done["last_seq"])}).status_code == 204
+    assert server.get(path, headers={**STREAM, "Last-Event-ID": str(done["last_seq"])}).status_code == 204
     with watching(server, path, headers={"Last-Event-ID": str(done["last_seq"] - 1)}) as events:
         assert [each.event for each in events] == ["message", "debate", "end"]
 
 
 def test_a_page_of_events_is_json(server: Served):
     done = server.completed(settings={"max_rounds": 1})
-    path, json = f"/v1/debates/{done['id']}/events", {"Accept": "application/json"}
-    first = server.get(path, params={"limit": 2}, headers=json).json()
-    rest = server.get(path, params={"after": first["next"]}, headers=json).json()
+    path = f"/v1/debates/{done['id']}/events"
+    first = server.get(path, params={"limit": 2}, headers={"Accept": "application/json"}).json()
+    rest = server.get(path, params={"after": first["next"]}).json()  # `Accept: */*`, as a generated client asks
     assert [each["seq"] for each in [*first["items"], *rest["items"]]] == list(range(1, done["last_seq"] + 1))
     assert rest["next"] is None
 
@@ -232,7 +232,8 @@ class TestSlowReaders:
         client = socket.socket()
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.connect((host, int(port)))
-        client.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode())
+        headers = f"Host: {host}:{port}\r\nAccept: text/event-stream\r\nConnection: close\r\n"
+        client.sendall(f"GET {path} HTTP/1.1\r\n{headers}\r\n".encode())
         return client
 
     def test_does_not_slow_the_debate_and_gets_all_of_it_later(self, big: Served):

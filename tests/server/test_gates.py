@@ -13,9 +13,8 @@ from tests.server.test_debates import problem
 
 
 @pytest.fixture
-def server(tmp_path, monkeypatch):
-    monkeypatch.setitem(formats.installed(), "asking", FORMAT)
-    with served(tmp_path) as running:
+def server(tmp_path):
+    with formats.DOOR.adding("asking", FORMAT), served(tmp_path) as running:
         yield running
 
 
@@ -101,8 +100,14 @@ def test_nothing_to_answer(server: Served):
     assert told["actions"][0] == "start"
     debate_id = waiting(server)
     body = {"key": "9/other/you", "choice": "end"}
-    problem(server.post(f"/v1/debates/{debate_id}/answer", body), 409, "wrong-status")
+    told = problem(server.post(f"/v1/debates/{debate_id}/answer", body), 422, "unknown-name")
+    assert "1/checkpoint/you" in told["detail"]
     assert keys(server, debate_id) == {"1/checkpoint/you": "open"}
+    server.post(f"/v1/debates/{debate_id}/answer", {"choice": "continue"}).raise_for_status()
+    server.until(debate_id, "waiting")
+    body["key"] = "1/checkpoint/you"
+    told = problem(server.post(f"/v1/debates/{debate_id}/answer", body), 409, "already-answered")
+    assert told["detail"].endswith("Now it asks: 2/clarify/you.")
 
 
 @pytest.mark.parametrize("verb", ["approve", "reject", "answer"])
@@ -129,9 +134,8 @@ def test_a_watcher_stays_through_a_question_and_is_told_of_it(server: Served):
 
 
 def test_a_question_that_nobody_answers_in_time_is_settled_by_the_server(tmp_path, monkeypatch):
-    monkeypatch.setitem(formats.installed(), "asking", FORMAT)
-    monkeypatch.setattr("moot.server.dispatch.SWEEP_SECONDS", 0.02)
-    with served(tmp_path) as server:
+    monkeypatch.setattr("moot.dispatch.SWEEP_SECONDS", 0.02)
+    with formats.DOOR.adding("asking", FORMAT), served(tmp_path) as server:
         paused = server.made(format="asking", settings={"timeout_seconds": 0.05})
         decided = server.made(format="asking", settings={"timeout_seconds": 0.05, "decides": True})
         server.until(paused["id"], "stopped")

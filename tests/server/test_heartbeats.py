@@ -15,9 +15,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from moot.server.tokens import new_token
 from moot.store import AccessToken
-from tests.server.serving import Served, served, wait_for, watching
+from moot.tokens import new_token
+from tests.server.serving import STREAM, Served, served, wait_for, watching
 
 # Text comes in all the time, and for longer than any of these tests takes.
 BUSY = "sim:?tps=40&tokens=20000"
@@ -97,7 +97,7 @@ class TestRevoked:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.connect((host, int(port)))
             lines = [f"GET /v1/debates/{made['id']}/events HTTP/1.1", f"Host: {host}:{port}"]
-            lines += [f"{name}: {value}" for name, value in headers.items()]
+            lines += [f"{name}: {value}" for name, value in {**STREAM, **headers}.items()]
             client.sendall("\r\n".join([*lines, "", ""]).encode())
             wait_for(lambda: live.by_token[token.id] == 1, "the stream to begin")
             revoke(server, token)

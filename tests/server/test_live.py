@@ -183,6 +183,11 @@ def test_a_reader_that_leaves_leaves_nothing_behind(tmp_path):
         assert place.live._channels == {}
         reader = place.live.join_list(asyncio.Event())
         await place.live.leave_list(reader)
+        again = place.live.join_list(asyncio.Event())
+        assert again.newest is reader.newest, "one that comes back costs no look of its own"
+        await place.live.leave_list(again)
+        place.live._end_unread(again.newest)  # when some time has passed
+        await asyncio.gather(again.newest._task, return_exceptions=True)
         assert not [task for task in asyncio.all_tasks() if task.get_name().startswith(("channel", "newest"))]
 
     go(tmp_path, check)

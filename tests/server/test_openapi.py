@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,11 @@ from moot.server import openapi
 from moot.server.app import ROUTERS, create_app
 from moot.server.problems import KINDS
 from tests.running import an_app
-from tests.server.serving import Served, served
+from tests.server.serving import Served, served, watching
 
 DOCS = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 OPEN = {"isAlive", "isReady", "login", "logout", "getSession"}
-STREAMS = {"watchDebate", "watchMany"}  # tested by clients that can read them
+STREAMS = {"watchMany"}  # tested by clients that can read them
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,9 @@ def test_every_operation_is_described(described):
         where = f"{method} {path}"
         assert re.fullmatch(r"[a-z][a-zA-Z]+", operation["operationId"]), where
         assert operation["summary"], where
+        assert operation["description"], where
         assert len(operation["tags"]) == 1, where
+        assert operation["tags"][0] in [tag["name"] for tag in described["tags"]], where
         assert ("x-scope" in operation) != (operation["operationId"] in OPEN), where
         for status, response in operation["responses"].items():
             content = response.get("content", {})
@@ -68,6 +71,59 @@ def test_every_name_leads_somewhere(described):
     assert all(re.fullmatch(r"[A-Z][A-Za-z]+", name) for name in described["components"]["schemas"])
     for streamed in ("Event", "Delta", "End", "DebateSummary", "Problem"):
         assert streamed in described["components"]["schemas"]
+
+
+def schemas_in(node: Any, where: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object of the description, with its place; names of properties are no keywords."""
+    if isinstance(node, dict):
+        yield where, node
+        for name, value in node.items():
+            inside = value.items() if name == "properties" else [(name, value)]
+            for key, each in inside:
+                yield from schemas_in(each, f"{where}/{key}")
+    elif isinstance(node, list):
+        for at, each in enumerate(node):
+            yield from schemas_in(each, f"{where}/{at}")
+
+
+def test_generators_find_one_class_for_each_name(described):
+    """They make classes of titles and of choices that stand in a place of their own, and can't make one of null."""
+    choices = {tuple(each["enum"]) for each in described["components"]["schemas"].values() if "enum" in each}
+    assert ("read", "run", "decide", "admin") in choices
+    for where, schema in schemas_in({"paths": described["paths"], "components": described["components"]}):
+        assert not isinstance(schema.get("title"), str), where
+        if schema.get("type") == "null":
+            assert re.search(r"/anyOf/\d+$", where), where
+        if isinstance(schema.get("enum"), list):
+            assert re.match(r"/components/schemas/\w+$", where) or tuple(schema["enum"]) not in choices, where
+    for name, schema in described["components"]["schemas"].items():
+        assert "cast" not in schema.get("properties", {}), f"{name}: it would hide the function that generators call"
+    for _, _, operation in operations(described):
+        for parameter in operation.get("parameters", ()):
+            assert {"type": "null"} not in parameter["schema"].get("anyOf", ()), parameter
+
+
+def test_a_live_stream_is_what_the_description_says(server: Served, described):
+    import jsonschema_rs
+
+    def valid(name: str, value: Any) -> bool:
+        schema = {"$ref": f"#/components/schemas/{name}", "components": described["components"]}
+        return jsonschema_rs.validator_for(schema).is_valid(value)
+
+    items = described["components"]["schemas"]["StreamItem"]["discriminator"]["mapping"]
+    made = server.made(start=False, settings={"max_rounds": 1})
+    kinds: set[str] = set()
+    with watching(server, f"/v1/debates/{made['id']}/events") as events:
+        server.post(f"/v1/debates/{made['id']}/start").raise_for_status()
+        for each in events:
+            if each.event == ":":
+                continue
+            item = {"event": each.event, "data": json.dumps(each.data), **({"id": each.id} if each.id else {})}
+            assert valid("StreamItem", item), item
+            schema = described["components"]["schemas"][items[each.event].rsplit("/", 1)[-1]]
+            assert valid(schema["properties"]["data"]["contentSchema"]["$ref"].rsplit("/", 1)[-1], each.data), each
+            kinds.add(each.event)
+    assert kinds == set(items)
 
 
 def test_what_is_always_there_is_required(described):

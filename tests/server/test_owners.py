@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from moot.server.tokens import hashed, new_secret, new_token
+from moot.tokens import hashed, new_secret, new_token
 from tests.mcp.test_mcp import called, over_http, refused
 from tests.server.serving import Served, served, told, wait_for
 

@@ -10,10 +10,11 @@ import socket
 import pytest
 
 from moot.core.errors import StoreError
-from moot.server import openapi, problems, schemas
+from moot.core.types import SCOPES
+from moot.server import openapi, problems
 from moot.server.app import ROUTERS
 from moot.server.guard import ClientRates, Names, is_loopback
-from moot.server.tokens import new_token
+from moot.tokens import new_token
 from tests.models.wire import Say, Wire
 from tests.server.serving import Served, served, wait_for, watching
 from tests.server.test_debates import problem
@@ -67,7 +68,7 @@ class TestTokens:
         if needed is None:
             assert route.operation_id == "getSession"
             return
-        others = [scope for scope in schemas.SCOPES if scope not in (needed, "admin")]
+        others = [scope for scope in SCOPES if scope not in (needed, "admin")]
         [method] = route.methods
         headers = token(public, f"all but {needed} for {route.operation_id}", *others)
         body = json.dumps(BODIES.get(route.operation_id, {})) if method == "POST" else None

@@ -18,7 +18,7 @@ import pytest
 
 from moot.server.serving import listen
 from tests.forking import run_moot
-from tests.server.serving import DEADLINE, told, wait_for
+from tests.server.serving import DEADLINE, STREAM, told, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -221,7 +221,7 @@ def test_killed_with_fifty_debates_running_all_finish_and_nothing_is_lost_or_dou
             assert len(keys) == len(set(keys))
             assert same
         # What a watcher reads from the beginning is the stored transcript.
-        with process.client.stream("GET", f"/v1/debates/{watched}/events") as response:
+        with process.client.stream("GET", f"/v1/debates/{watched}/events", headers=STREAM) as response:
             seen = [each.data for each in told(response.iter_lines()) if each.event == "message"]
         page = process.client.get(f"/v1/debates/{watched}/events", headers={"Accept": "application/json"}).json()
         assert seen == page["items"]
@@ -298,7 +298,7 @@ def test_a_debate_that_another_process_drives_is_followed(tmp_path):
         )
         listed = lambda: process.client.get("/v1/debates").json()["items"]  # noqa: E731
         debate_id = wait_for(listed, "the debate to be begun")[0]["id"]
-        with process.client.stream("GET", f"/v1/debates/{debate_id}/events") as response:
+        with process.client.stream("GET", f"/v1/debates/{debate_id}/events", headers=STREAM) as response:
             seen = [each.data for each in told(response.iter_lines()) if each.event == "message"]
         printed = [json.loads(line) for line in other.communicate()[0].splitlines()]
         assert other.returncode == 0

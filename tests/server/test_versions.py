@@ -41,12 +41,12 @@ def completed(server: Served) -> str:
 
 
 @pytest.fixture
-def two(tmp_path, monkeypatch, request):
+def two(tmp_path, request):
     """Two servers that know nothing of each other, on one database."""
-    monkeypatch.setitem(formats.installed(), "asking", FORMAT)
     backend = getattr(request, "param", "sqlite")
     url = request.getfixturevalue("database_url") if backend == "postgres" else str(tmp_path / "shared.db")
     with ExitStack() as stack:
+        stack.enter_context(formats.DOOR.adding("asking", FORMAT))
         folders = [tmp_path / name for name in ("one", "two")]
         for folder in folders:
             folder.mkdir()

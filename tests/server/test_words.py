@@ -9,6 +9,7 @@ import pytest
 
 from moot import formats
 from moot.core.limits import LIMITS
+from moot.formats.format import COMMON_PHASES
 from tests.formats.examples import PANEL
 from tests.server.serving import Served, served, watching
 
@@ -123,7 +124,7 @@ class TestVocabulary:
         format_ = formats.installed()[name]
         told = server.made(format=name, start=False)["vocabulary"]
         assert set(told["events"]) == set(format_.vocabulary)
-        assert told["phases"] == dict(format_.phases)
+        assert told["phases"] == {**COMMON_PHASES, **format_.phases}
         assert told["unit"] == format_.unit
         assert told["length"] == format_.length
         assert [(each["listener"], each["speaker"]) for each in told["hears"]] == [
@@ -134,14 +135,14 @@ class TestVocabulary:
 
     def test_seats_say_what_they_are(self, server: Served):
         made = server.made(format="panel", start=False, settings={"seats": {"p1": {"temperature": 0.3, "top_p": 0.9}}})
-        cast = {seat["id"]: seat for seat in made["cast"]}
+        cast = {seat["id"]: seat for seat in made["seats"]}
         moderator, first = cast["moderator"], cast["p1"]
         assert (moderator["role"], moderator["tier"], moderator["voice"]) == ("moderator", "judge", False)
         assert (first["role"], first["tier"], first["voice"]) == ("perspective", "debater", True)
         assert (moderator["optional"], first["optional"]) == (False, True)
         assert (moderator["sampling"], first["sampling"]) == ({}, {"temperature": 0.3, "top_p": 0.9})
         assert made["vocabulary"]["table"] == "Moderator"
-        stances = [seat["stance"] for seat in server.made(settings={"a_stance": "con"}, start=False)["cast"]]
+        stances = [seat["stance"] for seat in server.made(settings={"a_stance": "con"}, start=False)["seats"]]
         assert stances == ["PostgreSQL", "Redis", ""]
 
     def test_the_names_of_seats_without_a_part_are_never_told_as_winners(self, server: Served):

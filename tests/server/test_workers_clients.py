@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp.test_mcp import awaited, called, over_http, whole_loop
-from tests.server.chat.test_chat import client, told, user
+from tests.mcp.test_mcp import awaited, called, over_http, text_of, whole_loop
+from tests.server.chat.asking import client, told, user
 from tests.server.serving import Served, served, wait_for
 from tests.server.test_serve import MOOT, environ
 
@@ -123,7 +123,7 @@ def test_an_mcp_client_that_goes_away_finds_the_result(server: Served):
             assert again["id"] == made["id"]
             standing = await awaited(asking, made["id"])
             assert standing["turns"] == 30
-            assert (await called(asking, "read_record", debate_id=made["id"]))["result"].startswith("---\n")
+            assert (await text_of(asking, "read_record", debate_id=made["id"])).startswith("---\n")
 
     asyncio.run(main())
     assert len(server.get("/v1/debates").json()["items"]) == 1

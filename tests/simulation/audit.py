@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from moot.core.artifacts import ARTIFACTS, Artifact, placed
 from moot.core.script import Script
 from moot.core.types import TERMINAL, Cursor, Debate, Event, Shown, Status, Turn, Usage
 from moot.formats import Format
 from moot.runtime.hub import Flight
-from moot.runtime.replay import prove
+from moot.runtime.replay import prove, transcript
 from moot.store import Commit
+from moot.store.artifacts import artifact_of
 from moot.store.rows import debate_of, event_of, turn_of
 from moot.store.sqlite import sql
 from tests.simulation.database import CLAIMED, Job
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
 
 LIVE = ("running", "stopping")
 DELETED = "deleted"  # what the audit calls a debate of which only the tombstone is left
-TABLES = ("debate_turns", "debate_events", "debate_gates", "memories")
+TABLES = (
+    "debate_turns", "debate_events", "debate_gates", "memories", "code_versions", "episodes", "lessons", "lesson_uses",
+)  # fmt: skip
 # What each verb may change a status to. Claims lead to running, whatever was before.
 COMMITTED: Mapping[str, Sequence[Status]] = {
     "running": ("running", "waiting", "stopped", "failed", "completed"),
@@ -221,6 +225,7 @@ class Audit:
         self._counted(known, row)
         self.check(row["crashes"] == known.crashes, known, f"{row['crashes']} crashes, but there were {known.crashes}")
         self._stands(known, row)
+        self._produced(known, row)
         self._gates(known, row)
 
     def _deleted(self, known: Known, row: Mapping[str, Any] | None, verbs: Sequence[str]) -> None:
@@ -301,6 +306,26 @@ class Audit:
                 limit = self.world.plan.crash_limit
                 self.check(known.crashes >= limit, known, f"it is set aside after {known.crashes} deaths")
                 self.check(not known.company, known, f"it is set aside after a death beside {known.company} others")
+
+    def _produced(self, known: Known, row: Mapping[str, Any]) -> None:
+        """What the rules produce of the stored turns is stored: all of it, once, and nothing else."""
+        made = known.script.artifacts if known.loaded else ()
+        self.check(row["artifact_count"] == len(made), known, f"{row['artifact_count']} artifacts, not {len(made)}")
+        if not made:
+            return
+        stored = self._stored(known)
+        expected = {each.id: each for each in (placed(each, debate_of(row)) for each in made)}
+        self.check(
+            {each.id: each for each in stored} == expected, known, "artifacts are not those that the rules produce"
+        )
+        self.check(len(stored) == len(expected), known, "an artifact is stored twice")
+
+    def _stored(self, known: Known) -> list[Artifact]:
+        return [
+            artifact_of(kind, found)
+            for kind in ARTIFACTS
+            for found in self.world.database.execute(sql(f"{kind}s"), {"id": known.id})
+        ]
 
     def _gates(self, known: Known, row: Mapping[str, Any]) -> None:
         gates = {
@@ -428,9 +453,9 @@ class Audit:
             return None
         outcome = known.script.outcome
         self.check(outcome is not None and debate.outcome == outcome, known, "another outcome is stored")
-        proof = prove(known.format, debate, turns, events)
+        proof = prove(known.format, debate, turns, events, self._stored(known))
         self.check(proof.same, known, f"the replay differs: {proof.first_difference}")
-        return proof.recorded
+        return transcript(debate, [event for event in events if event.type.isupper()], debate.outcome)
 
     def seen(self, known: Known, events: Sequence[Event], after: int = 0) -> None:
         """What a watcher was shown is what is stored: no hole, nothing twice, nothing else."""

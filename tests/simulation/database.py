@@ -238,6 +238,10 @@ class SimulatedStore(SqliteStore):
             CLAIMED.set({**(CLAIMED.get() or {}), debate_id: claimed.epoch})
         return claimed
 
+    async def accompany(self, debate_id: str, epoch: int) -> None:
+        self._asked = _Asked("accompany", debate_id)
+        await super().accompany(debate_id, epoch)
+
     async def commit(self, commit: Commit) -> Committed | None:
         self._asked = _Asked("commit", commit.debate_id, commit)
         committed = await super().commit(commit)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from moot.formats import Format, installed
 from tests.runtime.asking import FORMAT as ASKING
+from tests.runtime.workshop import WORKSHOP
 
 # What may go wrong, and how often at most in one run.
 FAULTS: Mapping[str, int] = {
@@ -127,14 +128,19 @@ class Plan:
 
 @cache
 def formats() -> Mapping[str, Format]:
-    return {**installed(), ASKING.name: ASKING}
+    """Those that run no code: there is no sandbox in the simulated world."""
+    here = {name: each for name, each in installed().items() if not each.needs}
+    return {**here, ASKING.name: ASKING, WORKSHOP.name: WORKSHOP}
 
 
 @cache
 def plays(format: str | None = None) -> tuple[str, ...]:
-    """The names of what can be played here: every installed format has at least one."""
+    """The names of what can be played here: every installed format has at least one. The format whose rules produce
+    artifacts is played on demand."""
+    if format == WORKSHOP.name:
+        return (format,)
     known = {name: of for name, (of, _) in PLAYS.items() if of in formats()}
-    known |= {name: name for name in formats() if name not in known.values()}
+    known |= {name: name for name in formats() if name not in (*known.values(), WORKSHOP.name)}
     return tuple(name for name, of in known.items() if format in (None, of, name))
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from moot.core.errors import MootError
 from moot.core.types import Debate, Status
+from moot.store.columns import dumps
 from moot.store.queue import Advance, Depth, Stuck, Swept
-from moot.store.rows import debate_of, dumps, seen_values
+from moot.store.rows import debate_of, seen_values
 
 if TYPE_CHECKING:
     from tests.simulation.process import Process

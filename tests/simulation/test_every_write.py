@@ -33,6 +33,11 @@ def test_a_small_debate_survives_it_anywhere(fault):
     at_every_write(Play(name="classic"), fault)
 
 
+@pytest.mark.parametrize("fault", ["crash before", "crash after", "fail late"])
+def test_what_the_rules_produce_survives_it_anywhere(fault):
+    at_every_write(Play(name="workshop"), fault)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ON_WRITE)
 @pytest.mark.parametrize("name", NAMES)

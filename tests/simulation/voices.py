@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from moot.core.errors import ModelOverloaded, ModelTimeout, ModelUnavailable
 from moot.core.types import (
+    Asker,
     Call,
     Corpus,
     Gate,
@@ -23,8 +24,8 @@ from moot.core.types import (
     Reply,
     Usage,
 )
+from moot.models.providers.sim import sim_model
 from moot.models.shape import with_shape
-from moot.models.sim import sim_model
 from moot.models.spec import parse
 from moot.models.usage import count_chars, estimate_tokens
 from moot.models.wrappers import with_backoff, with_cost, with_timeout
@@ -125,7 +126,7 @@ class Recollections:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    async def recall(self, query: str, corpus: Corpus, k: int, /) -> tuple[Recollection, Usage]:
+    async def recall(self, query: str, corpus: Corpus, k: int, asker: Asker, /) -> tuple[Recollection, Usage]:
         await self._wait()
         rng = Random(f"{query}/{corpus}")
         found = [
@@ -134,10 +135,13 @@ class Recollections:
         ]
         return Recollection(found=tuple(found), by="bm25"), Usage()
 
-    async def compare(self, pairs: Sequence[tuple[str, str]], /) -> tuple[Likeness, Usage]:
+    async def compare(self, pairs: Sequence[tuple[str, str]], asker: Asker, /) -> tuple[Likeness, Usage]:
         await self._wait()
         scores = tuple(round(Random(f"{one}/{two}").random(), 3) for one, two in pairs)
         return Likeness(scores=scores, by="simulation"), Usage()
+
+    def most_usd(self, texts: Sequence[str], /) -> float | None:
+        return 0.0
 
     async def _wait(self) -> None:
         await asyncio.sleep(self._world.trouble.model_delay() / 4)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.store.contract_access import AccessContract
+from tests.store.contract_artifacts import ArtifactsContract
 from tests.store.contract_budgets import BudgetsContract
 from tests.store.contract_debates import DebatesContract
 from tests.store.contract_deletion import DeletionContract
@@ -22,6 +23,7 @@ class StoreContract(
     StepsContract,
     PeopleContract,
     DeletionContract,
+    ArtifactsContract,
     MemoriesContract,
     AccessContract,
     BudgetsContract,

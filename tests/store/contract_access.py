@@ -88,3 +88,14 @@ class AccessContract:
             assert await store.reserve_key(two, 60) == two
 
         run(check)
+
+    def test_a_key_is_released_by_the_debate_that_holds_it(self, run):
+        async def check(store: Store):
+            one, two = (IdempotencyKey(key="k", hash="h", debate_id=f"d{n}") for n in (1, 2))
+            await store.reserve_key(one, 60)
+            await store.release_key("k", two.debate_id)
+            assert await store.reserve_key(two, 60) == one
+            await store.release_key("k", one.debate_id)
+            assert await store.reserve_key(two, 60) == two
+
+        run(check)

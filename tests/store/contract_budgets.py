@@ -11,8 +11,8 @@ from moot.core.ceilings import Reserved, Spending
 from moot.core.errors import OverBudget, Superseded
 from moot.core.settings import Ceilings
 from moot.core.types import Usage
-from moot.store import Commit, Store
-from tests.store.samples import debate, turn
+from moot.store import Commit, Store, Viewer
+from tests.store.samples import OUTCOME, debate, entry, turn
 
 ROOMY = Ceilings(day_usd=1000)
 
@@ -118,8 +118,45 @@ class BudgetsContract:
         async def check(store: Store):
             for n, token in enumerate(("ann", "bob", "ann")):
                 await store.create(replace(debate(n), token_id=token))
-            assert [each.id for each in (await store.page(token="ann")).debates] == [debate(2).id, debate(0).id]
-            assert await store.find("0000000", "bob") == [debate(1).id]
+            own = Viewer(token="ann", shared=False)
+            assert [each.id for each in (await store.page(viewer=own)).debates] == [debate(2).id, debate(0).id]
+            assert await store.find("0000000", Viewer(token="bob", shared=False)) == [debate(1).id]
             assert len(await store.find("0000000")) == 3
+
+        run(check)
+
+    def test_a_private_debate_is_found_by_its_token_alone(self, run, clock):
+        async def check(store: Store):
+            for n, (token, private) in enumerate((("ann", True), ("bob", False), ("bob", True))):
+                await store.create(replace(debate(n), token_id=token, private=private))
+                await store.claim(debate(n).id, "me", 10, expect=["pending"])
+                done = Commit(debate_id=debate(n).id, epoch=1, status="completed", outcome=OUTCOME, release=True)
+                await store.commit(done)
+            await store.remember([entry(0, ["red"]), entry(1, ["red"]), entry(2, ["red"])])
+            ids = [debate(n).id for n in range(3)]
+            seen = {None: {0, 1, 2}, Viewer(token="ann"): {0, 1}, Viewer(token="bob"): {1, 2}, Viewer(): {1}}
+            seen |= {Viewer(token="bob", shared=False): {1, 2}, Viewer(token="", shared=False): set()}
+            for viewer, places in seen.items():
+                expected = {ids[n] for n in places}
+                found = (await store.page(viewer=viewer)).debates
+                assert {each.id for each in found} == expected
+                assert set(await store.find("0000000", viewer)) == expected
+                assert set((await store.search(["red"], 10, viewer=viewer)).ids) == expected
+                assert {each.id for each in found if viewer is None or viewer.sees(each)} == expected
+
+        run(check)
+
+    def test_a_debate_is_made_private_and_shown_again(self, run, clock):
+        async def check(store: Store):
+            made = await store.create(debate(0))
+            clock.now += 1
+            hidden = await store.set_private(made.id, True, seen=made)
+            assert (hidden.private, hidden.updated_at) == (True, clock.now)
+            clock.now += 1
+            assert await store.set_private(made.id, True) == hidden, "it is private already"
+            assert await store.set_private(made.id, False, seen=made) is None, "it has changed since"
+            assert await store.get(made.id) == hidden
+            assert (await store.set_private(made.id, False, seen=hidden)).private is False
+            assert await store.set_private(debate(1).id, True) is None
 
         run(check)

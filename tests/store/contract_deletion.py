@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from moot.core.artifacts import stored_id
 from moot.core.errors import DebateDeleted, InputError, NoSuchDebate
 from moot.core.types import Cursor, Debate, Gate, Shown
 from moot.store import Commit, DebateCopy, IdempotencyKey, Store
 from moot.store.copies import arriving, checked
-from tests.store.samples import OUTCOME, Clock, debate, entry, turn
+from tests.store.samples import OUTCOME, Clock, debate, entry, produced, turn
 
 
 async def lived(store: Store, n: int = 1, *, status: Any = None) -> Debate:
@@ -29,6 +30,7 @@ async def lived(store: Store, n: int = 1, *, status: Any = None) -> Debate:
             events=[Shown(type="SAID", key=said.key, turn=said)],
             cursor=Cursor(open=("2/speak/b",), next_round=2, next_actor="b"),
             gates=[asked],
+            artifacts=produced(made),
             shown=1,
         )
     )
@@ -51,6 +53,8 @@ class DeletionContract:
             assert (gone.id, gone.deleted_at, gone.deleted_by) == (one.id, clock.now, "ann")
             assert list(await store.turns(one.id)) == list(await store.events(one.id)) == []
             assert list(await store.gates(one.id)) == []
+            assert list(await store.artifacts(one.id)) == []
+            assert len(await store.artifacts(kept.id)) == len(produced(kept))
             assert await store.find(one.id[:8]) == []
             assert [each.id for each in (await store.page()).debates] == [kept.id]
             hits = await store.search(["secret", "plan"], 10)
@@ -193,6 +197,7 @@ class DeletionContract:
             assert await store.events(debate(7).id) == await store.events(one.id)
             mine, theirs = [await store.gates(each) for each in (debate(7).id, one.id)]
             assert [replace(gate, debate_id=one.id) for gate in mine] == theirs
+            assert [each.number for each in await store.artifacts(debate(7).id)] == [1, 2, 1, 2, 1, 1]
             assert [each.id for each in await store.unremembered("", 10)] != []
 
         run(check)
@@ -274,4 +279,11 @@ class DeletionContract:
 
 def renumbered(copy: DebateCopy, debate_id: str) -> DebateCopy:
     session = {**copy.session, "id": debate_id}
-    return DebateCopy(session=session, turns=copy.turns, events=copy.events, gates=copy.gates)
+    artifacts = {
+        kind: [
+            {**row, "id": stored_id(debate_id, f"{kind}-{row.get('number', row.get('version_number'))}")}
+            for row in rows
+        ]
+        for kind, rows in copy.artifacts.items()
+    }
+    return replace(copy, session=session, artifacts=artifacts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -164,6 +165,11 @@ class StepsContract:
 
             assert await taken("one") == (0, False)
             assert await taken("two", dead="one", alone=True) == (1, True)
+            await store.accompany(made.id, 1)  # of an epoch that is over
+            assert (await store.get(made.id)).alone
+            before = await store.get(made.id)
+            await store.accompany(made.id, 2)
+            assert await store.get(made.id) == replace(before, alone=False)
             clock.now += 11  # silent past its lease
             assert await taken("three") == (2, False)
             await store.commit(Commit(debate_id=made.id, epoch=3, cursor=Cursor()))  # no step

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from moot.core.artifacts import Artifact, Artifacts, Episode, Lesson, LessonUse, Version, placed
 from moot.core.types import Debate, Outcome, Sampling, SeatSpec, Turn
 from moot.store import MemoryEntry
 
@@ -58,6 +59,20 @@ def turn(key: str = "1/speak/a", seq: int = 1, **changes: Any) -> Turn:
         metadata={"attempts": ["x"]},
     )
     return replace(base, **changes)
+
+
+def produced(debate: Debate, said: Turn | None = None) -> list[Artifact]:
+    """Two versions, two episodes, a lesson and a use of one, as rules would produce them after the turn."""
+    made, after = Artifacts(), said or turn()
+    first = made.add(Version(author="a", language="python", code="def f():\n    return 1\n", test_pass_rate=0.5), after)
+    made.add(
+        Version(author="a", language="python", code="def f():\n    return '你'\n", parent=first.id, label="b"), after
+    )
+    failed = made.add(Episode(agent="a", task="f", passed=False, test_results={"x": [1, None]}, confidence=0.25), after)
+    made.add(Episode(agent="a", task="f", attempt=2, passed=True), after)
+    made.add(Lesson(text="Return what is asked for.", applies_when="always", episodes=(failed.id,)), after)
+    made.add(LessonUse(lesson="ffffffff-0000-8000-8000-000000000000", held=True, note="it did"), after)
+    return [placed(each, debate) for each in made.made]
 
 
 class Clock:

@@ -7,11 +7,13 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from moot.core.artifacts import Lesson
 from moot.core.ceilings import Reserved
 from moot.core.errors import NotWritable, StoreError, WrongSchema
 from moot.core.settings import Ceilings
@@ -21,7 +23,7 @@ from moot.store.rows import page_query
 from moot.store.sqlite import SqliteStore, sql
 from moot.store.sqlite.connection import connect
 from moot.store.sqlite.schema import migrate, migrations
-from tests.store.samples import OUTCOME, debate, entry, turn
+from tests.store.samples import OUTCOME, debate, entry, produced, turn
 
 
 def open_and_close(path: Path) -> None:
@@ -94,10 +96,10 @@ class TestMigrations:
 
     def test_a_place_where_nothing_can_be_written(self, tmp_path):
         (tmp_path / "file").write_text("")
-        with pytest.raises(NotWritable, match="--db"):
-            SqliteStore(tmp_path / "file" / "moot.db")
-        with pytest.raises(NotWritable, match="--db"):
-            SqliteStore(tmp_path)
+        for path in (tmp_path / "file" / "moot.db", tmp_path):
+            with pytest.raises(NotWritable, match="hoose another.$") as refused:
+                SqliteStore(path)
+            assert refused.value.remedy == "database"
 
 
 async def use_everything(store: SqliteStore) -> None:
@@ -109,16 +111,28 @@ async def use_everything(store: SqliteStore) -> None:
         debate_id=first, key="k", kind="checkpoint", question="?", choices=("a",), artifacts={"x": 1}, expires_at=2.0
     )
     await store.create(debate(1, total_rounds=1, guided=1, token_id="1"), turns=[turn("0/speak/a", failure=failure)])
-    await store.create(debate(2, parent_id=first, forked_at="1/speak/a"))
+    await store.create(debate(2, parent_id=first, forked_at="1/speak/a", private=True))
     for debate_id in (first, second):
         await store.claim(debate_id, "me", 10, expect=["pending"])
     for epoch in (0, 1):  # the first as if it had died
         await store.reserve(first, "1", epoch, Reserved(cost_usd=1, tokens=5), Ceilings(day_usd=100))
     cursor = Cursor(open=("2/speak/b",), next_round=2, next_actor="b")
     events = [Shown(type="TURN", key="1/speak/a", data={"x": 1})]
+    version, *others = produced(await store.get(first))
+    made = [replace(version, quality_score=0.5), *others]
     await store.commit(
-        Commit(debate_id=first, epoch=1, turns=[turn()], cursor=cursor, events=events, shown=1, gates=[gate])
+        Commit(
+            debate_id=first,
+            epoch=1,
+            turns=[turn()],
+            cursor=cursor,
+            events=events,
+            shown=1,
+            gates=[gate],
+            artifacts=made,
+        )
     )
+    await store.quarantine_lesson(next(each.id for each in made if isinstance(each, Lesson)), "ann")
     await store.decide(first, "k", {"choice": "a"}, by="ann")
     held = Reserved(cost_usd=1, tokens=5)
     await store.commit(Commit(debate_id=first, epoch=1, status="completed", outcome=OUTCOME, lost=usage, reserved=held))

@@ -149,7 +149,7 @@ class TestPanel:
         """The moderator chose three of four: the fourth seat stays empty."""
         settings = {"perspectives": "auto", "max_rounds": 1, "checkpoints": False}
         made = site.made(format="panel", settings=settings, start=False)
-        assert len([seat for seat in made["cast"] if seat["voice"]]) == 4
+        assert len([seat for seat in made["seats"] if seat["voice"]]) == 4
         page = open_page(f"{site.url}/debates/{made['id']}", size=size)
         expect(page.locator(".lane-head h2")).to_have_text(["Moderator"])  # the others are named later
         page.get_by_role("button", name="Start").click()
@@ -192,7 +192,7 @@ class TestEveryFormat:
         hears = formats.installed()[name].hears
         made = site.made(format=name, start=False)
         roles = {role for each in hears for role in (each.listener, each.speaker)}
-        drawn = [seat["name"] for seat in made["cast"] if seat["role"] in roles and not seat["optional"]]
+        drawn = [seat["name"] for seat in made["seats"] if seat["role"] in roles and not seat["optional"]]
         page = open_page(f"{site.url}/debates/{made['id']}")
         expect(page.locator(".lane").first).to_be_visible()
         nodes = page.locator(".topology .node text:last-child")

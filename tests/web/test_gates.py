@@ -19,10 +19,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def site(built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(formats.installed(), "asking", FORMAT)
-        with served(tmp_path_factory.mktemp("gates")) as server:
-            yield server
+    with formats.DOOR.adding("asking", FORMAT), served(tmp_path_factory.mktemp("gates")) as server:
+        yield server
 
 
 def asking(site: Served, *answers: dict[str, Any], **settings: Any) -> str:

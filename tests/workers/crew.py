@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from moot.app import App
+from moot.client import creating, documents
 from moot.core.errors import WrongStatus
 from moot.core.types import Debate, Gate, SeatSpec, Status, Turn
 from moot.request import Request
@@ -58,7 +59,9 @@ async def new(app: App, model: str = "sim:", format: str = "classic", **settings
         read = ASKING.settings(**settings)
         seats = [SeatSpec(id="a", name="A", role="debater", model=model, max_tokens=50)]
         return await app.runtime.create(topic="t", format=ASKING, config=read.model_dump(mode="json"), cast=seats)
-    return await app.create(app.plan(Request(topic="Redis or PostgreSQL?", format=format, settings=settings)), by="")
+    return await creating.create(
+        app, app.plan(Request(topic="Redis or PostgreSQL?", format=format, settings=settings)), by=""
+    )
 
 
 async def status(app: App, debate_id: str, *wanted: Status, seconds: float = 90) -> Debate:
@@ -194,7 +197,7 @@ async def words(app: App, debate_id: str) -> bytes:
     while page := await store.events(debate_id, after=len(events)):
         events += page
     assert [event.seq for event in events] == list(range(1, debate.last_seq + 1))
-    proof = await app.prove(debate_id)
+    proof = await documents.prove(app, debate_id)
     assert proof.same, proof.first_difference
     return transcript(debate, [event for event in events if event.type.isupper()], debate.outcome)
 
@@ -207,7 +210,7 @@ async def undisturbed(folder: Path, made: list[Debate]) -> list[bytes]:
             model = debate.cast[0].model.partition("&")[0]
             settings = {**debate.config, "model_debater": model, "model_judge": model}
             request = Request(topic=debate.topic, format=debate.format, settings=settings)
-            twin = await app.create(app.plan(request), by="")
+            twin = await creating.create(app, app.plan(request), by="")
             await app.runtime.start(twin.id)
             while (done := await app.runtime.wait(twin.id)).status == "waiting":
                 await agree(app, await app.runtime.open_gate(twin.id))

@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 from moot.core.types import Call, Hear, Model, Reply
-from moot.models import sim
+from moot.models.providers import sim
 from moot.models.spec import ModelSpec
 
 SEED = "666"

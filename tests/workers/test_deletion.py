@@ -18,7 +18,9 @@ from tests.store.using import using
 from tests.workers.crew import Crew, jobs, new, on, rows, status, turns, wait_until
 
 SLOW = "sim:?latency_ms=200"
-TABLES = ("debate_turns", "debate_events", "debate_gates", "memories")
+TABLES = (
+    "debate_turns", "debate_events", "debate_gates", "memories", "code_versions", "episodes", "lessons", "lesson_uses",
+)  # fmt: skip
 
 
 @pytest.fixture

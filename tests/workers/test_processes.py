@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from moot.app import App
+from moot.client import documents
 from moot.core.types import Debate
 from tests.postgres import Cluster, Databases, execute
 from tests.workers.crew import (
@@ -133,7 +134,7 @@ def test_whoever_answers_with_workers_about_follows_what_they_do(crew: Crew):
             assert answered.returncode in (0, 3), answered.stderr  # done, or it asks the next question
             assert f"Answered {gate.key}." in answered.stderr
             assert "can't" not in answered.stderr
-        assert (await app.prove(debate.id)).same
+        assert (await documents.prove(app, debate.id)).same
 
     here(crew, check)
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from moot.app import App
+from moot.client import documents
 from moot.core.errors import StoreError, WrongStatus
 from moot.store.queue import Depth, Swept
 from tests.workers.crew import jobs, new, on, rows, status, turns, working
@@ -333,7 +334,7 @@ class TestDelivery:
                     await app.hand_over(debate)
                 done = await status(app, debate.id, "completed")
                 assert done.epoch > 1
-                proof = await app.prove(debate.id)
+                proof = await documents.prove(app, debate.id)
                 assert proof.same, proof.first_difference
 
         asyncio.run(main())
@@ -439,7 +440,7 @@ class TestDelivery:
                 for debate in made:
                     done = await status(app, debate.id, "completed", seconds=60)
                     assert done.epoch == 1  # driven on, by whoever had it
-                    assert (await app.prove(debate.id)).same
+                    assert (await documents.prove(app, debate.id)).same
                 counting.cancel()
                 assert most == 4  # it remembers what it drives, though the queue has forgotten
 

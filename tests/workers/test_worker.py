@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from moot.client import documents
 from moot.core.errors import InputError
 from moot.runtime.drive import Drive
 from moot.store.queue import Swept
@@ -58,7 +59,7 @@ class TestDrain:
                     for debate in made:
                         done = await status(app, debate.id, "completed")
                         assert done.epoch == 2
-                        assert (await app.prove(debate.id)).same
+                        assert (await documents.prove(app, debate.id)).same
                 assert Counter(calls.begun).most_common(1)[0][1] == len(made)  # each key once for each debate
 
         asyncio.run(main())

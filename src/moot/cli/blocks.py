@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from moot import formats
-from moot.cli.words import count
+from moot.core.amounts import count
 from moot.core.stage import CAST, HEADER, VERDICT
 from moot.core.types import Debate, Event, Outcome, SeatSpec
 from moot.formats.wording import Wording, checks_words, points_words, tally_words, words_of

@@ -7,50 +7,57 @@ import time
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 
-from moot.app import App
 from moot.cli.blocks import DEMONSTRATION, RenderContext, answer_line
 from moot.cli.commands import DONE, FAILED
 from moot.cli.follow import Follower
 from moot.cli.listing import listed, print_debates
 from moot.cli.printer import Printer, Span, note, table
 from moot.cli.run import summary
-from moot.cli.session import find_debate, open_app, open_database
+from moot.cli.session import open_client
 from moot.cli.views import debate_json, print_json, printer_of, view_of
-from moot.cli.words import clock, count, duration, exit_code, money, next_step, rating, spent
-from moot.core.errors import DebateDeleted, InputError, UnknownName
+from moot.cli.words import clock, exit_code, next_step, rating, spent
+from moot.client import Client
+from moot.core.amounts import count, duration, money
+from moot.core.errors import InputError, UnknownName
 from moot.core.types import STATUSES, Debate, Json
 from moot.reasoning.fence import one_line
-from moot.runtime.owner import is_dead
 from moot.store import Page
 
 
 async def list(args: Namespace) -> int:
-    async with open_app(args) as app:
+    async with open_client(args) as client:
         if args.status is not None and args.status not in STATUSES:
             raise UnknownName("status", args.status, STATUSES)
-        if args.format is not None and args.format not in app.formats:
-            raise UnknownName("format", args.format, app.formats)
         if not 1 <= args.limit <= 1000:
             raise InputError(f"--limit is {args.limit}; it can be 1 to 1000.")
-        page, dead = await _page(app, args)
+        parent = None if args.parent is None else await client.parent_id(args.parent)
+        page = await client.page(
+            status=args.status,
+            format=args.format,
+            contains=args.contains,
+            parent=parent,
+            limit=args.limit,
+            after=args.after,
+        )
+        dead = await client.interrupted()
         if args.json:
-            print_json(_page_json(app, page, dead), indent=2)
+            print_json(_page_json(client, page, dead), indent=2)
         else:
-            answers = {each.id: answer_line(each, demonstration=app.is_demonstration(each)) for each in page.debates}
+            answers = {each.id: answer_line(each, demonstration=client.is_demonstration(each)) for each in page.debates}
             _print_page(printer_of(args), page, answers, dead, _filters(args))
     return DONE
 
 
 async def show(args: Namespace) -> int:
-    async with open_app(args) as app:
-        debate = await find_debate(app, args.id)
-        view = view_of(args, RenderContext.of(debate, demonstration=app.is_demonstration(debate)))
-        for event in await app.events(debate.id):
+    async with open_client(args) as client:
+        debate = await client.find(args.id)
+        view = view_of(args, RenderContext.of(debate, demonstration=client.is_demonstration(debate)))
+        for event in await client.events(debate):
             view.event(event)
         if not args.json:
-            await summary(app, view, debate)
-            interrupted = debate.id in await _dead(app)
-            for text in [await _parent(app, debate), _quarantine(debate)]:
+            await summary(client, view, debate)
+            interrupted = debate.id in await client.interrupted()
+            for text in [await _parent(client, debate), _quarantine(debate), _private(debate)]:
                 if text:
                     view.note(text)
             if debate.status != "completed":
@@ -59,21 +66,21 @@ async def show(args: Namespace) -> int:
 
 
 async def watch(args: Namespace) -> int:
-    async with open_app(args) as app:
-        debate = await find_debate(app, args.id)
-        context = RenderContext.of(debate, demonstration=app.is_demonstration(debate))
+    async with open_client(args) as client:
+        debate = await client.find(args.id)
+        context = RenderContext.of(debate, demonstration=client.is_demonstration(debate))
         view = view_of(args, context, hint="Ctrl-C leaves, the debate goes on")
-        left = await Follower(app.runtime, debate.id, view).follow()
+        left = await Follower(client, debate, view).follow()
         if not args.json:
-            await summary(app, view, left.debate)
+            await summary(client, view, left.debate)
         view.note(next_step(left.debate, interrupted=left.interrupted))
         return exit_code(left.debate)
 
 
 async def replay(args: Namespace) -> int:
-    async with open_app(args) as app:
-        debate = await find_debate(app, args.id)
-        proof = await app.prove(debate.id)
+    async with open_client(args) as client:
+        debate = await client.find(args.id)
+        proof = await client.replay(debate)
         difference = proof.first_difference
         if difference is None:
             print(f"The same transcript, byte for byte: {count(debate.turn_count, 'turn')} replayed without a model.")
@@ -87,47 +94,27 @@ async def replay(args: Namespace) -> int:
 
 
 async def audit(args: Namespace) -> int:
-    async with open_app(args) as app:
-        debate = await find_debate(app, args.id)
-        document = await app.audit(debate.id)
+    async with open_client(args) as client:
+        debate = await client.find(args.id)
+        document = await client.audit(debate)
         if args.json:
             print_json(document, indent=2)
         else:
-            _print_audit(printer_of(args), document, debate, demonstration=app.is_demonstration(debate))
+            _print_audit(printer_of(args), document, debate, demonstration=client.is_demonstration(debate))
     return DONE
 
 
-async def _page(app: App, args: Namespace) -> tuple[Page, frozenset[str]]:
-    if not app.database.exists():
-        return Page(debates=()), frozenset()
-    store = (await open_database(app)).store
-    parent = None if args.parent is None else await _id_of_parent(app, args.parent)
-    page = await store.page(
-        status=args.status,
-        format=args.format,
-        contains=args.contains or None,
-        parent=parent,
-        limit=args.limit,
-        after=args.after,
-    )
-    return page, await _dead(app)
-
-
-async def _id_of_parent(app: App, prefix: str) -> str:
-    """The full id of a debate, which may have been deleted: its forks are still there."""
-    try:
-        return (await find_debate(app, prefix)).id
-    except DebateDeleted as deleted:
-        return deleted.debate_id
-
-
-async def _parent(app: App, debate: Debate) -> str:
+async def _parent(client: Client, debate: Debate) -> str:
     """A fork's origin; empty for any other debate."""
     if debate.parent_id is None:
         return ""
-    gone = await app.runtime.store.tombstone(debate.parent_id)
+    gone = await client.store.tombstone(debate.parent_id)
     when = "" if gone is None else f", which was deleted on {clock(gone.deleted_at)}"
     return f"Branched off from {debate.parent_id[:8]} at {debate.forked_at}{when}"
+
+
+def _private(debate: Debate) -> str:
+    return "Private: over HTTP, chat and MCP, its own token and admins see it" if debate.private else ""
 
 
 def _quarantine(debate: Debate) -> str:
@@ -137,15 +124,9 @@ def _quarantine(debate: Debate) -> str:
     return f"In quarantine since {clock(debate.quarantined_at)}{by}: not recalled into new debates"
 
 
-async def _dead(app: App) -> frozenset[str]:
-    """Ids of debates whose process is gone. One that was handed to the workers waits for its turn instead."""
-    gone = await app.runtime.store.abandoned(is_dead)
-    return frozenset(debate.id for debate in gone if not app.runtime.store.shared or debate.owner is not None)
-
-
-def _page_json(app: App, page: Page, dead: frozenset[str]) -> Json:
+def _page_json(client: Client, page: Page, dead: frozenset[str]) -> Json:
     debates = [
-        debate_json(each, demonstration=app.is_demonstration(each), interrupted=each.id in dead)
+        debate_json(each, demonstration=client.is_demonstration(each), interrupted=each.id in dead)
         for each in page.debates
     ]
     return {"debates": debates, "next": page.next}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,17 +13,22 @@ from moot.app import App
 from moot.cli.commands import DONE, FAILED
 from moot.cli.download import MEGABYTE
 from moot.cli.printer import Span, make_printer, note, replace_unprintable, table
-from moot.cli.session import open_app, open_database
+from moot.cli.session import open_app
 from moot.cli.views import print_json
+from moot.cli.words import explained
+from moot.client import checkup
+from moot.client.code_checkup import check_code
 from moot.config import shown, strays
 from moot.core.errors import InputError, MootError
 from moot.core.types import TIERS, Json
 from moot.folders import weights_dir
-from moot.models.catalog import ABOUT, EXAMPLES, EmbeddedModel, embedded, missing_weights, usable
+from moot.models import providers
+from moot.models.catalog import EmbeddedModel, embedded, key_of, missing_weights, usable
 from moot.models.check import Finding
 from moot.models.choice import is_demonstration
 from moot.models.engine import MISSING, engine_installed
-from moot.models.spec import PROVIDERS, key_variable, parse
+from moot.models.listing import models_of
+from moot.models.providers import Provider
 
 
 async def doctor(args: Namespace) -> int:
@@ -33,9 +39,11 @@ async def doctor(args: Namespace) -> int:
         for spec in specs:
             for missing in _missing_weights(spec, app):
                 note(f"The weights of {missing.spec} are not here: {missing.to_fetch}, into {missing.file.parent}.")
-            findings += await app.doctor([spec])
-        findings += await app.check_memory()
-        findings += await app.check_formats()
+            findings += await checkup.check_models(app, [spec])
+        findings += await checkup.check_memory(app)
+        findings += await checkup.check_formats(app)
+        findings += await check_code(app)
+        findings += checkup.check_plugins()
     for finding in findings:
         out.line(("ok      " if finding.ok else "wrong   ", "green" if finding.ok else "bold red"), finding.what)
         if finding.fix:
@@ -49,6 +57,13 @@ async def doctor(args: Namespace) -> int:
 
 async def models(args: Namespace) -> int:
     async with open_app(args) as app:
+        if args.provider is not None:
+            found = await asyncio.to_thread(models_of, args.provider.lower(), app.environ)
+            if args.json:
+                print_json({"provider": args.provider, "models": found})
+            else:
+                print(*found, sep="\n")
+            return DONE
         if args.json:
             print_json(_models_json(app))
             return DONE
@@ -59,8 +74,9 @@ async def models(args: Namespace) -> int:
         if any(is_demonstration(app.choose(role).spec) for role in TIERS):
             out.line("A demonstration model's verdicts mean nothing. Set a key or start Ollama for real ones.")
         out.line()
-        rows = [_provider_row(provider, app) for provider in PROVIDERS]
-        table(out, ("WRITE", "KEY", ""), rows)
+        table(out, ("WRITE", "KEY", ""), [_provider_row(provider, app) for provider in providers.ranked()])
+        for problem in providers.DOOR.broken():
+            out.line((f"{problem.name} ({problem.package}) can't be used. ", "bold red"), problem.text)
         out.line()
         columns = ("EMBEDDED", "MODEL", "SIZE", "LICENCE", "WEIGHTS", "")
         table(out, columns, [_embedded_row(each) for each in _embedded(app)])
@@ -70,7 +86,7 @@ async def models(args: Namespace) -> int:
     note(
         "Choose with --model and --judge-model, with MOOT_MODEL, MOOT_MODEL_DEBATER, MOOT_MODEL_JUDGE, "
         "or with model, model_debater, model_judge in moot.yaml. "
-        "Check with: moot doctor"
+        "List those of one with: moot models PROVIDER. Check with: moot doctor"
     )
     return DONE
 
@@ -82,14 +98,20 @@ async def formats(args: Namespace) -> int:
         found = installed.installed()
         async with open_app(args) as app:
             default = app.default_format
-            incomplete = await app.missing_words()
+            incomplete = await checkup.missing_words(app)
+        packages = {name: installed.DOOR.package(name) for name in found}
         rows = [
-            ((name, "bold"), "default" if name == default else "", each.purpose, each.summary)
+            (
+                (name, "bold"),
+                "default" if name == default else "",
+                each.purpose,
+                f"{each.summary} ({packages[name]})" if packages[name] else each.summary,
+            )
             for name, each in found.items()
         ]
         table(out, ("FORMAT", "", "FOR", "WHAT IT IS"), rows)
-        for name, problem in installed.broken().items():
-            out.line((f"{name} can't be used. ", "bold red"), problem)
+        for problem in installed.broken():
+            out.line((f"{problem.name} ({problem.package}) can't be used. ", "bold red"), problem.text)
         for name, problem in incomplete.items():
             out.line((f"{name} is incomplete. ", "bold yellow"), problem)
         if default == installed.AUTO:
@@ -97,7 +119,9 @@ async def formats(args: Namespace) -> int:
         out.note("All settings of one: moot formats NAME")
         return DONE
     format_ = installed.get(args.name)
-    out.line((format_.name, "bold"), f" (version {format_.version}): {format_.purpose}")
+    package = installed.DOOR.package(format_.name)
+    version = f"version {format_.version}, of {package}" if package else f"version {format_.version}"
+    out.line((format_.name, "bold"), f" ({version}): {format_.purpose}")
     out.line(format_.summary)
     out.line()
     schema = format_.settings.model_json_schema()
@@ -114,18 +138,19 @@ async def formats(args: Namespace) -> int:
 async def _database_finding(app: App) -> Finding:
     try:
         # There is no such debate, so this changes nothing, yet it needs write access.
-        await (await open_database(app)).store.move("doctor", "stopped", expect=())
+        await (await app.open()).store.move("doctor", "stopped", expect=())
     except MootError as error:
-        return Finding(ok=False, what=f"the database {app.database}", fix=str(error))
+        return Finding(ok=False, what=f"the database {app.database}", fix=explained(error))
     return Finding(ok=True, what=f"the database {app.database} can be written, and its schema is current")
 
 
-def _provider_row(provider: str, app: App) -> Sequence[Span]:
-    variable = key_variable(parse(EXAMPLES[provider])[0])
-    if variable is None:
-        return (EXAMPLES[provider], "", ABOUT.get(provider, ""))
-    found = bool(app.environ.get(variable))
-    return (EXAMPLES[provider], (variable, "green" if found else "dim"), "found" if found else "not set")
+def _provider_row(provider: Provider, app: App) -> Sequence[Span]:
+    package, variable = providers.DOOR.package(provider.name), key_of(provider)
+    of = f" ({package})" if package else ""
+    if variable is None or provider.api is None:
+        return (provider.example, "", f"{provider.about}{of}")
+    found = bool(provider.api.key(app.environ))
+    return (provider.example, (variable, "green" if found else "dim"), f"{'found' if found else 'not set'}{of}")
 
 
 def _embedded(app: App) -> Sequence[EmbeddedModel]:
@@ -150,7 +175,6 @@ def _embedded_row(model: EmbeddedModel) -> Sequence[Span]:
 
 
 def _models_json(app: App) -> Json:
-    variables = {provider: key_variable(parse(EXAMPLES[provider])[0]) for provider in PROVIDERS}
     return {
         "chosen": {
             role: {"model": shown(choice.spec), "reason": choice.reason, "demonstration": is_demonstration(choice.spec)}
@@ -159,13 +183,14 @@ def _models_json(app: App) -> Json:
         },
         "providers": [
             {
-                "name": provider,
-                "example": EXAMPLES[provider],
-                "about": ABOUT.get(provider, ""),
-                "key_variable": variable,
+                "name": provider.name,
+                "example": provider.example,
+                "about": provider.about,
+                "key_variable": key_of(provider),
                 "usable": usable(provider, app.environ),
+                "package": providers.DOOR.package(provider.name) or None,
             }
-            for provider, variable in variables.items()
+            for provider in providers.ranked()
         ],
         "embedded": [
             {

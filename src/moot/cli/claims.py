@@ -9,9 +9,10 @@ from moot import formats
 from moot.cli.blocks import DEMONSTRATION, Block
 from moot.cli.commands import DONE
 from moot.cli.printer import Printer
-from moot.cli.session import find_debate, open_app
+from moot.cli.session import open_client
 from moot.cli.views import print_json, printer_of
-from moot.cli.words import count, listed, next_step
+from moot.cli.words import next_step
+from moot.core.amounts import count, listed
 from moot.core.errors import InputError
 from moot.core.types import Debate
 from moot.reasoning.claims import CLAIM_STATUSES, FALSE_QUOTE, Claim, ClaimStatus, Ledger, why_void
@@ -28,11 +29,11 @@ STYLES: dict[ClaimStatus, str] = {"conceded": "green", "standing": "cyan", "open
 
 
 async def claims(args: Namespace) -> int:
-    async with open_app(args) as app:
-        debate = await find_debate(app, args.id)
-        ledger = await app.ledger(debate.id)
-        if ledger is None and not app.keeps_ledger(debate):
-            able = listed([name for name, format_ in app.formats.items() if format_.keeps_ledger])
+    async with open_client(args) as client:
+        debate = await client.find(args.id)
+        ledger, known = await client.claims(debate), client.app.formats
+        if ledger is None and (debate.format not in known or not known[debate.format].keeps_ledger):
+            able = listed([name for name, format_ in known.items() if format_.keeps_ledger])
             raise InputError(f"The format {debate.format!r} keeps no ledger of claims. Formats that do: {able}.")
         if ledger is None:
             raise InputError(
@@ -41,14 +42,14 @@ async def claims(args: Namespace) -> int:
                 f"moot fork {debate.short} --at KEY --set claims=true (`moot show {debate.short}` has the keys)."
             )
         wording = formats.wording_of(debate)
-        await app.learn(wording, debate)
+        await client.learn(wording, debate)
         names = wording.names
     if args.json:
         print_json(ledger_json(debate, ledger, names), indent=2)
     elif args.mermaid:
         print(mermaid(ledger, names), end="")
     else:
-        _print(printer_of(args), debate, ledger, names, demonstration=app.is_demonstration(debate))
+        _print(printer_of(args), debate, ledger, names, demonstration=client.is_demonstration(debate))
     return DONE
 
 

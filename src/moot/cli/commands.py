@@ -9,6 +9,15 @@ STOPPED = 3  # can be resumed
 CANCELED = 4
 INTERRUPTED = 130  # a second Ctrl-C, or Ctrl-C in a command that drives no debate
 BROKEN_PIPE = 141  # the reader of the output closed it
+EXIT_CODES = {
+    DONE: "done",
+    FAILED: "failed or a problem was found",
+    BAD_INPUT: "bad input (nothing was written)",
+    STOPPED: "stopped (resume it)",
+    CANCELED: "canceled",
+    INTERRUPTED: "stopped at once by a second Ctrl-C",
+    BROKEN_PIPE: "the output was no longer read",
+}
 
 
 class BadUsage(Exception):
@@ -23,6 +32,7 @@ class Command:
 
 COMMANDS: dict[str, Command] = {
     "debate": Command("run", "Debate a question, here and now."),
+    "forge": Command("forge", "Have code written, run, tested and attacked, and get the version that stands."),
     "list": Command("browse", "List debates, newest first."),
     "show": Command("browse", "Print a debate's whole transcript."),
     "watch": Command("browse", "Follow a debate that runs in another terminal."),
@@ -39,10 +49,15 @@ COMMANDS: dict[str, Command] = {
     "audit": Command("browse", "Print what each step cost and how it came to be."),
     "rate": Command("control", "Say how good a completed debate was, from 1 to 5."),
     "claims": Command("claims", "Print the claims of a debate and the status of each."),
+    "tally": Command("tally", "Count the votes of a debate again and compare with what is stored."),
+    "eval": Command("eval", "Check every recorded verdict, or the statistics that compare debates.", "eval_"),
     "record": Command("record", "Write the decision down as a document in your project."),
     "search": Command("search", "Find past debates by words and meaning."),
+    "lessons": Command("lessons", "Show what debates have learnt; forget a lesson, or keep it from being recalled."),
+    "versions": Command("lessons", "List the versions of code that a debate has written, or print one."),
     "templates": Command("search", "Show the reasoning templates, or the whole of one."),
     "quarantine": Command("control", "Keep a decision from being recalled into new debates, or let it be again."),
+    "private": Command("control", "Show a debate to its own token and admins only, or to every caller again."),
     "delete": Command("delete", "Delete debates and everything of them, for good."),
     "purge": Command("delete", "Delete debates that have not changed for a long time."),
     "export": Command("transfer", "Write debates into one file, for a backup or another database."),
@@ -55,8 +70,11 @@ COMMANDS: dict[str, Command] = {
     "doctor": Command("check", "Check models, database, memory and formats before they are needed."),
     "models": Command("check", "Show which models can be used and which would be chosen."),
     "formats": Command("check", "Show the formats, or all settings of one."),
+    "roles": Command("roles", "Show the roles that seats can take on, or the whole of one."),
     "db": Command("db", "Show the database, or bring its schema up to date."),
     "config": Command("config", "Show every setting and where its value comes from."),
+    "completion": Command("completion", "Print a script that completes commands, flags and ids in your shell."),
+    "man": Command("manpage", "Print the manual page, as input for man."),
 }
 
 

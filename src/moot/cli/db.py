@@ -8,7 +8,7 @@ from dataclasses import asdict
 from moot.app import App
 from moot.cli.commands import DONE, FAILED
 from moot.cli.printer import Span, make_printer, note
-from moot.cli.session import open_app, open_database
+from moot.cli.session import open_app
 from moot.cli.views import print_json
 from moot.core.errors import InputError, StoreError
 from moot.core.types import STATUSES
@@ -33,7 +33,7 @@ async def _status(app: App, args: Namespace) -> int:
 
 async def _migrate(app: App) -> int:
     before = await _condition(app)
-    await open_database(app)  # opening brings the schema up to date
+    await app.open()  # opening brings the schema up to date
     if app.queue is not None:
         await app.queue.open()  # workers may lack the privileges to do so
     if before.version == before.newest:

@@ -8,17 +8,17 @@ from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import aclosing
 
-from moot.app import App, person
 from moot.cli.commands import DONE, FAILED
 from moot.cli.printer import note
-from moot.cli.session import find_debate, open_app, open_database
-from moot.cli.words import clock, count
-from moot.core.errors import InputError, UnknownName
+from moot.cli.session import open_client
+from moot.cli.words import clock
+from moot.client import Client
+from moot.core.amounts import count
+from moot.core.errors import DamagedDebate, InputError, UnknownName
 from moot.core.lifecycle import LIVE, OVER, RESTING
 from moot.core.types import Debate, Status
 from moot.reasoning.fence import one_line
 from moot.runtime.retention import DAY_SECONDS
-from moot.runtime.retention import purge as purged
 
 MOST_LISTED = 10
 MOST_COUNTED = 10_000
@@ -27,14 +27,14 @@ _UNITS = {"h": 3600.0, "d": DAY_SECONDS, "w": 7 * DAY_SECONDS}
 
 
 async def delete(args: Namespace) -> int:
-    async with open_app(args) as app:
-        found = dict([await _described(app, each) for each in args.ids])
+    async with open_client(args) as client:
+        found = dict([await _described(client, each) for each in args.ids])
         for description in found.values():
             note(description)
         if not _agreed(args, f"Delete {_these(len(found))}?"):
             return FAILED
         for debate_id in found:
-            await app.runtime.delete(debate_id, by=person())
+            await client.delete(debate_id)
             print(f"Debate {debate_id[:8]} is deleted.")
     return DONE
 
@@ -42,11 +42,11 @@ async def delete(args: Namespace) -> int:
 async def purge(args: Namespace) -> int:
     statuses = _statuses(args.status)
     seconds = _seconds(args.older_than)
-    async with open_app(args) as app:
-        if not app.database.exists():
+    async with open_client(args) as client:
+        if not client.app.has_database:
             note("No debates here: there is nothing to delete.")
             return DONE
-        runtime = await open_database(app)
+        runtime = await client.app.open()
         before = runtime.now() - seconds
         found = await runtime.store.untouched(before, statuses, MOST_COUNTED + 1)
         if not found:
@@ -59,27 +59,27 @@ async def purge(args: Namespace) -> int:
             return DONE
         if not _agreed(args, f"Delete {_these(len(found))}{more}?"):
             return FAILED
-        await _purge(app, before, statuses)
+        await _purge(client, before, statuses)
     return DONE
 
 
-async def _purge(app: App, before: float, statuses: Sequence[Status]) -> None:
+async def _purge(client: Client, before: float, statuses: Sequence[Status]) -> None:
     deleted = 0
     try:
-        async with aclosing(purged(app.runtime, before, by=person(), statuses=statuses)) as gone:
+        async with aclosing(client.purge(before, statuses)) as gone:
             async for _ in gone:
                 deleted += 1
     finally:
         print(f"{count(deleted, 'debate')} {'is' if deleted == 1 else 'are'} deleted.")
 
 
-async def _described(app: App, prefix: str) -> tuple[str, str]:
+async def _described(client: Client, prefix: str) -> tuple[str, str]:
     """The id of a debate, and a line about it. A debate whose row is damaged can be deleted, too."""
     try:
-        debate = await find_debate(app, prefix)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        debate_id = await app.runtime.find(prefix)
-        return debate_id, f"{debate_id[:8]}  can't be read: its row in the database is damaged"
+        debate = await client.find(prefix)
+    except DamagedDebate as damaged:
+        debate_id = await client.app.runtime.find(prefix)
+        return debate_id, f"{debate_id[:8]}  {damaged.problem}"
     return debate.id, _line(debate)
 
 

@@ -11,9 +11,9 @@ from moot.cli import printer as printers
 from moot.cli.blocks import DEMONSTRATION
 from moot.cli.commands import DONE
 from moot.cli.printer import Printer, table
-from moot.cli.session import find_debate, open_app
+from moot.cli.session import open_client
 from moot.cli.views import print_json, printer_of
-from moot.cli.words import count, duration, money
+from moot.core.amounts import count, duration, money
 from moot.reasoning.fence import one_line
 from moot.records.compare import ComparedDebate, Comparison, Difference, Excerpt, Parting
 
@@ -23,9 +23,8 @@ MARKS = ("bold underline red", "bold underline green")  # styles of differing wo
 
 
 async def diff(args: Namespace) -> int:
-    async with open_app(args) as app:
-        one, two = await find_debate(app, args.one), await find_debate(app, args.two)
-        compared = await app.compare(one.id, two.id)
+    async with open_client(args) as client:
+        compared = await client.compare(await client.find(args.one), await client.find(args.two))
     if args.json:
         print_json(compared.as_json(), indent=2)
     else:
@@ -39,7 +38,7 @@ def _print(printer: Printer, compared: Comparison) -> None:
     for line in _how_related(compared):
         printer.passage(line)
     _differences(printer, "Settings", compared.settings, compared)
-    _differences(printer, "Cast", compared.cast, compared)
+    _differences(printer, "Cast", compared.seats, compared)
     if compared.same_rules:
         printer.line()
         printer.line(("Steps", "bold"))

@@ -8,15 +8,17 @@ import sys
 import time
 from argparse import Namespace
 from contextlib import suppress
+from dataclasses import replace
 
-from moot.app import App, person
 from moot.cli.commands import DONE
 from moot.cli.download import Download
 from moot.cli.printer import note
-from moot.cli.session import find_debate, open_app, open_database
-from moot.cli.words import count
+from moot.cli.session import open_client
+from moot.client import Client
+from moot.client.answering import Words, read_words
+from moot.core.amounts import count
 from moot.core.errors import InputError
-from moot.core.types import Gate, Json
+from moot.core.types import Gate
 from moot.reasoning.fence import clean, one_line
 from moot.store import Store
 
@@ -24,14 +26,10 @@ LOOK_SECONDS = 0.3  # between two looks whether a question that is asked here wa
 
 
 async def gates(args: Namespace) -> int:
-    async with open_app(args) as app:
-        if not app.database.exists():
-            note("No question is open.")
-            return DONE
-        runtime = await open_database(app)
-        await runtime.expire()
-        found = await find_debate(app, args.id) if args.id else None
-        waiting = [gate for gate in await runtime.store.gates(found.id if found else None) if gate.status == "open"]
+    async with open_client(args) as client:
+        await client.expire()
+        found = await client.find(args.id) if args.id else None
+        waiting = [gate for gate in await client.gates(found) if gate.status == "open"]
         for gate in waiting:
             print(f"{gate.debate_id[:8]}  {gate.kind}  {gate.key}  {_until(gate)}")
             print(f"  {clean(one_line(gate.question, 200))}")
@@ -44,14 +42,14 @@ async def answer(args: Namespace) -> int:
     from moot.cli.run import drive, go_on
 
     download = Download()
-    async with open_app(args, download) as app:
-        found = await find_debate(app, args.id)
-        gate = await app.runtime.open_gate(found.id, args.key)
+    async with open_client(args, download) as client:
+        found = await client.find(args.id, "decide")
+        gate = await client.open_gate(found, args.key)
         if args.words:
-            given = read_words(gate, args.words)
+            given = read_words(gate, " ".join(args.words))
         elif can_ask(args):
             print(clean(gate.question))
-            answered = await ask_or_learn(app, gate)
+            answered = await ask_or_learn(client, gate)
             if isinstance(answered, Gate):
                 note(already_answered(answered))
                 return DONE
@@ -60,35 +58,24 @@ async def answer(args: Namespace) -> int:
             given = answered
         else:
             raise InputError(f"{one_line(gate.question, 300)} Answer with: moot answer {found.short} {_how(gate)}")
-        decided = await app.runtime.answer(found.id, given, by=person(), key=gate.key)
+        decided = await client.answer(found, given.choice, given.text, key=gate.key, go_on=False)
         note(f"Answered {decided.key}.")
         if args.no_run:
             note(f"Go on with: moot resume {found.short}")
             return DONE
-        debate = await app.runtime.store.get(found.id)
-        return await drive(app, args, debate, lambda debate_id: go_on(app, debate_id), download)
-
-
-def read_words(gate: Gate, words: list[str]) -> Json:
-    """Parse an answer: `guide look at cost` is a choice and its text. Any unambiguous beginning of a choice will do."""
-    if not gate.choices:
-        return {"text": " ".join(words)}
-    first = words[0].casefold()
-    fits = [choice for choice in gate.choices if first and choice.startswith(first)]
-    if len(fits) != 1:
-        raise InputError(f"{words[0]!r} is not a choice here. Choose one of: {', '.join(gate.choices)}.")
-    return {"choice": fits[0], "text": " ".join(words[1:])}
+        debate = await client.store.get(found.id)
+        return await drive(client, args, debate, lambda: go_on(client, debate), download)
 
 
 def can_ask(args: Namespace) -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and not getattr(args, "json", False)
 
 
-async def ask_or_learn(app: App, gate: Gate) -> Json | Gate | None:
+async def ask_or_learn(client: Client, gate: Gate) -> Words | Gate | None:
     """Ask at the terminal until the question is answered, here or elsewhere. Returns the answer typed here; the gate if
     it was decided elsewhere; None if it stays open or is no longer asked."""
     asking = asyncio.create_task(ask(gate))
-    elsewhere = asyncio.create_task(_no_longer_open(app.runtime.store, gate))
+    elsewhere = asyncio.create_task(_no_longer_open(client.store, gate))
     try:
         await asyncio.wait({asking, elsewhere}, return_when=asyncio.FIRST_COMPLETED)
         if not elsewhere.done():
@@ -131,26 +118,26 @@ def already_answered(gate: Gate) -> str:
     return f"Already answered: {words or 'nothing to add'}, by {one_line(gate.reviewer or 'someone')}{when}."
 
 
-async def ask(gate: Gate) -> Json | None:
+async def ask(gate: Gate) -> Words | None:
     """Ask at the terminal; Enter takes the first choice. Returns None at the end of the input or of the gate's time."""
     while True:
         if not gate.choices:
             line = await _line("> ", gate.expires_at)
-            return None if line is None else {"text": line}
+            return None if line is None else Words(text=line)
         print("  ".join(f"[{choice[0].upper()}]{choice[1:]}" for choice in gate.choices))
         line = await _line("> ", gate.expires_at)
         if line is None:
             return None
         try:
-            given = read_words(gate, line.split() or [gate.choices[0]])
+            given = read_words(gate, line or gate.choices[0])
         except InputError as error:
             note(str(error))
             continue
-        if given["choice"] == "guide" and not given["text"]:
+        if given.choice == "guide" and not given.text:
             text = await _line("Your guidance: ", gate.expires_at)
             if not text:
                 continue
-            given["text"] = text
+            given = replace(given, text=text)
         return given
 
 
@@ -186,5 +173,7 @@ def _how(gate: Gate) -> str:
 def _until(gate: Gate) -> str:
     if gate.expires_at is None:
         return "no time limit"
+    if gate.expires_at <= time.time():
+        return "timed out, but can still be answered"
     minutes = max(0, round((gate.expires_at - time.time()) / 60))
     return f"{count(minutes, 'minute')} left"

@@ -9,15 +9,16 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 
 from moot.cli.commands import INTERRUPTED
+from moot.client import Client
 from moot.core.errors import MootError
-from moot.runtime.runtime import Runtime
+from moot.core.types import Debate
 
 
 class Interrupts:
-    def __init__(self, runtime: Runtime, say: Callable[[str], None]) -> None:
-        self.driven: Sequence[str] = ()
+    def __init__(self, client: Client, say: Callable[[str], None]) -> None:
+        self.driven: Sequence[Debate] = ()
         self.at_once = False
-        self._runtime, self._say = runtime, say
+        self._client, self._say = client, say
         self._pressed = 0
         self.came = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -33,9 +34,9 @@ class Interrupts:
             loop.remove_signal_handler(signal.SIGINT)
             loop.remove_signal_handler(signal.SIGTERM)
 
-    def drives(self, debate_ids: Sequence[str]) -> None:
+    def drives(self, debates: Sequence[Debate]) -> None:
         """Set the debates that Ctrl-C stops. One that was pressed before stops them at once."""
-        self.driven = debate_ids
+        self.driven = debates
         if self._pressed:
             self._stop()
 
@@ -64,6 +65,6 @@ class Interrupts:
         task.add_done_callback(self._tasks.discard)
 
     async def _stop_all(self, *, now: bool) -> None:
-        for debate_id in self.driven:
+        for debate in self.driven:
             with suppress(MootError):  # it has just ended by itself
-                await self._runtime.stop(debate_id, now=now)
+                await self._client.stop(debate, now=now)

@@ -14,11 +14,13 @@ from moot.cli.commands import (
     BROKEN_PIPE,
     COMMANDS,
     DONE,
+    EXIT_CODES,
     FAILED,
     INTERRUPTED,
     BadUsage,
     nearest,
 )
+from moot.cli.stdin import is_piped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,8 +36,7 @@ Models argue a question out under rules; what remains is a decision you can audi
 
   moot COMMAND --help shows a command's flags; moot --version the version.
 
-Exit codes: 0 done, 1 failed or a problem was found, 2 bad input (nothing was written), 3 stopped (resume it),
-4 canceled, 130 stopped at once by a second Ctrl-C.
+Exit codes: {codes}.
 """
 
 
@@ -66,13 +67,16 @@ def _reopen_closed() -> None:
 
 
 def _dispatch(args: list[str]) -> int:
-    if not args or args[0] in ("-h", "--help") or args == ["help"]:
-        print(_HELP.format(commands="\n".join(f"  {name:<11}{each.summary}" for name, each in COMMANDS.items())))
+    first = args[0] if args else ""
+    if first in ("-h", "--help") or args == ["help"] or (not args and not is_piped()):
+        commands = "\n".join(f"  {name:<11}{each.summary}" for name, each in COMMANDS.items())
+        codes = [f"{code} {what}" for code, what in EXIT_CODES.items()]
+        print(_HELP.format(commands=commands, codes=f"{', '.join(codes[:4])},\n{', '.join(codes[4:])}"))
         return DONE
-    if args[0] == "--version":
+    if first == "--version":
         print(f"moot {__version__}")
         return DONE
-    if args[0] == "help":
+    if first == "help":
         args = [args[1], "--help"]
     name, rest = _arranged(args)
     from moot.cli.parser import parser_of

@@ -10,14 +10,14 @@ from contextlib import suppress
 
 from moot.cli.commands import DONE
 from moot.cli.printer import note
-from moot.cli.session import ceilings_of, configure_logging, open_app, open_database
+from moot.cli.session import ceilings_of, configure_logging, open_app
 from moot.core.errors import InputError
 
 GRACE_SECONDS = 1.0  # for steps in flight; clients kill a server that takes longer than two to end
 
 
 async def mcp(args: Namespace) -> int:
-    from moot.server.tokens import read_scopes
+    from moot.tokens import read_scopes
 
     scopes = read_scopes(args.scope.split(","))
     if "read" not in scopes and "admin" not in scopes:
@@ -25,10 +25,11 @@ async def mcp(args: Namespace) -> int:
     async with open_app(args, measured=True) as app:
         app.ceilings = ceilings_of(app, args)
         configure_logging(app)
-        runtime = await open_database(app)
+        runtime = await app.open()
+        from moot.client import Client
+        from moot.dispatch import dispatcher_of
         from moot.mcp.service import ToolService
         from moot.mcp.stdio import serve
-        from moot.server.dispatch import dispatcher_of
 
         closing = asyncio.Event()
         loop = asyncio.get_running_loop()
@@ -40,7 +41,7 @@ async def mcp(args: Namespace) -> int:
         dispatcher = dispatcher_of(app)
         await dispatcher.open()
         try:
-            await serve(ToolService(app, dispatcher, closing), scopes)
+            await serve(ToolService(Client(app, dispatcher), closing), scopes)
         finally:
             await runtime.hand_back(GRACE_SECONDS)
             await dispatcher.close()

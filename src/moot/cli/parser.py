@@ -31,10 +31,29 @@ def parser_of(name: str) -> Parser:
         allow_abbrev=False,
     )
     add(parser)
+    _database(parser)
+    return parser
+
+
+def whole_parser() -> Parser:
+    """One parser with every command, for what describes them all: completion and the manual page. At its top are the
+    flags of `debate`, which can be left out before a question."""
+    whole = Parser(prog="moot", allow_abbrev=False)
+    commands = whole.add_subparsers(metavar="COMMAND", parser_class=Parser)
+    for name, command in COMMANDS.items():
+        parser = commands.add_parser(name, help=command.summary, description=command.summary)
+        _FLAGS.get(name, _nothing)(parser)
+        _database(parser)
+    _debate_flags(whole)
+    _database(whole)
+    whole.add_argument("--version", action="store_true", help="print the version")
+    return whole
+
+
+def _database(parser: Parser) -> None:
     parser.add_argument(
         "--db", metavar="PATH", help="the database: an SQLite file, or postgresql://… (default: in your data folder)"
     )
-    return parser
 
 
 def _reworded(message: str, flags: list[str]) -> str:
@@ -82,10 +101,15 @@ def _id(parser: Parser) -> None:
 
 def _debate(parser: Parser) -> None:
     parser.add_argument(
-        "question", nargs="?", metavar="QUESTION", help="what to debate; `-` reads it from standard input"
-    )
+        "question", nargs="?", metavar="QUESTION",
+        help="what to debate; `-`, or nothing when something is piped in, reads it from standard input",
+    )  # fmt: skip
+    _debate_flags(parser)
+
+
+def _debate_flags(parser: Parser) -> None:
     parser.add_argument(
-        "--format", metavar="NAME", help="the rules (see `moot formats`; default: what suits the question)"
+        "--format", metavar="NAME", help="the rules, or a preset (see `moot formats`; default: what suits the question)"
     )
     parser.add_argument("--effort", metavar="HOW", help="quick, standard or thorough: how much is asked and checked")
     parser.add_argument("--model", metavar="SPEC", help="model of all participants (default: see `moot models`)")
@@ -105,10 +129,35 @@ def _debate(parser: Parser) -> None:
         "--sides", metavar="SIDE", nargs=2, help="what the two sides stand for (default: what the question offers)"
     )
     _settings(parser)
+    parser.add_argument(
+        "--private", action="store_true", help="over HTTP, chat and MCP, show it to its own token and admins only"
+    )
     parser.add_argument("--file", metavar="SPEC.YAML", help="a YAML file with topic, format and settings")
     _detach(parser)
     parser.add_argument("--resume", metavar="ID", help="the same as `moot resume ID`")
     parser.add_argument("--list", action="store_true", help="the same as `moot list`")
+    _output(parser)
+
+
+def _forge(parser: Parser) -> None:
+    parser.add_argument(
+        "task", nargs="?", metavar="TASK", help="what the code should do; `-`, or nothing, reads it from standard input"
+    )
+    parser.add_argument("--lang", metavar="NAME", help="the language: python or javascript (default: python)")
+    parser.add_argument(
+        "--tests", metavar="FILE",
+        help="tests that it must pass: lines such as add(1, 2) == 3, or a file for pytest that imports `solution`",
+    )  # fmt: skip
+    parser.add_argument("--preset", metavar="NAME", help="quick: fewer seats and phases, 12 calls at most")
+    parser.add_argument(
+        "--gate", metavar="PHASE", action="append", default=[],
+        help="ask you to approve after this phase; can be repeated",
+    )  # fmt: skip
+    parser.add_argument("--out", metavar="FILE", help="write the winning code there (default: print it)")
+    parser.add_argument("--model", metavar="SPEC", help="model of all participants (default: see `moot models`)")
+    parser.add_argument("--judge-model", metavar="SPEC", help="model of those who don't write code")
+    parser.add_argument("--no-checkpoints", action="store_true", help="run to the end without asking you anything")
+    _settings(parser)
     _output(parser)
 
 
@@ -188,6 +237,12 @@ def _claims(parser: Parser) -> None:
     how.add_argument("--plain", action="store_true", help="plain text, no colours")
 
 
+def _tally(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument("--method", metavar="NAME", help="what another voting method would have given, such as schulze")
+    _json_or_plain(parser)
+
+
 def _record(parser: Parser) -> None:
     _id(parser)
     parser.add_argument(
@@ -205,6 +260,28 @@ def _search(parser: Parser) -> None:
     _json_or_plain(parser)
 
 
+def _lessons(parser: Parser) -> None:
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=("forget", "quarantine"),
+        metavar="ACTION",
+        help="`forget`: delete a lesson; `quarantine`: keep it from being recalled",
+    )
+    parser.add_argument("id", nargs="?", metavar="ID", help="the lesson's id, or the beginning of it")
+    parser.add_argument("--search", metavar="WORDS", help="those about something, best first")
+    parser.add_argument("--limit", metavar="N", type=_whole, default=20, help="how many (default: 20)")
+    parser.add_argument("--off", action="store_true", help="with `quarantine`: let it be recalled again")
+    _json_or_plain(parser)
+
+
+def _versions(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument("number", nargs="?", type=_whole, metavar="NUMBER", help="print the code of this one")
+    parser.add_argument("--diff", action="store_true", help="with NUMBER: print what it changes instead of its code")
+    _json_or_plain(parser)
+
+
 def _templates(parser: Parser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="print this one")
 
@@ -212,6 +289,11 @@ def _templates(parser: Parser) -> None:
 def _quarantine(parser: Parser) -> None:
     _id(parser)
     parser.add_argument("--off", action="store_true", help="let the decision be recalled again")
+
+
+def _private(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument("--off", action="store_true", help="let every caller see it")
 
 
 def _yes(parser: Parser) -> None:
@@ -281,11 +363,17 @@ def _doctor(parser: Parser) -> None:
 
 
 def _models(parser: Parser) -> None:
+    parser.add_argument("provider", nargs="?", metavar="PROVIDER", help="list the models that this provider has")
     parser.add_argument("--json", action="store_true", help="one JSON document")
 
 
 def _formats(parser: Parser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="show the settings of this format")
+
+
+def _roles(parser: Parser) -> None:
+    parser.add_argument("name", nargs="?", metavar="NAME", help="show what a seat with this role is told")
+    parser.add_argument("--json", action="store_true", help="one JSON document")
 
 
 def _db(parser: Parser) -> None:
@@ -327,10 +415,23 @@ def _token(parser: Parser) -> None:
     )
 
 
+def _eval(parser: Parser) -> None:
+    parser.add_argument("action", choices=("audit", "validate"), metavar="ACTION", help="audit or validate")
+    parser.add_argument("--seed", type=int, metavar="N", help="of what `validate` simulates (default: 1)")
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+
+
 def _config(parser: Parser) -> None:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="one JSON document")
     how.add_argument("--path", action="store_true", help="only show which files are read, and whether they exist")
+
+
+def _completion(parser: Parser) -> None:
+    parser.add_argument(
+        "what", choices=("bash", "zsh", "fish", "ids"), metavar="SHELL",
+        help="bash, zsh or fish; or `ids`: the newest debates, as the script asks for them",
+    )  # fmt: skip
 
 
 def _nothing(parser: Parser) -> None:
@@ -338,10 +439,12 @@ def _nothing(parser: Parser) -> None:
 
 
 _WITH_ID = (
-    _show, _id, _resume, _fork, _diff, _answer, _guide, _audit, _rate, _claims, _record, _quarantine, _delete, _export,
+    _show, _id, _resume, _fork, _diff, _answer, _guide, _audit, _rate, _claims, _tally, _record, _quarantine, _private,
+    _delete, _export, _versions,
 )  # fmt: skip
 _FLAGS: dict[str, Callable[[Parser], None]] = {
     "debate": _debate,
+    "forge": _forge,
     "list": _list,
     "show": _show,
     "watch": _show,
@@ -358,22 +461,29 @@ _FLAGS: dict[str, Callable[[Parser], None]] = {
     "audit": _audit,
     "rate": _rate,
     "claims": _claims,
+    "tally": _tally,
     "record": _record,
     "search": _search,
+    "lessons": _lessons,
+    "versions": _versions,
     "templates": _templates,
     "quarantine": _quarantine,
+    "private": _private,
     "delete": _delete,
     "purge": _purge,
     "export": _export,
     "import": _import,
     "serve": _serve,
     "mcp": _mcp,
+    "eval": _eval,
     "token": _token,
     "worker": _worker,
     "status": _status,
     "doctor": _doctor,
     "formats": _formats,
+    "roles": _roles,
     "models": _models,
     "db": _db,
     "config": _config,
+    "completion": _completion,
 }

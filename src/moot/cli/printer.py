@@ -6,10 +6,12 @@ All output passes through a printer, which removes control characters.
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 from collections.abc import Sequence
 from typing import Protocol
 
+from moot.cli import colour
 from moot.cli.blocks import Block
 from moot.reasoning.fence import clean
 
@@ -81,7 +83,7 @@ def text_of(span: Span) -> str:
 
 
 def make_printer(*, plain: bool = False) -> Printer:
-    if plain or not sys.stdout.isatty():
+    if plain or not (sys.stdout.isatty() or colour.wanted(os.environ)):
         return PlainPrinter()
     from moot.cli.screen import RichPrinter
 

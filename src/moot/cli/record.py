@@ -6,12 +6,12 @@ import os
 from argparse import Namespace
 from pathlib import Path
 
-from moot.app import App
 from moot.cli.commands import DONE
 from moot.cli.gate import confirm
 from moot.cli.printer import note
-from moot.cli.session import find_debate, open_app
+from moot.cli.session import open_client
 from moot.cli.views import print_json
+from moot.client import Client
 from moot.core.errors import InputError, MootError
 from moot.core.types import Debate, Json
 from moot.reasoning.fence import clean
@@ -28,10 +28,9 @@ async def record(args: Namespace) -> int:
         raise InputError(f"--out writes a file and {'--json' if args.json else '--print'} does not; give one of them.")
     if args.out is not None and args.out.strip() in ("", "-"):
         raise InputError("--out needs a folder or the path of a file; --print writes to standard output.")
-    async with open_app(args) as app:
-        hook = None if only_print else webhook.from_environ(app.environ)
-        found = await find_debate(app, args.id)
-        made = await app.record(found.id)
+    async with open_client(args) as client:
+        hook = None if only_print else webhook.from_environ(client.app.environ)
+        made = await client.record(await client.find(args.id))
     if args.json:
         print_json(_json(made, issue=args.issue), indent=2)
     elif args.print:
@@ -41,15 +40,15 @@ async def record(args: Namespace) -> int:
     return DONE
 
 
-async def offer(app: App, debate: Debate) -> None:
+async def offer(client: Client, debate: Debate) -> None:
     """Offer, at the terminal, to write a recommendation down and to draft an issue that follows up on it."""
     if debate.status != "completed" or debate.outcome is None or not debate.outcome.record.recommendation:
         return
-    made = await app.record(debate.id)
+    made = await client.record(debate)
     write = await confirm(f"Write the decision to {_shown_folder()}?")
     issue = await confirm(f"Draft a follow-up issue{'' if write else ' (this writes the decision, too)'}?")
     if write or issue:
-        await _write_and_deliver(made, None, webhook.from_environ(app.environ), issue=issue)
+        await _write_and_deliver(made, None, webhook.from_environ(client.app.environ), issue=issue)
 
 
 async def _write_and_deliver(made: Record, out: str | None, hook: webhook.Webhook | None, *, issue: bool) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from argparse import Namespace
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from moot import formats
-from moot.app import App, person
 from moot.cli import record
 from moot.cli.blocks import DEMONSTRATION, RenderContext
 from moot.cli.commands import DONE, FAILED, INTERRUPTED
@@ -19,29 +16,24 @@ from moot.cli.follow import Follower
 from moot.cli.gate import LOOK_SECONDS, already_answered, ask_or_learn, can_ask
 from moot.cli.interrupts import Interrupts
 from moot.cli.printer import note
-from moot.cli.session import find_debate, open_app, open_database
+from moot.cli.session import open_client
+from moot.cli.stdin import is_piped, read_question
 from moot.cli.views import View, view_of
-from moot.cli.words import count, exit_code, listed, money, next_step, progress, rating, spent
+from moot.cli.words import exit_code, next_step, progress, rating, spent
+from moot.client import Client
+from moot.client.shorthand import SHORT, settings_of
+from moot.core.amounts import count
 from moot.core.errors import InputError, MootError, WrongStatus
-from moot.core.lifecycle import running_seconds
-from moot.core.settings import MAX_TOPIC_CHARS
-from moot.core.types import Debate, Gate, Json
-from moot.estimate import Estimate, estimated
+from moot.core.lifecycle import DriveVerb, running_seconds
+from moot.core.types import Debate, Gate
 from moot.planning import Plan
 from moot.reasoning.fence import one_line
 from moot.request import Request, merged, read_assignments, read_effort, read_spec, read_topic
 
 HINT = "Ctrl-C stops"
 RESUME_LOOKS = 7  # about two seconds
-FLAGS = {
-    "rounds": "max_rounds",
-    "turns": "turns",
-    "stance": "a_stance",
-    "sides": "sides",
-    "perspectives": "perspectives",
-}
 
-Take = Callable[[str], Awaitable[Debate]]
+Take = Callable[[], Awaitable[Debate]]
 
 
 async def debate(args: Namespace) -> int:
@@ -53,16 +45,15 @@ async def debate(args: Namespace) -> int:
     if args.resume:
         return await resume(Namespace(**{**vars(args), "id": args.resume, "all": False}))
     download = Download()
-    async with open_app(args, download) as app:
-        plan = app.plan(requested(args))
+    async with open_client(args, download) as client:
+        plan = await client.plan(requested(args, client), here=not args.detach)
         if args.detach:
-            app.workers_queue()  # refused before anything is written
-        runtime = await open_database(app)
-        created = await app.create(plan, remedy="--set recall_decisions=true")
+            client.app.workers_queue()  # refused before anything is written
+        created = await client.create(plan, start=False, remedy="--set recall_decisions=true")
         if args.detach:
-            return await _hand_over(app, created)
-        notes = [*choices(plan), size(await estimated(app, plan))]
-        return await drive(app, args, created, runtime.start, download, notes=notes)
+            return await _hand_over(client, created)
+        notes = [*choices(plan), (await client.estimate(plan)).words]
+        return await drive(client, args, created, lambda: client.go_on(created, "start"), download, notes=notes)
 
 
 async def resume(args: Namespace) -> int:
@@ -73,156 +64,116 @@ async def resume(args: Namespace) -> int:
     if not args.id:
         raise InputError("Which debate? `moot resume ID`, or `moot resume --all` for those whose process died.")
     download = Download()
-    async with open_app(args, download) as app:
-        found = await find_debate(app, args.id)
-        app.check(found)  # refused before anything changes, rather than failed at the first step
-        await app.check_budget(found.token_id)
+    async with open_client(args, download) as client:
+        found = await client.find(args.id, "run")
+        await client.check_ready(found)
         if args.detach:
-            return await _hand_over(app, found)
-        pending = found.status == "pending"
-        return await drive(app, args, found, app.runtime.start if pending else app.runtime.resume, download)
+            return await _hand_over(client, found)
+        verb: DriveVerb = "start" if found.status == "pending" else "resume"
+        return await drive(client, args, found, lambda: client.go_on(found, verb), download)
 
 
 async def retry(args: Namespace) -> int:
     download = Download()
-    async with open_app(args, download) as app:
-        found = await find_debate(app, args.id)
-        app.check(found)  # refused before anything changes, rather than failed at the first step
-        await app.check_budget(found.token_id)
-        return await drive(app, args, found, app.runtime.retry, download)
+    async with open_client(args, download) as client:
+        found = await client.find(args.id, "run")
+        await client.check_ready(found)
+        return await drive(client, args, found, lambda: client.go_on(found, "retry"), download)
 
 
 async def fork(args: Namespace) -> int:
     changes = read_assignments(args.assignments)
     download = Download()
-    async with open_app(args, download) as app:
-        parent = await find_debate(app, args.id)
-        if args.at is None and parent.outcome is not None:
-            last = (await app.runtime.store.turns(parent.id))[-1].key
-            raise InputError(
-                f"Debate {parent.short} is complete: say which step to ask anew, for example --at {last}. "
-                f"`moot show {parent.short}` has each step's key."
-            )
-        made = await app.fork(parent.id, args.at, changes, guidance=args.guide)
+    async with open_client(args, download) as client:
+        parent = await client.find(args.id, "run")
+        made = await client.fork(parent, args.at, changes, guidance=args.guide, start=False)
         if args.no_run:
             print(made.id)
             note(f"It has the {count(made.turn_count, 'turn')} before that step. {next_step(made)}")
             return DONE
-        return await drive(app, args, made, app.runtime.start, download)
+        return await drive(client, args, made, lambda: client.go_on(made, "start"), download)
 
 
-def requested(args: Namespace) -> Request:
+def requested(args: Namespace, client: Client) -> Request:
     """The request that flags and spec file describe. Flags win over the file, `--set` over other flags."""
     spec = read_spec(Path(args.file)) if args.file is not None else Request()
-    question = _from_stdin() if args.question == "-" else args.question
+    piped = args.question is None and args.file is None and is_piped()
+    question = read_question() if piped or args.question == "-" else args.question
     if question is not None and spec.topic and read_topic(question) != read_topic(spec.topic):
         raise InputError(f"The question and the topic in {args.file} differ; give one of them.")
     if question is None and args.file is None:
         raise InputError('What is the question? moot "Should we use Redis or PostgreSQL for caching?"')
     format_ = args.format or spec.format
     topic = read_topic(spec.topic if question is None else question)
-    settings = merged(merged(spec.settings, _flags(args, format_)), read_assignments(args.assignments))
-    return Request(topic=topic, format=format_, settings=settings, effort=read_effort(args.effort) or spec.effort)
-
-
-def _flags(args: Namespace, format_: str | None) -> Json:
-    """Settings from flags. Without a format, they are among what decides which it is."""
-    settings: Json = {}
-    chosen = None if format_ in (None, formats.AUTO) else formats.get(format_ or "")
-    names = FLAGS if chosen is None else {**FLAGS, f"{chosen.unit}s": chosen.length}
-    for flag, name in names.items():
-        value = getattr(args, flag)
-        if value is None:
-            continue
-        if chosen is not None and name not in chosen.settings.model_fields:
-            has = [f"--{other}" for other, its_name in names.items() if its_name in chosen.settings.model_fields]
-            raise InputError(f"The format {format_!r} has no --{flag}; it has {listed(has) if has else 'only --set'}.")
-        settings[name] = value
-    if args.no_checkpoints:
-        able = [chosen] if chosen is not None else [each for each in formats.installed().values() if each.unattended]
-        if not able or not able[0].unattended:
-            raise InputError(f"The format {format_!r} has no checkpoints to leave out.")
-        settings |= able[0].unattended
-    if args.model is not None:
-        settings |= {"model_debater": args.model, "model_judge": args.model}
-    if args.judge_model is not None:
-        settings["model_judge"] = args.judge_model
-    return settings
-
-
-def _from_stdin() -> str:
-    if sys.stdin.isatty():
-        note("Type the question, then Ctrl-D.")
-    try:
-        # More than can be used, so that too much is noticed.
-        return sys.stdin.buffer.read(200 * MAX_TOPIC_CHARS).decode("utf-8")
-    except UnicodeDecodeError:
-        raise InputError("The question on standard input is not UTF-8 text.") from None
+    flags = settings_of(
+        client.app,
+        format_,
+        {name: getattr(args, name) for name in SHORT},
+        model=args.model,
+        judge_model=args.judge_model,
+        checkpoints=not args.no_checkpoints,
+        spelled=lambda name: f"--{name.replace('_', '-')}",
+    )
+    settings = merged(merged(spec.settings, flags), read_assignments(args.assignments))
+    return Request(
+        topic=topic,
+        format=format_,
+        settings=settings,
+        effort=read_effort(args.effort) or spec.effort,
+        private=args.private or spec.private,
+    )
 
 
 def choices(plan: Plan) -> list[str]:
-    """Notes that say which model was chosen for which seats, and why."""
-    notes: list[str] = []
-    for spec, reason in plan.reasons.items():
-        seats = [seat.name for seat in plan.cast if seat.model == spec]
-        if seats:
-            whom = "everyone" if len(seats) == len(plan.cast) else listed(seats)
-            notes.append(f"Model for {whom}: {spec}, because {reason}.")
-    notes = [*plan.notes, *notes]
+    """Notes that say what was chosen, and why."""
+    notes = [*plan.notes, *plan.choices]
     return [*notes, DEMONSTRATION] if plan.demonstration else notes
 
 
-def size(estimate: Estimate) -> str:
-    """How large a debate is at full length."""
-    usage = estimate.usage
-    calls = f"{count(estimate.calls, 'call')}{' and more' if estimate.counted_in_part else ''}"
-    return f"At full length: {calls}, {count(usage.tokens_out, 'token')} written, {money(usage.cost_usd)}."
-
-
 async def drive(
-    app: App, args: Namespace, debate: Debate, take: Take, download: Download, notes: Sequence[str] = ()
+    client: Client, args: Namespace, debate: Debate, take: Take, download: Download, notes: Sequence[str] = ()
 ) -> int:
     """Drive a debate in this process until it rests, showing its events. `take` starts or resumes it."""
-    context = RenderContext.of(debate, demonstration=app.is_demonstration(debate))
+    context = RenderContext.of(debate, demonstration=client.is_demonstration(debate))
     view = view_of(args, context, hint=HINT, download=download)
     # Only new events are shown; a new debate has none yet but that it is pending.
     after = debate.last_seq if debate.started_at is not None else 0
     for text in notes:
         view.note(text)
     if after:
-        await app.learn(context.wording, debate)  # names of seats are in events that are not shown again
+        await client.learn(context.wording, debate)  # names of seats are in events that are not shown again
         view.note(f"Debate {debate.short}, {progress(debate)}: {one_line(debate.topic, 100)}")
-    interrupts = Interrupts(app.runtime, view.note)
+    interrupts = Interrupts(client, view.note)
     with interrupts.caught():
-        await take(debate.id)
-        interrupts.drives([debate.id])
+        await take()
+        interrupts.drives([debate])
         try:
-            left = await Follower(app.runtime, debate.id, view).follow(after)
-            while left.debate.status == "waiting" and can_ask(args) and await _asked(app, left.debate, interrupts):
-                left = await Follower(app.runtime, debate.id, view).follow(left.debate.last_seq)
+            left = await Follower(client, debate, view).follow(after)
+            while left.debate.status == "waiting" and can_ask(args) and await _asked(client, left.debate, interrupts):
+                left = await Follower(client, debate, view).follow(left.debate.last_seq)
         except BrokenPipeError:
-            await _leave(app, debate)
+            await _leave(client, debate)
             raise
-    debate = await app.runtime.store.get(debate.id) if left.debate.status == "waiting" else left.debate
-    await close_with(app, args, view, debate, interrupted=left.interrupted)
+    debate = await client.store.get(debate.id) if left.debate.status == "waiting" else left.debate
+    await close_with(client, args, view, debate, interrupted=left.interrupted)
     if can_ask(args):
-        await record.offer(app, debate)
+        await record.offer(client, debate)
     return INTERRUPTED if interrupts.at_once and debate.status == "stopped" else exit_code(debate)
 
 
-async def _hand_over(app: App, debate: Debate) -> int:
-    queued = await app.hand_over(debate)
+async def _hand_over(client: Client, debate: Debate) -> int:
+    queued = await client.hand_over(debate)
     print(queued.id)
     note(f"The workers drive it. Follow it with: moot watch {queued.short}")
     return DONE
 
 
-async def _asked(app: App, waiting: Debate, interrupts: Interrupts) -> bool:
+async def _asked(client: Client, waiting: Debate, interrupts: Interrupts) -> bool:
     """Ask the debate's question at the terminal. Returns False if it stays open."""
-    gate = await _open_gate(app, waiting)
+    gate = await _open_gate(client, waiting)
     if gate is None:
         return True
-    asking = asyncio.create_task(ask_or_learn(app, gate))
+    asking = asyncio.create_task(ask_or_learn(client, gate))
     interrupted = asyncio.create_task(interrupts.came.wait())
     await asyncio.wait({asking, interrupted}, return_when=asyncio.FIRST_COMPLETED)
     interrupted.cancel()
@@ -230,89 +181,90 @@ async def _asked(app: App, waiting: Debate, interrupts: Interrupts) -> bool:
     asking.cancel()
     await asyncio.gather(asking, interrupted, return_exceptions=True)
     if given is None:
-        await app.runtime.expire()
-        return (await app.runtime.store.get(waiting.id)).status != "waiting"  # what has become of it is shown
+        await client.expire()
+        return (await client.store.get(waiting.id)).status != "waiting"  # what has become of it is shown
     if not isinstance(given, Gate):
         try:
-            await app.runtime.answer(waiting.id, given, by=person(), key=gate.key)
+            await client.answer(waiting, given.choice, given.text, key=gate.key, go_on=False)
         except WrongStatus:
-            return await _open_gate(app, waiting, gate.key) is None  # someone else was faster
-        await go_on(app, waiting.id)
+            return await _open_gate(client, waiting, gate.key) is None  # someone else was faster
+        await go_on(client, waiting)
         return True
     note(already_answered(given))
-    await _resumed(app, waiting)
+    await _resumed(client, waiting)
     return True
 
 
-async def _open_gate(app: App, waiting: Debate, key: str | None = None) -> Gate | None:
+async def _open_gate(client: Client, waiting: Debate, key: str | None = None) -> Gate | None:
     """The question to ask; None if it has been answered meanwhile, which is said."""
     try:
-        return await app.runtime.open_gate(waiting.id, key)
+        return await client.open_gate(waiting, key)
     except WrongStatus:
-        decided = [gate for gate in await app.runtime.store.gates(waiting.id) if gate.status == "decided"]
+        decided = [gate for gate in await client.gates(waiting) if gate.status == "decided"]
         if not decided:
             raise
         note(already_answered(decided[-1]))
-        await _resumed(app, waiting)
+        await _resumed(client, waiting)
         return None
 
 
-async def _resumed(app: App, waiting: Debate) -> None:
+async def _resumed(client: Client, waiting: Debate) -> None:
     """Wait until the process in which a question was answered resumes the debate; resume it here if none does."""
     for _ in range(RESUME_LOOKS):
-        if (await app.runtime.store.get(waiting.id)).status != "waiting":
+        if (await client.store.get(waiting.id)).status != "waiting":
             return
         await asyncio.sleep(LOOK_SECONDS)
     with suppress(WrongStatus):
-        await go_on(app, waiting.id)
+        await go_on(client, waiting)
 
 
-async def go_on(app: App, debate_id: str) -> Debate:
+async def go_on(client: Client, debate: Debate) -> Debate:
     """Resume after an answer. On a shared store a worker may have resumed it already."""
     try:
-        return await app.runtime.resume(debate_id)
+        return await client.dispatcher.dispatch(debate.id, "resume")
     except WrongStatus:
-        if not app.runtime.store.shared:
+        if not client.store.shared:
             raise
-        return await app.runtime.store.get(debate_id)
+        return await client.store.get(debate.id)
 
 
-async def close_with(app: App, args: Namespace, view: View, debate: Debate, *, interrupted: bool = False) -> None:
+async def close_with(client: Client, args: Namespace, view: View, debate: Debate, *, interrupted: bool = False) -> None:
     """Print the summary and the next step."""
     if not args.json:
-        await summary(app, view, debate)
+        await summary(client, view, debate)
     view.note(next_step(debate, interrupted=interrupted))
 
 
-async def summary(app: App, view: View, debate: Debate) -> None:
-    seconds = running_seconds(await app.events(debate.id))
+async def summary(client: Client, view: View, debate: Debate) -> None:
+    seconds = running_seconds(await client.events(debate))
     parts = [debate.status, progress(debate), *spent(debate, seconds)]
     parts += [rating(debate)] if debate.user_rating is not None else []
     view.note(f"Debate {debate.short}: {', '.join(parts)}.")
 
 
-async def _leave(app: App, debate: Debate) -> None:
+async def _leave(client: Client, debate: Debate) -> None:
     """Stop the debate because its output is no longer read, so that it costs nothing more."""
     with suppress(MootError):  # it has just ended by itself
-        await app.runtime.stop(debate.id, now=True)
-    left = await app.runtime.wait(debate.id)
+        await client.stop(debate, now=True)
+    left = await client.app.runtime.wait(debate.id)
     if left.status == "stopped":
         note(f"The output is no longer read, so debate {left.short} was stopped. {next_step(left)}")
 
 
 async def _resume_all(args: Namespace) -> int:
-    async with open_app(args) as app:
-        if not app.database.exists():
+    async with open_client(args) as client:
+        if not client.app.has_database:
             note("There are no debates yet.")
             return DONE
-        interrupts = Interrupts(await open_database(app), note)
+        runtime = await client.app.open()
+        interrupts = Interrupts(client, note)
         with interrupts.caught():
             left: list[Debate] = []
             # Those that must not be driven beside others are found again when the others have come to rest.
-            while taken := await app.runtime.recover():
-                interrupts.drives([each.id for each in taken])
+            while taken := await runtime.recover():
+                interrupts.drives(taken)
                 note(f"{count(len(taken), 'interrupted debate')} found.")
-                left += await asyncio.gather(*(_follow_quietly(app, args, each) for each in taken))
+                left += await asyncio.gather(*(_follow_quietly(client, args, each) for each in taken))
                 if interrupts.at_once or {each.id for each in taken} & {each.id for each in left[: -len(taken)]}:
                     break
             if not left:
@@ -322,14 +274,14 @@ async def _resume_all(args: Namespace) -> int:
     return _worst([exit_code(each) for each in left])
 
 
-async def _follow_quietly(app: App, args: Namespace, debate: Debate) -> Debate:
+async def _follow_quietly(client: Client, args: Namespace, debate: Debate) -> Debate:
     """Wait for a debate's end and print one line; with --json, print its events."""
-    context = RenderContext.of(debate, demonstration=app.is_demonstration(debate))
+    context = RenderContext.of(debate, demonstration=client.is_demonstration(debate))
     if args.json:
-        left = await Follower(app.runtime, debate.id, view_of(args, context)).follow(debate.last_seq)
+        left = await Follower(client, debate, view_of(args, context)).follow(debate.last_seq)
         return left.debate
     note(f"{debate.short} goes on: {one_line(debate.topic, 100)}")
-    ended = await app.runtime.wait(debate.id)
+    ended = await client.app.runtime.wait(debate.id)
     headline = ended.outcome.headline if ended.outcome else ended.error.message if ended.error else ""
     label = f" {DEMONSTRATION}" if ended.outcome and context.demonstration else ""
     print(f"{ended.short} {ended.status}{': ' if headline else ''}{one_line(headline)}{label}", flush=True)

@@ -7,15 +7,18 @@ import sys
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console, Group
 from rich.text import Text
 
+from moot.cli import colour
 from moot.cli.blocks import Block, RenderContext, block_of
 from moot.cli.download import Download
 from moot.cli.printer import Span, note
 from moot.cli.views import View
-from moot.cli.words import count, progress, spent
+from moot.cli.words import progress, spent
+from moot.core.amounts import count
 from moot.core.types import CHARS_PER_TOKEN, Debate, Event
 from moot.reasoning.fence import clean
 from moot.runtime.hub import Flight
@@ -29,7 +32,7 @@ TAIL_CHARS = 2000  # more than the tail lines of any sensible terminal
 class RichPrinter:
     def __init__(self, seats: Sequence[str] = ()) -> None:
         # Models write brackets and colons: nothing they say is markup.
-        self.console = Console(markup=False, highlight=False, emoji=False)
+        self.console = Console(markup=False, highlight=False, emoji=False, **_colouring())
         self.colours = {seat: PALETTE[at % len(PALETTE)] for at, seat in enumerate(seats)}
 
     @property
@@ -183,6 +186,13 @@ class LiveView(View):
         if not flights and debate.cursor.open and debate.status == "running":
             parts.insert(1, f"{count(len(debate.cursor.open), 'step')} at work")
         return Text(" · ".join(parts), style="dim")
+
+
+def _colouring() -> dict[str, Any]:
+    wanted = colour.wanted(os.environ)
+    dumb = os.environ.get("TERM", "dumb") == "dumb"  # as in most CI, whose logs show colours all the same
+    system = "standard" if wanted and dumb else "auto"
+    return {"force_terminal": wanted or None, "no_color": wanted is False, "color_system": system}
 
 
 def _styled(span: Span) -> tuple[str, str]:

@@ -6,17 +6,16 @@ import datetime
 from argparse import Namespace
 from collections.abc import Sequence
 
-from moot.app import App
 from moot.cli.blocks import answer_line
 from moot.cli.commands import DONE
 from moot.cli.printer import Printer, Span, make_printer, note, table
-from moot.cli.session import open_app, open_database
+from moot.cli.session import open_app, open_client
 from moot.cli.views import print_json, printer_of
-from moot.cli.words import money
+from moot.core.amounts import money
 from moot.core.errors import InputError
-from moot.core.types import Json, Usage
+from moot.core.types import Json
 from moot.memory.decisions import headline
-from moot.memory.embedder_session import BY_WORDS
+from moot.memory.library import DOOR as PLUG_INS
 from moot.memory.library import Library, Template
 from moot.memory.past import PastDebate, SearchResult
 from moot.reasoning.fence import one_line
@@ -26,17 +25,15 @@ EXAMPLE = 'moot "Should we use Redis or PostgreSQL for caching?"'
 
 
 async def search(args: Namespace) -> int:
-    async with open_app(args) as app:
+    async with open_client(args) as client:
         query = " ".join(" ".join(args.words).split())
-        if not query:
-            raise InputError("There is nothing to search for. Give words: moot search caching")
         if not 1 <= args.limit <= MOST:
             raise InputError(f"--limit is {args.limit}; it can be 1 to {MOST}.")
-        found = await _find(app, query, args.limit)
+        found = await client.search(query, args.limit)
         if args.json:
             print_json(_json(query, found), indent=2)
         else:
-            _print(printer_of(args), found, anything=app.database.exists())
+            _print(printer_of(args), found, anything=client.app.has_database)
     return DONE
 
 
@@ -48,14 +45,6 @@ async def templates(args: Namespace) -> int:
         else:
             _print_template(make_printer(), known.get(args.name))
     return DONE
-
-
-async def _find(app: App, query: str, limit: int) -> SearchResult:
-    """Search past debates. Never creates a database."""
-    if not app.database.exists():
-        return SearchResult(past=(), by=BY_WORDS, usage=Usage())
-    await open_database(app)
-    return await app.memory.past.search(query, limit)
 
 
 def _print(out: Printer, found: SearchResult, *, anything: bool) -> None:
@@ -114,11 +103,14 @@ def _print_library(out: Printer, known: Library) -> None:
     table(out, ("TEMPLATE", "", "WHAT IT DOES"), [_row(template) for template in known.templates], cut=True)
     out.note("Read one with: moot templates NAME")
     for problem in known.problems:
-        note(f"FollowResult out: {problem}")
+        note(f"Left out: {problem}")
+    for problem in PLUG_INS.broken():
+        note(f"Left out: {problem.name} ({problem.package}). {problem.text}")
 
 
 def _row(template: Template) -> Sequence[Span]:
-    return ((template.id, "bold"), ("yours", "green") if template.file else "", template.front.summary)
+    whose = ("yours", "green") if template.file else template.package
+    return ((template.id, "bold"), whose, template.front.summary)
 
 
 def _print_template(out: Printer, template: Template) -> None:
@@ -132,3 +124,5 @@ def _print_template(out: Printer, template: Template) -> None:
         out.line((line, "bold") if line.startswith("#") else line)
     if template.file:
         out.note(f"Your own: {template.file}")
+    elif template.package:
+        out.note(f"From {template.package}")

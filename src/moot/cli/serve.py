@@ -10,8 +10,8 @@ from moot.app import App
 from moot.cli.commands import DONE
 from moot.cli.download import Download
 from moot.cli.printer import note
-from moot.cli.session import as_input_errors, ceilings_of, configure_logging, open_app, open_database
-from moot.cli.words import count, money
+from moot.cli.session import ceilings_of, configure_logging, open_app
+from moot.core.amounts import count, money
 from moot.core.ceilings import debate_usd
 from moot.core.errors import InputError
 from moot.core.settings import Settings, read
@@ -24,8 +24,11 @@ WARM_UP_SECONDS = 0.5  # the server itself starts first
 
 
 async def serve(args: Namespace) -> int:
+    from moot.dispatch import LocalDispatcher
+    from moot.mcp.endpoint import PATH as MCP_PATH
+    from moot.mcp.endpoint import McpEndpoint
+    from moot.server import dashboard
     from moot.server.app import create_app, demands_token
-    from moot.server.dispatch import LocalDispatcher
     from moot.server.limits import raise_file_limit
     from moot.server.serving import Server, address_of, listen
 
@@ -42,7 +45,7 @@ async def serve(args: Namespace) -> int:
                 "runs none. Leave it out."
             )
         if app.queue is not None:  # an SQLite file is there, or is made
-            with as_input_errors(app):
+            with app.naming_database():
                 await until_there(app.runtime.store.open, log)
         if demands_token(app, settings.serve_host) and not await _has_tokens(app):
             raise InputError(
@@ -50,12 +53,23 @@ async def serve(args: Namespace) -> int:
                 "Make one with: moot token create NAME --scope read,run,decide"
             )
         dispatcher = LocalDispatcher(app.runtime, resume=False) if args.no_resume else None
-        api = create_app(app, host=settings.serve_host, dispatcher=dispatcher, files=raise_file_limit())
+        api = create_app(
+            app,
+            host=settings.serve_host,
+            dispatcher=dispatcher,
+            files=raise_file_limit(),
+            mounts={MCP_PATH: McpEndpoint},
+        )
         bound = listen(settings.serve_host, settings.serve_port)
-        await (await open_database(app)).store.writable()
+        await (await app.open()).store.writable()
         url = address_of(bound, settings.serve_host)
         server = Server(api, behind_proxy=bool(settings.serve_hosts))
         print(f"moot listens on {url}", flush=True)
+        if not dashboard.is_built():
+            note(
+                "This installation has no dashboard, so only the API is served. Run `make web` in the checkout that it "
+                "comes from, or install a package that was built after that."
+            )
         note(_ceilings(app))
         note("Ctrl-C ends it: steps in flight finish first, and debates go on when it is started again.")
         if app.queue is None:  # debates run here
@@ -99,7 +113,7 @@ async def _tell_of_interrupted(app: App, *, resume: bool) -> None:
 
 async def _has_tokens(app: App) -> bool:
     """Whether there is a token. Never creates a database."""
-    return app.database.exists() and bool(await (await open_database(app)).store.tokens())
+    return app.database.exists() and bool(await (await app.open()).store.tokens())
 
 
 def _open_soon(url: str) -> None:

@@ -5,25 +5,23 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
-from pathlib import Path
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
 from urllib.parse import unquote, urlsplit
 
 from moot.app import App
 from moot.cli.download import Download
 from moot.cli.printer import replace_unprintable
+from moot.client import Client
 from moot.config import Config, load
 from moot.core.ceilings import for_server
-from moot.core.errors import InputError, NoSuchDebate, StoreError
+from moot.core.errors import InputError
 from moot.core.settings import Ceilings, read
-from moot.core.types import Debate
-from moot.runtime.runtime import Runtime
 
 
 @asynccontextmanager
 async def open_app(args: Namespace, download: Download | None = None, *, measured: bool = False) -> AsyncGenerator[App]:
-    """The app for a command. Reads the configuration only; the database is opened by `open_database`."""
+    """The app for a command. Reads the configuration only; `App.open` opens the database."""
     replace_unprintable()
     environ = dict(os.environ)
     config = load_config(args, environ)
@@ -32,6 +30,13 @@ async def open_app(args: Namespace, download: Download | None = None, *, measure
         yield app
     finally:
         await app.close()
+
+
+@asynccontextmanager
+async def open_client(args: Namespace, download: Download | None = None) -> AsyncGenerator[Client]:
+    """What a command does with debates, for the user of this machine. Debates run in this process."""
+    async with open_app(args, download) as app:
+        yield Client(app)
 
 
 def load_config(args: Namespace, environ: Mapping[str, str]) -> Config:
@@ -51,32 +56,6 @@ def ceilings_of(app: App, args: Namespace, *, server: bool = True) -> Ceilings:
         given[name.strip()] = value.strip()
     ceilings = read(Ceilings, given, "ceiling")
     return for_server(ceilings) if server else ceilings
-
-
-async def open_database(app: App) -> Runtime:
-    """Open the database, creating it if there is none. Raises InputError if it can't be used."""
-    with as_input_errors(app):
-        runtime = app.runtime
-        await runtime.store.open()
-        return runtime
-
-
-@contextmanager
-def as_input_errors(app: App) -> Generator[None]:
-    """Raise InputError, which names the database, for one that can't be used."""
-    try:
-        yield
-    except StoreError as error:
-        named = not isinstance(app.database, Path) or str(app.database) in str(error)
-        raise InputError(str(error) if named else f"{app.database}: {error}") from error
-
-
-async def find_debate(app: App, prefix: str) -> Debate:
-    """The debate whose id begins with `prefix`. Never creates a database."""
-    if not app.database.exists():
-        raise NoSuchDebate(prefix)
-    runtime = await open_database(app)
-    return await runtime.store.get(await runtime.find(prefix))
 
 
 def is_interactive(args: Namespace) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from moot.app import App
-from moot.cli.words import clock, count, money
+from moot.cli.words import clock
+from moot.core.amounts import count, money
 from moot.core.settings import Ceilings
 from moot.core.types import Json
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from moot.app import App
@@ -12,10 +12,11 @@ from moot.cli.printer import Printer, Span, make_printer
 from moot.cli.session import open_app
 from moot.cli.spending import in_lines, spent_today
 from moot.cli.views import print_json
-from moot.cli.words import ago, count, duration
+from moot.cli.words import ago
+from moot.core.amounts import count, duration
 from moot.core.errors import InputError, StoreError
 from moot.core.settings import RateLimit
-from moot.core.types import STATUSES, Json
+from moot.core.types import STATUSES, Ability, Json
 from moot.reasoning.fence import one_line
 from moot.store import DatabaseStatus
 from moot.store.overview import Overview, Presence
@@ -24,6 +25,7 @@ DAY = 86_400.0
 LATE_SECONDS = 30.0  # a job may wait so long before the lack of workers is reported
 MOST_SHOWN = 5  # lines of one kind
 WIDEST = 90
+_CAN: Mapping[Ability, str] = {"code": "run code"}
 
 
 async def status(args: Namespace) -> int:
@@ -61,6 +63,12 @@ def _problems(condition: DatabaseStatus, overview: Overview | None) -> Iterator[
         yield f"{what}: find the cause in their logs, then `moot retry {short}`, or `moot cancel {short}`."
     if len(overview.set_aside) > MOST_SHOWN:
         yield f"So were {len(overview.set_aside) - MOST_SHOWN:,} more; `moot status --json` has them all."
+    for each in overview.unserved[:MOST_SHOWN]:
+        waits, can = duration(max(0.0, overview.now - each.since)), " and ".join(_CAN[need] for need in each.needs)
+        what = f"Debate {each.debate_id[:8]} has waited for {waits}: no worker can {can}"
+        yield f"{what}. `moot doctor` on a worker's machine says what it lacks."
+    if len(overview.unserved) > MOST_SHOWN:
+        yield f"So have {len(overview.unserved) - MOST_SHOWN:,} more; `moot status --json` has them all."
     queue = overview.queue
     if queue is not None and queue.waiting and not overview.workers and queue.oldest_seconds > LATE_SECONDS:
         waiting, oldest = count(queue.waiting, "job"), duration(queue.oldest_seconds)
@@ -156,7 +164,8 @@ def _limit(limit: RateLimit) -> str:
 def _worker(worker: Presence, now: float) -> str:
     doing = f"{worker.debates:,} of {worker.room:,} debates{', ending' if worker.draining else ''}"
     up = duration(max(0.0, worker.started_at and now - worker.started_at))
-    return f"{_short(worker.name)}: {doing}, seen {ago(worker.seen_at, now)}, up {up}, moot {worker.version}"
+    can = "".join(f", can {_CAN[each]}" for each in worker.abilities)
+    return f"{_short(worker.name)}: {doing}{can}, seen {ago(worker.seen_at, now)}, up {up}, moot {worker.version}"
 
 
 def _short(owner: str) -> str:

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 from moot.cli.commands import DONE
 from moot.cli.printer import make_printer, note, table
-from moot.cli.session import open_app, open_database
-from moot.cli.words import ago, clock, duration, read_age
+from moot.cli.session import open_app
+from moot.cli.words import ago, clock, read_age
+from moot.core.amounts import duration
 from moot.core.errors import InputError, UnknownName
-from moot.store import AccessToken, Store
+from moot.store import Access, AccessToken
 
 
 async def token(args: Namespace) -> int:
@@ -20,7 +21,7 @@ async def token(args: Namespace) -> int:
     if args.action == "list" and args.name:
         raise InputError("`moot token list` lists all of them; leave the name out.")
     async with open_app(args) as app:
-        store = (await open_database(app)).store
+        store = (await app.open()).store
         if args.action == "create":
             await _create(store, args.name, args.scope, _until(args.expires))
         elif args.action == "rotate":
@@ -32,8 +33,8 @@ async def token(args: Namespace) -> int:
     return DONE
 
 
-async def _create(store: Store, name: str, scope: str, expires_at: float | None) -> None:
-    from moot.server.tokens import new_token
+async def _create(store: Access, name: str, scope: str, expires_at: float | None) -> None:
+    from moot.tokens import new_token
 
     secret, made = new_token(name, scope.split(","), expires_at)
     if not await store.add_token(made):
@@ -42,8 +43,8 @@ async def _create(store: Store, name: str, scope: str, expires_at: float | None)
     note(f"This is the only time that the token {made.name!r} is shown. It may: {', '.join(made.scopes)}.{_ends(made)}")
 
 
-async def _rotate(store: Store, name: str, expires: str | None, grace: float) -> None:
-    from moot.server.tokens import hashed, new_secret
+async def _rotate(store: Access, name: str, expires: str | None, grace: float) -> None:
+    from moot.tokens import hashed, new_secret
 
     found, secret = await _find(store, name), new_secret()
     expires_at = found.expires_at if expires is None else _until(expires)
@@ -55,12 +56,12 @@ async def _rotate(store: Store, name: str, expires: str | None, grace: float) ->
     note(f"This is the only time that the new secret of {name!r} is shown. The old one {old}.{_ends(made)}")
 
 
-async def _revoke(store: Store, name: str) -> None:
+async def _revoke(store: Access, name: str) -> None:
     await store.drop_token((await _find(store, name)).id)
     print(f"The token {name!r} is revoked, and so are the sessions that were opened with it.")
 
 
-async def _find(store: Store, name: str) -> AccessToken:
+async def _find(store: Access, name: str) -> AccessToken:
     known = {each.name: each for each in await store.tokens()}
     if name not in known:
         raise UnknownName("token", name, known, hint="" if known else "There are no tokens.")

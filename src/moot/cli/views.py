@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from argparse import Namespace
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from moot.cli import colour
 from moot.cli.blocks import RenderContext, block_of
 from moot.cli.download import Download
 from moot.cli.printer import PlainPrinter, Printer, make_printer, note
@@ -61,12 +63,14 @@ def view_of(args: Namespace, context: RenderContext, *, hint: str = "", download
     """The view for these flags and this terminal. `hint` ends a live view's footer; without one, nothing is live."""
     if args.json:
         return JsonView(context)
-    if not is_interactive(args):
+    interactive = is_interactive(args)
+    if not interactive and (args.plain or not colour.wanted(os.environ)):
         return TextView(PlainPrinter(), context)
     from moot.cli.screen import LiveView, RichPrinter
 
-    on_screen = RichPrinter([seat.id for seat in context.debate.cast])
-    return LiveView(on_screen, context, hint=hint, download=download) if hint else TextView(on_screen, context)
+    printer = RichPrinter([seat.id for seat in context.debate.cast])
+    live = interactive and hint
+    return LiveView(printer, context, hint=hint, download=download) if live else TextView(printer, context)
 
 
 def printer_of(args: Namespace) -> Printer:

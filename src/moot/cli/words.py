@@ -7,7 +7,8 @@ import datetime
 from moot import formats
 from moot.cli.commands import CANCELED, DONE, FAILED, STOPPED
 from moot.core import lifecycle
-from moot.core.errors import InputError, MootError, WrongStatus
+from moot.core.amounts import count, duration, money
+from moot.core.errors import AbilityMissing, InputError, MootError, StepNeeded, WrongStatus
 from moot.core.types import Debate, Status
 
 EXIT_CODES: dict[Status, int] = {"completed": DONE, "failed": FAILED, "canceled": CANCELED}
@@ -15,17 +16,6 @@ EXIT_CODES: dict[Status, int] = {"completed": DONE, "failed": FAILED, "canceled"
 
 def exit_code(debate: Debate) -> int:
     return EXIT_CODES.get(debate.status, STOPPED)
-
-
-def duration(seconds: float) -> str:
-    if seconds < 10:
-        return f"{seconds:.1f}s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m {whole % 60:02}s"
-    return f"{whole // 3600}h {whole % 3600 // 60:02}m"
 
 
 AGES = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -37,20 +27,6 @@ def read_age(text: str) -> float:
     if not (number.isascii() and number.isdecimal() and len(number) < 7 and int(number) and unit in AGES):
         raise InputError(f"{text!r} is no length of time. Write a number and a unit, such as 90d, 12h, 30m or 2w.")
     return float(int(number) * AGES[unit])
-
-
-def money(usd: float | None) -> str:
-    if usd is None:
-        return "cost unknown"
-    if usd == 0:
-        return "$0"
-    if usd < 0.0001:
-        return "under $0.0001"
-    return f"${usd:.2f}" if usd >= 1 else f"${usd:.4f}"
-
-
-def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def ago(then: float, now: float) -> str:
@@ -89,10 +65,6 @@ def rating(debate: Debate) -> str:
     return "not rated" if debate.user_rating is None else f"rated {debate.user_rating} of 5"
 
 
-def listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def next_step(debate: Debate, *, interrupted: bool = False) -> str:
     """Where the debate stands, and the command to go on with."""
     said = lifecycle.next_step(debate.status, interrupted=interrupted, failure=debate.error)
@@ -101,10 +73,20 @@ def next_step(debate: Debate, *, interrupted: bool = False) -> str:
     return f"{said}; see its claims with: moot claims {debate.short}" if claims else said
 
 
+_FLAGS = {"model": "--model", "database": "--db"}
+
+
 def explained(error: MootError) -> str:
-    """The text of an error, with the command that does what it advises."""
+    """The text of an error, with the command or flag that does what it advises."""
+    if isinstance(error, StepNeeded):
+        what = f"Debate {error.debate} is complete: say which step to ask anew, for example --at {error.step}."
+        return f"{what} `moot show {error.debate}` has each step's key."
+    if isinstance(error, AbilityMissing):
+        return f"{error}\n{error.fix}"
     remedy = error.remedy or (error.__cause__.remedy if isinstance(error.__cause__, MootError) else "")
     short = error.debate if isinstance(error, WrongStatus) else "--all"
+    if remedy in _FLAGS:
+        return f"{str(error).removesuffix('.')} with {_FLAGS[remedy]}."
     return f"{str(error).removesuffix('.')} with: {_command(remedy, short)}" if remedy else str(error)
 
 

@@ -9,8 +9,8 @@ from argparse import Namespace
 from contextlib import AsyncExitStack
 
 from moot.cli.commands import DONE
-from moot.cli.session import as_input_errors, ceilings_of, configure_logging, open_app
-from moot.cli.words import count
+from moot.cli.session import ceilings_of, configure_logging, open_app
+from moot.core.amounts import count
 from moot.core.settings import Settings, read
 
 log = logging.getLogger("moot.worker")
@@ -28,7 +28,7 @@ async def worker(args: Namespace) -> int:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, driver.stop)
-        with as_input_errors(app):
+        with app.naming_database():
             if not await driver.open():
                 return DONE
         if settings.metrics_port is not None:

@@ -7,8 +7,12 @@ MootError
 │   ├── NoSuchDebate
 │   │   └── DebateDeleted   there was one, and it was deleted
 │   ├── AmbiguousId
+│   ├── ScopeMissing        the caller may not do this
+│   ├── KeyReused           an idempotency key of another request
+│   ├── AbilityMissing      this machine can't do what the format needs
 │   ├── OverBudget          a ceiling of the operator is reached: nothing was spent
 │   └── WrongStatus
+│       └── StepNeeded      a completed debate is forked without a step
 ├── ScriptError             a format broke the rules of scripts
 │   └── ScriptChanged       a recorded turn is not what the script asks for now
 ├── LimitReached            raised into a format: a limit of the debate is used up
@@ -24,6 +28,7 @@ MootError
     ├── NotWritable
     ├── DatabaseAway        its server does not answer: it may be back soon
     ├── WrongSchema         the database is of another version of moot
+    ├── DamagedDebate       a row of it in the database can't be read
     └── Superseded          another process took this debate over
 """
 
@@ -35,14 +40,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from moot.core.types import Reply, Status, Usage
+    from moot.core.types import Json, Reply, Status, Usage
 
 
 class MootError(Exception):
     """Says what happened and what to do next, in words that fit every way in: no commands, no tools, no buttons.
 
-    `remedy` names what to do: a verb of `moot.core.lifecycle`, "list" or "migrate". A way in that has a command or a
-    tool for it appends that to the text, which then ends with the advice.
+    `remedy` names what to do: a verb of `moot.core.lifecycle`, "list", "migrate", "model", "database", "scope" or
+    "step". A way in that has a command, a flag or a tool for it appends that to the text, which then ends with the
+    advice.
     """
 
     def __init__(self, message: str, *, remedy: str = "") -> None:
@@ -55,12 +61,12 @@ class InputError(MootError):
 
 
 class UnknownName(InputError):
-    def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, place: str = "", hint: str = "") -> None:
         choices = sorted(known)
         close = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
         advice = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(choices)}."
-        super().__init__(f"There is no {kind} {name!r}. {hint or advice}")
-        self.name = name
+        super().__init__(f"There is no {kind} {name!r}{f' in {place}' if place else ''}. {hint or advice}")
+        self.name, self.known = name, choices
 
 
 class UnknownModel(InputError):
@@ -89,7 +95,15 @@ class DebateDeleted(NoSuchDebate):
 class AmbiguousId(InputError):
     def __init__(self, prefix: str, matches: Iterable[str]) -> None:
         shown = ", ".join(m[:13] for m in matches)
-        super().__init__(f"{prefix!r} could be any of: {shown}. Type a few more characters.")
+        super().__init__(f"{prefix!r} could be any of: {shown}. Give a few more characters of it.")
+
+
+class ScopeMissing(InputError):
+    """The caller lacks a scope. A way in adds who can give it, where `remedy` is "scope"."""
+
+
+class KeyReused(InputError):
+    """The idempotency key was used for another request."""
 
 
 class OverBudget(InputError):
@@ -100,12 +114,30 @@ class OverBudget(InputError):
         self.opens_at = opens_at
 
 
+class AbilityMissing(InputError):
+    """This machine can't do what a format needs. `fix` says what to install or to set, to who runs the machine."""
+
+    def __init__(self, message: str, *, fix: str) -> None:
+        super().__init__(message)
+        self.fix = fix
+        self.add_note(fix)
+
+
 class WrongStatus(InputError):
     """The status of a debate does not allow `verb`. Made by `moot.core.lifecycle.refusal`."""
 
     def __init__(self, message: str, *, debate: str, status: Status, verb: str, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
         self.debate, self.status, self.verb = debate, status, verb
+
+
+class StepNeeded(WrongStatus):
+    """A completed debate can only be forked at one of its steps. `step` is an example."""
+
+    def __init__(self, *, debate: str, step: str) -> None:
+        text = f"Debate {debate} is complete: say which step to ask anew, for example {step!r}."
+        super().__init__(text, debate=debate, status="completed", verb="fork", remedy="step")
+        self.step = step
 
 
 class ScriptError(MootError):
@@ -184,7 +216,9 @@ class BadOutput(ModelError):
 
 
 class ToolError(MootError):
-    pass
+    """`call` is what is recorded of the use of the tool, once it is known."""
+
+    call: Json | None = None
 
 
 class StoreError(MootError):
@@ -201,6 +235,13 @@ class DatabaseAway(StoreError):
 
 class WrongSchema(StoreError):
     pass
+
+
+class DamagedDebate(StoreError):
+    def __init__(self, debate_id: str, what: str) -> None:
+        """`what`: the part that is damaged."""
+        self.problem = f"can't be read: {what} in the database is damaged"
+        super().__init__(f"Debate {debate_id[:8]} {self.problem}. Restore it from a backup, or delete it.")
 
 
 class Superseded(StoreError):

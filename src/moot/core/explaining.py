@@ -154,6 +154,9 @@ def found_in(model: type[BaseModel], errors: Iterable[Details], *, values: bool 
     made: dict[str, Mistake] = {}
     for error in errors:
         loc = cast("tuple[int | str, ...]", error["loc"])
+        name = _shown(loc[-2]) if loc[-1:] == ("[key]",) else ""  # a name in a mapping is wrong, not its value
+        if name:
+            loc = loc[:-2]
         path, nodes = _at(_schema(model), loc)
         if path in made:  # a union has an error for each of its members
             continue
@@ -161,7 +164,9 @@ def found_in(model: type[BaseModel], errors: Iterable[Details], *, values: bool 
         words = f"must be {takes}" if takes else in_words(error)
         if takes and error["type"] == "not_a_number":
             words += f", not {error['ctx']['given']}"
-        shown = values and error["type"] not in ("missing", "extra_forbidden", "value_error") and loc != ()
+        if name:
+            words = f"the name {name} {words}"
+        shown = values and not name and error["type"] not in ("missing", "extra_forbidden", "value_error") and loc != ()
         made[path] = Mistake(path=path, words=words, value=_shown(error.get("input")) if shown else "")
     return list(made.values())
 
@@ -204,12 +209,13 @@ def _step(node: Json, part: int | str) -> Json | None:
         return fixed[part] if part < len(fixed) else node.get("items")
     if part in node.get("properties", {}):
         return node["properties"][part]
-    more = node.get("additionalProperties")
-    return cast(Json, more) if isinstance(more, dict) and part != "[key]" else None
+    named = cast("Mapping[str, Json]", node.get("patternProperties", {}))  # where names must match a pattern
+    more = next(iter(named.values()), node.get("additionalProperties"))
+    return cast(Json, more) if isinstance(more, dict) else None
 
 
 def _is_name(part: str) -> bool:
-    return part != "[key]" and "[" not in part and "(" not in part
+    return "[" not in part and "(" not in part
 
 
 def _is_mark(node: Json, part: str) -> bool:
@@ -265,6 +271,8 @@ def _range(node: Json) -> str:
     most = f"{_plain(high)}" if high is not None else f"below {_plain(below)}" if below is not None else ""
     if low is not None and high is not None:
         return f" from {least} to {most}"
+    if low is not None and most:
+        return f", {least} or more and {most}"
     if least and most:
         return f" {least} {'and up to' if high is not None else 'and'} {most}"
     if least:

@@ -16,6 +16,7 @@ class Limits:
     max_runtime_seconds: float | None = None
     max_total_output_tokens: int | None = None
     max_cost_usd: float | None = None
+    max_calls: int | None = None
 
     @classmethod
     def of(cls, settings: object) -> Limits:
@@ -27,6 +28,7 @@ class Spent:
         self.tokens_in = 0
         self.tokens_out = 0
         self.cost_usd: float = 0.0
+        self.calls = 0  # of models, with those whose answer did not count
         self.seconds = 0.0
         self.written: dict[str, int] = {}  # output tokens by seat, without what it was asked off the record
         self._busy: list[tuple[float, float]] = []  # disjoint, in order: when at least one step was running
@@ -35,6 +37,8 @@ class Spent:
         self.tokens_in += turn.tokens_in
         self.tokens_out += turn.tokens_out
         self.cost_usd += turn.cost_usd or 0.0
+        if turn.kind == "ask" and not (turn.failure and turn.failure.kind == "limit"):
+            self.calls += 1 + len(turn.metadata.get("attempts", ()))
         if "off_record" not in turn.metadata:
             self.written[turn.seat] = self.written.get(turn.seat, 0) + turn.tokens_out
         start, end = turn.started_at, max(turn.started_at, turn.created_at)
@@ -77,6 +81,11 @@ LIMITS: dict[str, Limit] = {
         used=lambda spent: spent.cost_usd,
         message=lambda used, most: f"${used:.4f} of ${most:.4f} is spent.",
         words="the money was used up",
+    ),
+    "max_calls": Limit(
+        used=lambda spent: spent.calls,
+        message=lambda used, most: f"{used} of {most} calls are made.",
+        words="the calls were used up",
     ),
     "max_runtime_seconds": Limit(
         used=lambda spent: spent.seconds,

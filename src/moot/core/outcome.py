@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from moot.core.poll import TIE, UNDECIDED, Poll
 from moot.core.values import Frozen, Json
 
 Level = Literal["High", "Medium", "Low"]
-TIE, UNDECIDED, ABSTAINS = "tie", "undecided", "abstains"
 
 
 class FinalAnswer(Frozen):
@@ -19,11 +19,14 @@ class FinalAnswer(Frozen):
     value: str
     options: tuple[str, ...] = ()  # of a choice: what there was to choose from
 
+    def __str__(self) -> str:
+        return self.value
+
 
 class Check(Frozen):
     """Something that code has checked about a verdict."""
 
-    name: Literal["own words", "complete", "running scores", "statement", "other order"]
+    name: Literal["own words", "complete", "running scores", "statement", "other order", "everyone heard"]
     passed: bool | None  # None: it was not tried, or there was nothing to check
     words: str  # the finding, to be read in a list
 
@@ -96,6 +99,7 @@ class Outcome(Frozen):
     scored_by: str = ""  # whose scores they are, where more than these decide
     tally: dict[str, float] | None = None  # votes by seat, "tie" and "abstains"
     votes: tuple[VoteCast, ...] = ()
+    polls: tuple[Poll, ...] = ()  # every vote, with all that is needed to count it again
     support: float | None = None  # the share of voters behind the winner; None: there was no vote
     flip_rate: float | None = None  # of readings in both orders; None: nothing was read twice
     confidence: Confidence | None = None  # None: the record's own rule decides
@@ -104,6 +108,8 @@ class Outcome(Frozen):
     facts: dict[str, str] = Field(default_factory=dict)  # further facts for people, by label
     record: RecordParts = RecordParts()
     ledger: Json | None = None  # the claims; reasoning/claims.py reads it
+    structured: Json | None = None  # the decision in the shape of the setting `answer_schema`
+    unstructured: str = ""  # why it could not be put into that shape
     details: Json = Field(default_factory=dict)  # for the format itself; no other code reads it
 
     @property

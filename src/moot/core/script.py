@@ -14,16 +14,34 @@ from collections.abc import Awaitable, Callable, Container, Coroutine, Generator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast, overload
 
+from moot.core.artifacts import Artifact, Artifacts
 from moot.core.errors import LimitReached, ScriptChanged, ScriptError
 from moot.core.limits import Limits
 from moot.core.stage import PERSON, VERDICT, Running, Seat, Stage
-from moot.core.steps import Ask, Cap, Failed, Step
-from moot.core.types import Cursor, Outcome, SeatSpec, Shown, Turn
+from moot.core.steps import ABSENT, Ask, Cap, Failed, Step
+from moot.core.types import Answer, Cursor, Outcome, Prompt, SeatSpec, Shown, Turn, record
 
-__all__ = ["Cap", "Failed", "Limits", "Play", "Running", "Script", "Seat", "Stage", "Step", "together"]
+__all__ = [
+    "Answers",
+    "Cap",
+    "Failed",
+    "Limits",
+    "Play",
+    "Running",
+    "Script",
+    "Seat",
+    "Stage",
+    "Step",
+    "ask_each",
+    "together",
+]
+
+SILENT = ABSENT | {"limit"}  # failures after which there is nothing to show: nothing was said
 
 T = TypeVar("T")
 T2 = TypeVar("T2")
+A = TypeVar("A", bound=Answer)
+M = TypeVar("M", bound=Artifact)
 
 
 @dataclass(eq=False)
@@ -86,6 +104,59 @@ async def together(*many: Awaitable[Any]) -> tuple[Any, ...]:
     return tuple(results)
 
 
+@record
+class Answers(Generic[T]):
+    """What several seats have answered, by seat: `given` in the order in which they were asked."""
+
+    given: dict[str, T]
+    failed: dict[str, Failed]
+
+
+@overload
+async def ask_each(
+    seats: Iterable[Seat], phase: str, prompt: Callable[[Seat], Prompt], *, round: int = ..., shows: str = ...
+) -> Answers[str]: ...
+@overload
+async def ask_each(
+    seats: Iterable[Seat],
+    phase: str,
+    prompt: Callable[[Seat], Prompt],
+    *,
+    returns: type[A],
+    round: int = ...,
+    shows: str = ...,
+) -> Answers[A]: ...
+async def ask_each(
+    seats: Iterable[Seat],
+    phase: str,
+    prompt: Callable[[Seat], Prompt],
+    *,
+    returns: Any = None,
+    round: int = 0,
+    shows: str = "",
+) -> Answers[Any]:
+    """Ask several seats at once, and go on without those whose model can't be had or gives no valid answer.
+
+    When no seat answers, those whose model could not be had are asked once more, in the phase `PHASE-again`, and a
+    failure then fails the debate, so that it can be retried."""
+    asked = list(seats)
+    first = await together(
+        *(each.ask_spared(phase, prompt(each), returns=returns, round=round, shows=shows) for each in asked)
+    )
+    found = dict(zip(asked, first, strict=True))
+    absent = [seat for seat, answer in found.items() if isinstance(answer, Failed) and answer.absent]
+    if absent and all(isinstance(answer, Failed) for answer in first):
+        options: Any = {} if returns is None else {"returns": returns, "tolerant": True}
+        again = await together(
+            *(each.ask(f"{phase}-again", prompt(each), round=round, shows=shows, **options) for each in absent)
+        )
+        found |= dict(zip(absent, again, strict=True))
+    return Answers(
+        given={seat.id: answer for seat, answer in found.items() if not isinstance(answer, Failed)},
+        failed={seat.id: answer for seat, answer in found.items() if isinstance(answer, Failed)},
+    )
+
+
 class _Spawn:
     def __init__(self, what: Awaitable[Any]) -> None:
         self.what = what
@@ -112,16 +183,20 @@ class Script:
         limits: Limits | None = None,
         topic: str = "",
         precedent: str = "",
+        reminder: str = "",
         events: Container[str] | None = None,
     ) -> None:
-        """`events` are the types that the format may show; None: any."""
-        self.stage = Stage(self, cast, limits or Limits(), topic, precedent)
+        """`events` are the types that the format may show; None: any. `reminder`: with what every question to a small
+        model ends."""
+        self.stage = Stage(self, cast, limits or Limits(), topic, precedent, reminder)
         self._events = events
         self.open: dict[str, Step] = {}
         self.turn_count = 0
         self.total_rounds = 0
         self.shown_count = 0
         self.guided: list[str] = []  # the keys of the guidance heard
+        self._artifacts = Artifacts()
+        self._turn: Turn | None = None  # the latest that was fed
         self._asked: set[str] = set()
         self._waiters: dict[str, Task[Any]] = {}
         self._root = _Channel()
@@ -154,8 +229,9 @@ class Script:
         self.turn_count += 1
         self.total_rounds = max(self.total_rounds, turn.round)
         self.stage.spent.add(turn)
+        self._turn = turn
         task = self._waiters.pop(turn.key)
-        if step.shows and not (turn.failure and turn.failure.kind == "limit"):  # nobody has said anything then
+        if step.shows and not (turn.failure and turn.failure.kind in SILENT):
             task.channel.items.append(Shown(type=step.shows, key=turn.key, turn=turn))
         self._advance(task, (step, turn))
         return self._drain()
@@ -185,6 +261,11 @@ class Script:
         return self._main._result if self._main.done else None  # pyright: ignore[reportPrivateUsage]
 
     @property
+    def artifacts(self) -> Sequence[Artifact]:
+        """Everything that the rules have produced so far, in order."""
+        return self._artifacts.made
+
+    @property
     def cursor(self) -> Cursor:
         if not self.open:
             return Cursor()
@@ -211,6 +292,12 @@ class Script:
         assert self._current is not None
         self._check_event(shown.type)
         self._current.channel.items.append(shown)
+
+    def produce(self, artifact: M) -> M:
+        key = artifact.turn_key
+        if key and (key not in self._asked or key in self.open):
+            raise ScriptError(f"The rules produce something of the turn {key!r}, which has not ended.")
+        return self._artifacts.add(artifact, self._turn)
 
     def _check_event(self, type: str) -> None:
         if type and self._events is not None and type not in self._events:

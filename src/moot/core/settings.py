@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar, cast, get_args
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from moot.core.errors import InputError, UnknownName
 from moot.core.explaining import Details, dotted, found_in
-from moot.core.types import Frozen, Sampling
+from moot.core.json_schema import NotASchema, check_schema
+from moot.core.types import Frozen, Hat, Json, NonEmpty, Sampling
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -33,11 +42,16 @@ RunningSeconds = Annotated[int, Field(ge=1, le=604_800, description="running tim
 OutputTokens = Annotated[int, Field(ge=1, le=100_000_000, description="tokens that all models together may write")]
 
 
+def _one_or_more(given: object) -> object:
+    return [given] if isinstance(given, str) else given
+
+
 class SeatSettings(Sampling):
     """Overrides for one seat; what is left out comes from the debate."""
 
     model: str | None = None
     max_tokens: Tokens | None = None
+    hats: Annotated[tuple[str, ...], BeforeValidator(_one_or_more), Field(max_length=5)] = ()  # names of roles
 
     @property
     def sampling(self) -> Sampling:
@@ -64,17 +78,44 @@ class DebateSettings(Frozen):
     max_runtime_seconds: RunningSeconds = 600
     max_total_output_tokens: OutputTokens = 8000
     max_cost_usd: float | None = Field(None, gt=0, le=1_000_000, description="money that all calls together may cost")
+    max_calls: int | None = Field(
+        None, ge=1, le=100_000, description="calls of models, with those that had to be made again"
+    )
     debater_max_tokens: Tokens = Field(600, description="tokens in one statement")
     judge_max_tokens: Tokens = Field(400, description="tokens in one answer of a judge")
     model_debater: str | None = Field(None, description="model of the debaters")
     model_judge: str | None = Field(None, description="model of the judge")
     seats: dict[str, SeatSettings] = Field(
-        default_factory=dict, description="model, max_tokens and sampling settings of one seat"
+        default_factory=dict, description="model, max_tokens, hats (roles) and sampling settings of one seat"
+    )
+    custom_roles: tuple[Hat, ...] = Field(
+        (), description="more roles for the hats of seats, or others of the same name; `moot roles` lists all"
     )
     sampling: Sampling = Field(
         Sampling(), description="temperature, top_p, min_p, top_k, penalties, seed and stop of all seats"
     )
     recall_decisions: bool = Field(False, description="tell the debaters of a similar question that was decided before")
+    answer_schema: Json | None = Field(
+        None, description="JSON schema of an object, into which the judge's model puts the decision at the end"
+    )
+
+    @field_validator("custom_roles")
+    @classmethod
+    def _roles_differ(cls, roles: tuple[Hat, ...]) -> tuple[Hat, ...]:
+        names = [role.name for role in roles]
+        if len(names) != len(set(names)):
+            raise ValueError("two of them have the same name")
+        return roles
+
+    @field_validator("answer_schema")
+    @classmethod
+    def _usable(cls, schema: Json | None) -> Json | None:
+        try:
+            if schema is not None:
+                check_schema(schema)
+        except NotASchema as error:
+            raise ValueError(f"can't be used: {error}") from None
+        return schema
 
 
 class RateLimit(Frozen):
@@ -98,14 +139,42 @@ class Ceilings(Frozen):
     day_tokens: OutputTokens | None = None
 
 
+ChatTools = Literal["refuse", "ignore"]
+
+
 class Preset(Frozen):
     """A format with settings of its own, under a name."""
 
     format: str = Field(max_length=100)
     settings: dict[str, Any] = Field(default_factory=dict)
+    chat_tools: ChatTools | None = None  # None: as the setting of that name says
 
 
 PresetName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,59}$")]
+
+
+ToolServerName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
+
+
+class ToolServer(Frozen):
+    """An MCP server whose tools debates about code may use: a program that is started, or an address."""
+
+    command: list[NonEmpty] = Field(default_factory=list[str])
+    url: Annotated[str, StringConstraints(pattern=r"^https?://")] | None = None
+    tools: list[NonEmpty] = Field(min_length=1)  # those that may be used; no other is
+    effects: list[NonEmpty] = Field(default_factory=list[str])  # those of them that may change something
+    # Names of variables that the program gets beside PATH, HOME and the like.
+    environment: list[NonEmpty] = Field(default_factory=list[str])
+    token_variable: str = ""  # the variable whose value an address is sent as a bearer token
+    timeout_seconds: float = Field(30, gt=0, le=600)
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if bool(self.command) == (self.url is not None):
+            raise ValueError("it needs either `command` or `url`")
+        if unknown := [name for name in self.effects if name not in self.tools]:
+            raise ValueError(f"`effects` names {unknown[0]!r}, which `tools` does not")
+        return self
 
 
 class Settings(Frozen):
@@ -147,6 +216,11 @@ class Settings(Frozen):
         default_factory=dict,
         description="for each model or provider, `requests_per_minute` and `tokens_per_minute` of all workers together",
     )
+    tool_servers: dict[ToolServerName, ToolServer] = Field(
+        default_factory=dict,
+        description="MCP servers whose tools debates about code may use, by name: `command` or `url`, `tools`, "
+        "`effects`, `environment`, `token_variable`, `timeout_seconds`; not from a project's file",
+    )
     ceilings: Ceilings = Field(
         default_factory=Ceilings,
         description="what debates may use at most, whatever is asked for: `debate_usd`, `debate_tokens`, `caller_usd`, "
@@ -163,7 +237,7 @@ class Settings(Frozen):
     )
     lease_seconds: float = Field(15, ge=1, le=3600, description="how long a silent process keeps a debate")
     crash_limit: int = Field(
-        5,
+        6,
         ge=2,
         le=100,
         description="processes in a row that may die driving a debate before a step of it is stored; then it is set "
@@ -182,6 +256,9 @@ class Settings(Frozen):
         gt=0,
         le=36_500,
         description="days after which `moot serve` and `moot worker` delete what has ended; kept for ever when unset",
+    )
+    episodes_kept: int = Field(
+        500, ge=1, le=100_000, description="episodes that are kept for each owner of debates; the oldest make room"
     )
     log_format: Literal["text", "json"] = Field("text", description="how `moot worker` and `moot serve` write logs")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least that is logged")
@@ -207,6 +284,11 @@ class Settings(Frozen):
     serve_hosts: list[str] = Field(
         default_factory=list, description="names under which a proxy reaches `moot serve`, besides its own address"
     )
+    serve_origins: list[str] = Field(
+        default_factory=list,
+        description="origins of other sites whose pages may use `moot serve`, such as https://app.example; `*`, any, "
+        "only where tokens are demanded",
+    )
     serve_tokens: Literal["auto", "always"] = Field(
         "auto", description="whether `moot serve` demands tokens on loopback, too"
     )
@@ -224,6 +306,9 @@ class Settings(Frozen):
         10, gt=0, le=3600, description="time that a client has to send the headers of a request"
     )
     serve_body_seconds: float = Field(60, gt=0, le=3600, description="time that a client has to send the body")
+    serve_import_mb: int = Field(
+        1000, ge=1, le=1_000_000, description="the most that one import over HTTP may have, unpacked"
+    )
     serve_heartbeat_seconds: float = Field(
         10,
         gt=0,
@@ -235,22 +320,53 @@ class Settings(Frozen):
         description="what becomes of a debate when the chat client that began it goes away: it stops after the step "
         "in progress and can be resumed, or it goes on",
     )
+    chat_retry_seconds: float = Field(
+        600,
+        ge=0,
+        le=86_400,
+        description="how long after a debate has come to rest the same request of a client that did not get its answer "
+        "joins it, instead of starting another",
+    )
+    chat_tools: ChatTools = Field(
+        "refuse",
+        description="what becomes of requests that offer tools, which debates don't call: they are refused, or the "
+        "tools are ignored and the answer is text; a preset can say otherwise",
+    )
     trust_projects: list[str] = Field(
         default_factory=list, description="folders below which a project's moot.yaml may set anything"
     )
 
-    @field_validator("trust_projects", "serve_hosts", mode="before")
+    @field_validator("trust_projects", "serve_hosts", "serve_origins", mode="before")
     @classmethod
-    def _one_or_more(cls, value: object) -> object:
-        return [value] if isinstance(value, str) else value
+    def _lists(cls, value: object) -> object:
+        return _one_or_more(value)
 
 
 def read(model: type[M], given: Mapping[str, Any], what: str = "setting", *, strict: bool | None = None) -> M:
     """Validate, or say in one line what is wrong and what to write instead."""
     try:
-        return model.model_validate(dict(given), strict=strict)
+        made = model.model_validate(dict(given), strict=strict)
     except ValidationError as invalid:
         raise explained(model, invalid.errors(), what) from None
+    wrong: list[Any] = [{"type": "int_type", "loc": loc, "input": value} for loc, value in _no_numbers(given, made)]
+    if wrong:
+        raise explained(model, wrong, what)
+    return made
+
+
+def _no_numbers(given: object, made: object, loc: tuple[int | str, ...] = ()) -> Iterator[tuple[tuple[Any, ...], bool]]:
+    """Where `true` or `false` was given for a number, which the validator takes for 1 or 0."""
+    if isinstance(given, bool):
+        if isinstance(made, int | float) and not isinstance(made, bool):
+            yield loc, given
+    elif isinstance(given, Mapping):
+        values = cast("Mapping[str, object]", made if isinstance(made, Mapping) else getattr(made, "__dict__", {}))
+        for name, value in cast("Mapping[str, object]", given).items():
+            yield from _no_numbers(value, values.get(name), (*loc, name))
+    elif isinstance(given, list | tuple) and isinstance(made, list | tuple):
+        pairs = zip(cast("Sequence[object]", given), cast("Sequence[object]", made), strict=False)
+        for at, (value, item) in enumerate(pairs):
+            yield from _no_numbers(value, item, (*loc, at))
 
 
 def explained(model: type[BaseModel], errors: Sequence[ErrorDetails], what: str = "setting") -> InputError:
@@ -261,12 +377,13 @@ def explained(model: type[BaseModel], errors: Sequence[ErrorDetails], what: str 
     if first["type"] == "extra_forbidden":
         path = dotted(first["loc"][:-1])
         name, known = dotted(first["loc"][-1:]), _names_beside(model, first["loc"])
-        return UnknownName(f"{what}{f' in {path}' if path else ''}", name, known, hint=_other_name(model, name, known))
+        return UnknownName(what, name, known, place=path, hint=_other_name(model, name, known))
     mistakes = found_in(model, cast("Sequence[Details]", ordered))
     more = len(mistakes) - 1
     follow = f" {more} more {'problem follows' if more == 1 else 'problems follow'}." if more else ""
-    said = mistakes[0].of(what.capitalize() if mistakes[0].path else f"The {what}s")
-    return InputError(f"{said}.{follow}")
+    whole = "The settings" if what == "setting" else f"The {what}"
+    said = mistakes[0].of(what.capitalize() if mistakes[0].path else whole)
+    return InputError(f"{said}{'' if said.endswith('?') else '.'}{follow}")
 
 
 _NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where `maxRounds` becomes `max_rounds`

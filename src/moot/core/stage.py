@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Generic, Literal, Protocol, TypeVar, cast, overload
+from typing import Any, Generic, Literal, Protocol, TypeVar, cast, get_args, overload
 
 from pydantic import ValidationError
 
+from moot.core.artifacts import Artifact
 from moot.core.errors import LimitReached, ScriptChanged, ScriptError
 from moot.core.explaining import Details, found_in
 from moot.core.limits import Limits, Spent
 from moot.core.marks import guidance
-from moot.core.steps import Ask, AskPerson, Cap, Closing, Failed, Recall, Step, Use
+from moot.core.steps import ABSENT, Ask, AskPerson, Cap, Closing, Failed, Recall, Step, Use
 from moot.core.types import (
     HUMAN,
     Answer,
     Corpus,
     GateKind,
     Json,
+    Learned,
     Likeness,
     Message,
+    Objection,
     Prompt,
     Recollection,
     Sampling,
@@ -32,10 +35,12 @@ from moot.core.types import (
     StepKind,
     Turn,
 )
+from moot.core.values import sha256_of
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 A = TypeVar("A", bound=Answer)
+M = TypeVar("M", bound=Artifact)
 
 # Events that the stage itself shows, for every format.
 HEADER, CAST, PERSON, VERDICT = "HEADER", "CAST", "PERSON", "VERDICT"
@@ -62,6 +67,7 @@ class Seat:
         self._busy: str | None = None
         self._chain = ""  # a hash of all that this seat has read and written
         self._heard = 0  # how much of the stage's guidance it has received
+        self._heard_before = 0  # and how much before its latest step
         self._off_record = False
         self._capped_by = ""  # the setting behind the cap of its spec, where it is not the seat's own
         self.finish_reason = ""  # of its latest turn
@@ -73,7 +79,7 @@ class Seat:
         if self._history:
             raise ScriptError(f"Seat {self.id!r} is briefed twice; brief it once, before it is asked anything.")
         precedent = self._stage.precedent if self.spec.voice else ""
-        text = f"{prompt.text}\n\n{precedent}" if precedent else prompt.text
+        text = "\n\n".join(filter(None, [prompt.text, *(hat.prompt for hat in self.spec.hats), precedent]))
         self._history.append(Message(role="system", text=text))
         self._chain = _digest(text)
 
@@ -106,6 +112,7 @@ class Seat:
         closing: bool = ...,
         share: Cap | None = ...,
         most_tokens: int | None = ...,
+        objection: Objection | None = ...,
     ) -> Pending[str]: ...
     @overload
     def ask(
@@ -150,11 +157,44 @@ class Seat:
         share: Cap | None = None,
         most_tokens: int | None = None,
         record: Callable[[Any], Json] | None = None,
+        objection: Objection | None = None,
     ) -> Pending[Any]:
         """Ask this seat's model, or the person who speaks for it. `share` caps the tokens below the seat's own cap,
-        `most_tokens` those of all tries together."""
+        `most_tokens` those of all tries together. A text to which there is an `objection` is asked for once more, as
+        far as the budget allows; what is said then counts."""
+        return self._ask(
+            phase,
+            prompt,
+            returns=returns,
+            tolerant=tolerant,
+            round=round,
+            shows=shows,
+            closing=closing,
+            share=share,
+            most_tokens=most_tokens,
+            record=record,
+            objection=objection,
+        )
 
+    def _ask(
+        self,
+        phase: str,
+        prompt: Prompt,
+        *,
+        returns: type[Answer] | None,
+        tolerant: bool,
+        round: int,
+        shows: str,
+        spared: bool = False,
+        closing: bool = False,
+        share: Cap | None = None,
+        most_tokens: int | None = None,
+        record: Callable[[Any], Json] | None = None,
+        objection: Objection | None = None,
+    ) -> Pending[Any]:
         capped = share is not None and share.tokens < self.spec.max_tokens
+        if self.spec.small and self._stage.reminder:
+            prompt = replace(prompt, text=f"{prompt.text}\n\n{self._stage.reminder}")
 
         def make(common: Json) -> Step:
             if self.spec.model == HUMAN:
@@ -169,6 +209,7 @@ class Seat:
                     most_tokens=most_tokens,
                     leave=None if closing else self._stage.kept,
                     off_record=self._off_record,
+                    objection=objection,
                 )
             )
 
@@ -183,6 +224,62 @@ class Seat:
             returns=returns,
             closing=closing,
             tolerant=tolerant,
+            spared=spared,
+            record=record,
+        )
+
+    @overload
+    def ask_spared(
+        self,
+        phase: str,
+        prompt: Prompt,
+        *,
+        round: int = ...,
+        shows: str = ...,
+        closing: bool = ...,
+        share: Cap | None = ...,
+        most_tokens: int | None = ...,
+    ) -> Pending[str | Failed]: ...
+    @overload
+    def ask_spared(
+        self,
+        phase: str,
+        prompt: Prompt,
+        *,
+        returns: type[A],
+        round: int = ...,
+        shows: str = ...,
+        closing: bool = ...,
+        share: Cap | None = ...,
+        most_tokens: int | None = ...,
+        record: Callable[[A | Failed], Json] | None = ...,
+    ) -> Pending[A | Failed]: ...
+    def ask_spared(
+        self,
+        phase: str,
+        prompt: Prompt,
+        *,
+        returns: type[Answer] | None = None,
+        round: int = 0,
+        shows: str = "",
+        closing: bool = False,
+        share: Cap | None = None,
+        most_tokens: int | None = None,
+        record: Callable[[Any], Json] | None = None,
+    ) -> Pending[Any]:
+        """Ask like `ask`, and get a `Failed` where the model can't be had, even by its fallbacks, or gives no valid
+        answer. The debate goes on; see `ask_each`."""
+        return self._ask(
+            phase,
+            prompt,
+            returns=returns,
+            tolerant=True,
+            spared=True,
+            round=round,
+            shows=shows,
+            closing=closing,
+            share=share,
+            most_tokens=most_tokens,
             record=record,
         )
 
@@ -210,7 +307,7 @@ class Seat:
             limit = None if closing else self._stage.reached()
             if limit is not None:
                 raise limit
-            self._busy = key
+            self._busy, self._heard_before = key, self._heard
             common: Json = {
                 "key": key,
                 "round": round,
@@ -249,6 +346,9 @@ class Seat:
         failure = turn.failure
         if failure is not None and failure.kind == "limit":
             raise LimitReached(str(turn.metadata.get("limit", "budget")), failure.message)
+        if failure is not None and step.spared and failure.kind in ABSENT:
+            self._heard = self._heard_before
+            return Failed(failure=failure, raw=turn.written)  # it has neither read nor written anything
         self._history.append(Message(role="user", text=step.prompt.text))
         self._history.append(Message(role="assistant", text=turn.written))
         self._chain = _digest(self._chain, step.prompt.text, turn.written)
@@ -279,14 +379,23 @@ class Director(Protocol):
 
     def show(self, shown: Shown) -> None: ...
 
+    def produce(self, artifact: M) -> M: ...
+
 
 class Stage:
     """What a format sees of the world: its seats, what is spent, and a place to show events."""
 
     def __init__(
-        self, director: Director, cast_: Sequence[SeatSpec], limits: Limits, topic: str, precedent: str = ""
+        self,
+        director: Director,
+        cast_: Sequence[SeatSpec],
+        limits: Limits,
+        topic: str,
+        precedent: str = "",
+        reminder: str = "",
     ) -> None:
         self._director = director
+        self.reminder = reminder  # with what every question to a small model ends; most often empty
         self.precedent = precedent  # an earlier decision that the speakers are shown; most often empty
         self._seats = {spec.id: Seat(self, spec) for spec in cast_}
         self._person = Seat(self, SeatSpec(id="you", name="You", role="person", model=HUMAN, max_tokens=1))
@@ -294,6 +403,7 @@ class Stage:
         self.limits = limits
         self.spent = Spent()
         self.kept: Closing | None = None
+        self._after: tuple[tuple[Seat, int], ...] = ()  # what follows the rules themselves
         self.guidance: list[str] = []  # what the person in charge has said between steps
         self.notebook: dict[str, Callable[[], object]] = {}  # what the rules keep off the record, as it stands
 
@@ -330,18 +440,19 @@ class Stage:
         )
 
     def recall(
-        self, phase: str, query: str, *, corpus: Corpus, k: int, round: int = 0, shows: str = ""
+        self, phase: str, query: str, *, corpus: Corpus, k: int, agent: str = "", round: int = 0, shows: str = ""
     ) -> Pending[Recollection]:
-        """Ask memory for the best `k` of a corpus. Their text is in the turn, so a replay needs no memory."""
-        return self._helper("memory").pending(
-            lambda common: Recall(**common, corpus=corpus, k=k),
+        """Ask memory for the best `k` of a corpus. Their text is in the turn, so a replay needs no memory. `agent`: of
+        episodes, only those of this seat or role."""
+        return self._helper("memory", corpus if corpus in get_args(Learned) else "").pending(
+            lambda common: Recall(**common, corpus=corpus, k=k, agent=agent),
             "recall",
             phase,
             Prompt(name="memory", text=query),
             returns=Recollection,
             round=round,
             shows=shows,
-            determines=f"{corpus} {k} 0",
+            determines=f"{corpus} {k} 0{f' {agent}' if agent else ''}",
         )
 
     def compare(
@@ -367,6 +478,8 @@ class Stage:
         arguments: Json,
         *,
         returns: type[A],
+        texts: Iterable[str] = ...,
+        subject: str = ...,
         round: int = ...,
         shows: str = ...,
         closing: bool = ...,
@@ -381,6 +494,8 @@ class Stage:
         *,
         returns: type[A],
         tolerant: Literal[True],
+        texts: Iterable[str] = ...,
+        subject: str = ...,
         round: int = ...,
         shows: str = ...,
         closing: bool = ...,
@@ -393,13 +508,17 @@ class Stage:
         *,
         returns: type[Answer],
         tolerant: bool = False,
+        texts: Iterable[str] = (),
+        subject: str = "",
         round: int = 0,
         shows: str = "",
         closing: bool = False,
     ) -> Pending[Any]:
-        """Use a tool of the toolbox. Its typed result is in the turn, so a replay runs no tool."""
-        return self._helper(tool).pending(
-            lambda common: Use(**common, tool=tool, arguments=arguments),
+        """Use a tool of the toolbox. Its typed result is in the turn, so a replay runs no tool. `texts` are handed over
+        beside the arguments, which name them by their sha256; `subject` tells uses of one tool in one phase apart."""
+        given = {sha256_of(text): text for text in texts}
+        return self._helper(tool, subject).pending(
+            lambda common: Use(**common, tool=tool, arguments=arguments, texts=given),
             "use",
             phase,
             Prompt(name=f"tool/{tool}", text=json.dumps(arguments, ensure_ascii=False, sort_keys=True)),
@@ -411,9 +530,10 @@ class Stage:
             determines=tool,
         )
 
-    def _helper(self, name: str) -> Seat:
+    def _helper(self, name: str, subject: str = "") -> Seat:
         # A seat of its own each time: memory and tools have no conversation, and may be asked several things at once.
-        return Seat(self, SeatSpec(id=name, name=name.capitalize(), role=name, model=name, max_tokens=1))
+        seat = f"{name}:{subject}" if subject else name
+        return Seat(self, SeatSpec(id=seat, name=name.capitalize(), role=name, model=name, max_tokens=1))
 
     def start(self, coro: Coroutine[Any, Any, T]) -> Running[T]:
         """Begin something that runs beside what follows. Its events are shown here, before what follows."""
@@ -422,6 +542,11 @@ class Stage:
     def show(self, type: str, **data: Any) -> None:
         """Show an event of the format's vocabulary."""
         self._director.show(Shown(type=type, data=data))
+
+    def produce(self, artifact: M) -> M:
+        """Have an artifact stored together with the turn that led to it. Returns it with its id, for others to refer
+        to, and with what code fills in. The id means something in this debate only."""
+        return self._director.produce(artifact)
 
     def open(self, **facts: Any) -> None:
         """Show the header, first of all: the question, and what is settled before anyone speaks."""
@@ -433,11 +558,27 @@ class Stage:
 
     def keep(self, *closing: tuple[Seat, int]) -> None:
         """From now on, leave enough for these seats to be asked so many times each, as closing steps."""
+        closing = (*closing, *self._after)
         self.kept = Closing(
             model=closing[0][0].spec.model,
             calls=sum(calls for _, calls in closing),
             tokens=sum(seat.spec.max_tokens * calls for seat, calls in closing),
         )
+
+    def keep_for_end(self, seat: Seat) -> None:
+        """Leave enough for a step that follows the rules, whatever these keep for their own end."""
+        self._after = ((seat, 1),)
+        self.keep()
+
+    def scribe(self, max_tokens: int) -> Seat | None:
+        """A participant with the judge's model and nothing in mind, for what is written after the verdict. None if only
+        people take part."""
+        seats = [seat.spec for seat in self._seats.values() if seat.spec.model != HUMAN]
+        if not seats:
+            return None
+        spec = next((each for each in reversed(seats) if each.tier == "judge"), seats[-1])
+        named = {"id": "scribe", "name": "Scribe", "role": "scribe", "stance": "", "brief": "", "hats": ()}
+        return Seat(self, replace(spec, **named, tier="judge", voice=False, optional=False, max_tokens=max_tokens))
 
     def reached(self) -> LimitReached | None:
         return self.spent.reached(self.limits)

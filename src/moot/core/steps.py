@@ -3,11 +3,27 @@ executor for each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, ClassVar
 
-from moot.core.types import Answer, Corpus, Failure, GateKind, Json, Message, Prompt, SeatSpec, StepKind, record
+from moot.core.types import (
+    Answer,
+    Corpus,
+    Failure,
+    FailureKind,
+    GateKind,
+    Json,
+    Message,
+    Objection,
+    Prompt,
+    SeatSpec,
+    StepKind,
+    record,
+)
+
+# The failures of a model that a spared step leaves to the script.
+ABSENT: frozenset[FailureKind] = frozenset({"timeout", "unavailable", "unreachable", "overloaded"})
 
 
 @record
@@ -16,6 +32,11 @@ class Failed:
 
     failure: Failure
     raw: str
+
+    @property
+    def absent(self) -> bool:
+        """Whether the model could not be had at all, as opposed to an answer that could not be used."""
+        return self.failure.kind in ABSENT
 
 
 @record
@@ -49,6 +70,7 @@ class Step:
     prompt_hash: str  # of everything that determines the answer: the turn of this step must carry the same
     returns: type[Answer] | None = None
     tolerant: bool = False  # the script handles an invalid answer
+    spared: bool = False  # the script handles a model that can't be had; see `ABSENT`
     closing: bool = False  # may use what is kept for the closing of the debate
     shows: str = ""  # the event type it is shown as, if any
     record: Callable[[Any], Json] | None = None  # metadata for the turn, computed from the answer
@@ -77,6 +99,7 @@ class Ask(Step):
     most_tokens: int | None = None  # of all tries together; None: no such limit
     leave: Closing | None = None  # what must be left for the closing when this step has been paid
     off_record: bool = False  # guidance does not reach it
+    objection: Objection | None = None  # to a text, which is asked for once more if there is one
 
     @property
     def messages(self) -> list[Message]:
@@ -107,6 +130,7 @@ class Recall(Step):
 
     corpus: Corpus | None = None
     k: int = 0
+    agent: str = ""  # of episodes: only this agent's
     pairs: tuple[tuple[str, str], ...] = ()
 
 
@@ -118,6 +142,7 @@ class Use(Step):
 
     tool: str
     arguments: Json = field(default_factory=dict[str, Any])
+    texts: Mapping[str, str] = field(default_factory=dict[str, str])  # by sha256; not stored: other turns have them
 
     @property
     def about(self) -> Json:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field
-from typing import Annotated, Any, Literal, Protocol, get_args
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, fields
+from typing import Annotated, Any, Literal, Protocol, Self, get_args
 
 from pydantic import Field, GetCoreSchemaHandler, StringConstraints
 from pydantic_core.core_schema import CoreSchema
 
-from moot.core.outcome import ABSTAINS as ABSTAINS
-from moot.core.outcome import TIE as TIE
-from moot.core.outcome import UNDECIDED as UNDECIDED
 from moot.core.outcome import ArguedPosition as ArguedPosition
 from moot.core.outcome import Check as Check
 from moot.core.outcome import Confidence as Confidence
@@ -21,6 +18,14 @@ from moot.core.outcome import Outcome as Outcome
 from moot.core.outcome import RecordParts as RecordParts
 from moot.core.outcome import Section as Section
 from moot.core.outcome import VoteCast as VoteCast
+from moot.core.poll import ABSTAINS as ABSTAINS
+from moot.core.poll import TIE as TIE
+from moot.core.poll import UNDECIDED as UNDECIDED
+from moot.core.poll import Ballot as Ballot
+from moot.core.poll import Candidate as Candidate
+from moot.core.poll import CountRound as CountRound
+from moot.core.poll import Poll as Poll
+from moot.core.poll import Result as Result
 from moot.core.reading import strictly
 from moot.core.values import Frozen as Frozen
 from moot.core.values import Json as Json
@@ -34,8 +39,12 @@ TERMINAL: frozenset[Status] = frozenset({"completed", "canceled"})
 
 StepKind = Literal["ask", "gate", "recall", "use", "guidance"]
 GateKind = Literal["checkpoint", "clarification", "approval", "statement", "guidance"]
-Corpus = Literal["templates", "decisions"]
+Learned = Literal["lessons", "episodes"]
+Corpus = Literal["templates", "decisions", "lessons", "episodes"]
+Ability = Literal["code"]  # what not every machine can do: run code that models wrote
+ABILITIES: tuple[Ability, ...] = get_args(Ability)
 Scope = Literal["read", "run", "decide", "admin"]  # what an access token allows
+SCOPES: tuple[Scope, ...] = get_args(Scope)
 Role = Literal["system", "user", "assistant"]
 
 # A finish reason of our own, for an answer whose stream ended without one. "length" is what providers say at the cap.
@@ -118,6 +127,21 @@ class Answer(Frozen):
         return "\n".join(f"{name}: {value}" for name, value in self.model_dump().items())
 
 
+class TextAnswer(Answer):
+    """A typed answer that a model writes as text, for what JSON would spoil: a model writes worse code inside of it.
+
+    The prompt says how the text is to look. The turn stores the fields, so a replay parses nothing."""
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Raises ValueError, whose message tells the model what is missing."""
+        raise NotImplementedError
+
+    def as_text(self) -> str:
+        """The text that a model would have written; for simulated models."""
+        raise NotImplementedError
+
+
 @record
 class Failure:
     kind: FailureKind
@@ -156,6 +180,17 @@ class Sampling(Frozen):
         return Sampling(**{**below.given, **self.given})
 
 
+class Hat(Frozen):
+    """A role of the catalog, which a seat takes on beside its own."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,59}$")]
+    about: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300, pattern=r"^[^\n]*$")] = ""
+    prompt: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000)]
+    tools: tuple[str, ...] = ()  # that it may use, where a format has them
+    affinities: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)  # by domain
+    leads: tuple[str, ...] = ()  # phases that it leads, where a topology has no fixed leader
+
+
 @record
 class SeatSpec:
     """One participant, as the debate's cast records it."""
@@ -172,6 +207,27 @@ class SeatSpec:
     brief: str = ""  # what it was told to argue
     small: bool = False  # its model is small: rules may word their questions more simply
     sampling: Sampling = field(default_factory=Sampling)
+    hats: tuple[Hat, ...] = ()  # roles that it takes on; their words are part of its briefing
+
+    @property
+    def as_json(self) -> Json:
+        return {each.name: getattr(self, each.name) for each in fields(self)} | {
+            "sampling": self.sampling.given,
+            "hats": [hat.model_dump(mode="json") for hat in self.hats],
+        }
+
+    @classmethod
+    def of(cls, values: Json) -> SeatSpec:
+        """The seat that `as_json` gives."""
+        read: Json = {
+            "sampling": Sampling(**values["sampling"]),
+            "hats": tuple(Hat(**each) for each in values.get("hats", ())),
+        }
+        return cls(**(values | read))
+
+
+Objection = Callable[[str], str]
+"""Says what is wrong with a text, to follow "it"; empty if nothing is. Pure."""
 
 
 @record
@@ -186,6 +242,12 @@ class Call:
     most_tokens: int | None = None  # of all attempts together, whatever they fail of; None: no such limit
     sampling: Sampling = field(default_factory=Sampling)
     returns: type[Answer] | None = None
+    objection: Objection | None = None  # to a text: it is asked for once more if there is one
+
+    @property
+    def json_shape(self) -> type[Answer] | None:
+        """What is to be written as JSON; None: the answer is text, typed or not."""
+        return None if self.returns is None or issubclass(self.returns, TextAnswer) else self.returns
 
 
 @record
@@ -198,6 +260,7 @@ class Reply:
     finish_reason: str = "stop"
     first_token_ms: int | None = None
     attempts: tuple[str, ...] = ()  # why earlier tries, models and time-outs did not count
+    tool_calls: tuple[Json, ...] = ()  # what is recorded of the tools that were used
 
 
 class Hear(Protocol):
@@ -274,20 +337,42 @@ class Likeness(Answer):
 
 
 class Tool(Protocol):
-    """Turns arguments into a result, both JSON objects. Raises ToolError when it can't."""
+    """Turns arguments into a result, both JSON objects. Raises ToolError when it can't. `texts` are those that the
+    arguments name by their sha256."""
 
-    async def __call__(self, arguments: Json, /) -> Json: ...
+    async def __call__(self, arguments: Json, texts: Mapping[str, str], /) -> Json: ...
 
 
 Toolbox = Mapping[str, Tool]  # where `use` steps are executed; by name
 
 
+@record
+class Asker:
+    """For whom memory is asked."""
+
+    debate_id: str = ""  # empty: for no debate
+    room_usd: float | None = None  # what its limits leave for an embedder; None: they leave it alone
+
+
 class Memory(Protocol):
     """Where recall steps are answered. It never fails a debate: without an embedder, words are compared."""
 
-    async def recall(self, query: str, corpus: Corpus, k: int, /) -> tuple[Recollection, Usage]: ...
+    async def recall(self, query: str, corpus: Corpus, k: int, asker: Asker, /) -> tuple[Recollection, Usage]:
+        """The debate that asks is told no decision that one of its readers may not see."""
+        ...
 
-    async def compare(self, pairs: Sequence[tuple[str, str]], /) -> tuple[Likeness, Usage]: ...
+    async def learned(
+        self, query: str, corpus: Learned, k: int, agent: str, asker: Asker, /
+    ) -> tuple[Recollection, Usage]:
+        """Recall what earlier debates have learnt. `agent`: only this agent's; empty: everyone's. The debate that asks
+        is told nothing of a debate that one of its readers may not see."""
+        ...
+
+    async def compare(self, pairs: Sequence[tuple[str, str]], asker: Asker, /) -> tuple[Likeness, Usage]: ...
+
+    def most_usd(self, texts: Sequence[str], /) -> float | None:
+        """The most that an embedder may cost when it is asked about these texts; None: its price is not known."""
+        ...
 
 
 @record
@@ -414,6 +499,7 @@ class Debate:
     alone: bool = False  # its last driver was to drive nothing else until a step was stored
     turn_count: int = 0
     shown_count: int = 0  # how many of the script's events are stored
+    artifact_count: int = 0  # how many of the script's artifacts were stored
     last_seq: int = 0  # of its events
     total_rounds: int = 0
     guided: int = 0  # how often someone has said something between steps, heard or not yet
@@ -426,6 +512,7 @@ class Debate:
     user_rating: int | None = None
     quarantined_at: float | None = None  # since when its decision is kept from being recalled; None: it is not
     quarantined_by: str | None = None
+    private: bool = False  # only its token, and `admin`, see it
     metadata: Json = field(default_factory=dict[str, Any])
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
@@ -20,6 +21,18 @@ def record(cls: type[C]) -> type[C]:
 
 Trimmed = Annotated[str, StringConstraints(strip_whitespace=True)]
 NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+def sha256_of(text: str) -> str:
+    """The name of a text wherever it is not repeated."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def storable(text: str) -> str:
+    """The text without lone surrogates, which a stream that splits characters can produce, and without NUL, which not
+    every database can store."""
+    text = text.replace("\0", "\ufffd")
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class Frozen(BaseModel):

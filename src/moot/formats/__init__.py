@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
-from importlib.metadata import entry_points
 
 from moot.core.errors import InputError, UnknownName
 from moot.core.settings import SeatSettings
@@ -13,13 +11,11 @@ from moot.core.types import Debate
 from moot.formats.auto import AUTO
 from moot.formats.format import Format, Part, problems
 from moot.formats.wording import Wording
-from moot.reasoning.fence import one_line
+from moot.plugins import Door
 
-__all__ = ["AUTO", "DEFAULT", "Format", "Part", "broken", "get", "installed", "overridden", "wording_of"]
+__all__ = ["AUTO", "DEFAULT", "DOOR", "Format", "Part", "broken", "get", "installed", "overridden", "wording_of"]
 
 DEFAULT = AUTO  # the format of a debate when neither its request nor the configuration names one
-GROUP = "moot.formats"
-MAX_PROBLEM_CHARS = 500
 
 
 def overridden(parts: list[Part], seats: Mapping[str, SeatSettings]) -> list[Part]:
@@ -36,55 +32,24 @@ def _overridden(part: Part, own: SeatSettings) -> Part:
         model=own.model or part.model,
         max_tokens=own.max_tokens or part.max_tokens,
         sampling=own.sampling.over(part.sampling),
+        hats=own.hats or part.hats,
     )
 
 
-@lru_cache(maxsize=1)
-def _loaded() -> tuple[Mapping[str, Format], Mapping[str, str]]:
-    """Usable formats, and why others can't be used, by name."""
-    found: dict[str, Format] = {}
-    wrong: dict[str, str] = {}
-    # moot's own first: no plug-in takes the place of a format that debates on disk were made with.
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: not entry.value.startswith(f"{GROUP}.")):
-        try:
-            format_: object = entry.load()
-            if not isinstance(format_, Format):
-                wrong[entry.name] = f"`{entry.value}` is not a `moot.formats.format.Format`."
-                continue
-            faults = problems(format_)
-        except (Exception, SystemExit) as error:  # one plug-in that can't be imported must not affect the others
-            wrong[entry.name] = one_line(f"It can't be imported: {type(error).__name__}: {error}", MAX_PROBLEM_CHARS)
-            continue
-        if format_.name != entry.name:
-            faults.append(f"It calls itself {format_.name!r}; its entry point must have the same name.")
-        if entry.name in found:
-            wrong[f"{entry.name} ({entry.value})"] = "There is another format of that name; call it something else."
-            continue
-        if faults:
-            wrong[entry.name] = " ".join(faults)
-        else:
-            found[entry.name] = format_
-    return dict(sorted(found.items())), dict(sorted(wrong.items()))
+def _checked(name: str, loaded: object) -> Format:
+    if not isinstance(loaded, Format):
+        raise InputError("It is not a `moot.formats.format.Format`.")
+    faults = problems(loaded)
+    if loaded.name != name:
+        faults.append(f"It calls itself {loaded.name!r}; its entry point must have the same name.")
+    if faults:
+        raise InputError(" ".join(faults))
+    return loaded
 
 
-def installed() -> Mapping[str, Format]:
-    return _loaded()[0]
+DOOR = Door("moot.formats", "format", _checked)
 
-
-def broken() -> Mapping[str, str]:
-    """Why formats that are installed can't be used, by name."""
-    return _loaded()[1]
-
-
-def get(name: str) -> Format:
-    formats = installed()
-    if name in formats:
-        return formats[name]
-    if name in broken():
-        raise InputError(
-            f"The format {name!r} is installed, but can't be used. {broken()[name]} Install another version of it."
-        )
-    raise UnknownName("format", name, formats)
+installed, broken, get = DOOR.installed, DOOR.broken, DOOR.get
 
 
 def wording_of(debate: Debate) -> Wording:

@@ -7,7 +7,7 @@ format by name. Built-in formats use nothing that a plug-in can't.
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Container, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, cast, get_args
 
@@ -17,10 +17,12 @@ from moot.core.errors import ScriptError
 from moot.core.explaining import Details, found_in
 from moot.core.limits import LIMITS, Limits
 from moot.core.script import Script, Stage
-from moot.core.settings import DebateSettings
+from moot.core.settings import DebateSettings, read
 from moot.core.stage import CAST, HEADER, PERSON, VERDICT
-from moot.core.types import Debate, Event, Json, Outcome, Sampling, SeatSpec, Tier, Turn
+from moot.core.types import ABILITIES, Ability, Debate, Event, Hat, Json, Outcome, Sampling, SeatSpec, Tier, Turn
+from moot.formats.shared import roles, structured
 from moot.formats.shared.precedent import precedent
+from moot.reasoning.language import language_of
 from moot.reasoning.question import Kind
 
 Effort = Literal["quick", "standard", "thorough"]
@@ -45,9 +47,13 @@ class Part:
     model: str | None = None
     max_tokens: int | None = None
     sampling: Sampling = field(default_factory=Sampling)
+    hats: tuple[str, ...] = ()  # names of the roles that it takes on
 
-    def seated(self, model: str, settings: DebateSettings, *, small: bool = False) -> SeatSpec:
-        """The seat with its model, and with caps and sampling from the debate's settings where it has none."""
+    def seated(
+        self, model: str, settings: DebateSettings, *, small: bool = False, kept: Sequence[Hat] = ()
+    ) -> SeatSpec:
+        """The seat with its model, and with caps and sampling from the debate's settings where it has none. `kept`:
+        roles that come before those of the catalogs. Raises UnknownName for a role that there is not."""
         cap = settings.judge_max_tokens if self.tier == "judge" else settings.debater_max_tokens
         return SeatSpec(
             id=self.id,
@@ -62,6 +68,7 @@ class Part:
             small=small,
             max_tokens=self.max_tokens or cap,
             sampling=self.sampling.over(settings.sampling),
+            hats=roles.worn(self.hats, settings.custom_roles, kept),
         )
 
 
@@ -99,7 +106,8 @@ class EventType:
 
 @dataclass(frozen=True, kw_only=True)
 class Hears:
-    """Seats of the role `listener` read what seats of the role `speaker` say."""
+    """Seats of the role `listener` read what seats of the role `speaker` say. Where the settings of a debate decide who
+    reads whom, either can be the id of a seat instead."""
 
     listener: str
     speaker: str
@@ -158,6 +166,8 @@ COMMON: Mapping[str, EventType] = {
     VERDICT: EventType(heading="Verdict"),
 }
 
+COMMON_PHASES: Mapping[str, str] = structured.PHASES
+
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
@@ -176,6 +186,7 @@ class Format:
     header: Lines = ()  # below the question: templates over, or a function of, what `stage.open` was given
     statements: tuple[str, ...] = ()  # the phases in which seats with a voice speak to everyone: the record quotes them
     hears: tuple[Hears, ...] = ()
+    hears_in: Callable[[Any, Sequence[SeatSpec]], tuple[Hears, ...]] | None = None  # with these settings and seats
     chart: Chart | None = None
     examples: tuple[Example, ...] = ()
     dialects: Mapping[str, Dialect] = field(default_factory=dict[str, Dialect])
@@ -188,6 +199,7 @@ class Format:
     keeps_ledger: bool = False  # with its setting `claims`, it keeps a ledger of claims
     small: Json = field(default_factory=dict[str, Any])  # settings for small models, where nothing else is said
     small_note: str = ""  # what `small` changes, in words
+    needs: tuple[Ability, ...] = ()  # what a process must be able to do to drive its debates
     catalog: Callable[[], Sequence[CatalogEntry]] | None = None  # what the rules choose from, beside the settings
     trace: Callable[[Debate, Sequence[Turn]], Json] | None = None  # the format's own account of a stored debate
 
@@ -201,15 +213,29 @@ class Format:
                 f"Debate {debate.short} was made with version {debate.format_version} of the format {self.name!r}; "
                 f"this moot has version {self.version}. Run it with the moot that made it, or start a new debate."
             )
-        settings = self.settings.model_validate(debate.config)
+        settings = read(self.settings, debate.config)
         return Script(
-            lambda stage: self.play(stage, settings),
+            lambda stage: self._played(stage, settings),
             cast=debate.cast,
             limits=Limits.of(settings),
             topic=debate.topic,
             precedent=precedent(debate),
+            reminder=spoken.ask if (spoken := language_of(debate.topic)) else "",
             events=self.vocabulary,
         )
+
+    async def _played(self, stage: Stage, settings: DebateSettings) -> Outcome:
+        schema = settings.answer_schema
+        if schema is None:
+            return await self.play(stage, settings)
+        scribe = structured.scribe_of(stage)
+        return await structured.structured(stage, scribe, await self.play(stage, settings), schema)
+
+    def heard_in(self, debate: Debate, named: Container[str]) -> tuple[Hears, ...]:
+        """Who hears whom in a debate; `named` are the seats that take part."""
+        if self.hears_in is None:
+            return self.hears
+        return self.hears_in(read(self.settings, debate.config), [seat for seat in debate.cast if seat.id in named])
 
     def ending(self, ended_by: str) -> str:
         """Why a debate ended, in words."""
@@ -247,6 +273,7 @@ def problems(format_: Format) -> list[str]:
         for text in ((words,) if isinstance(words, str) else () if callable(words) else words)
         if _fields(text) is None
     ]
+    found += [f"`needs` names the ability {name!r}; there is {', '.join(ABILITIES)}." for name in _unknown(format_)]
     found += [
         f"The chart draws the event {series.event!r}, which is not declared in `events`."
         for series in (format_.chart.series if format_.chart else ())
@@ -288,6 +315,10 @@ def problems(format_: Format) -> list[str]:
         f"`hears` names the role {role!r}; the seats have {', '.join(sorted(roles))}." for role in sorted(named - roles)
     ]
     return found
+
+
+def _unknown(format_: Format) -> list[str]:
+    return [name for name in format_.needs if name not in ABILITIES]
 
 
 def _fields(template: str) -> list[str] | None:

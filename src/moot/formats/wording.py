@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from moot.core.stage import CAST
 from moot.core.types import ABSTAINS, INCOMPLETE, TIE, Check, Debate, Event, Json, Turn, record
-from moot.formats.format import COMMON, Chart, EventType, Format, Lines, Mark, Series, Tone, ending_in
+from moot.formats.format import COMMON, COMMON_PHASES, Chart, EventType, Format, Lines, Mark, Series, Tone, ending_in
 from moot.reasoning.fence import one_line
 
 PERSON_ID = "you"
@@ -84,7 +84,8 @@ class Wording:
 
     def speaker(self, seat: str) -> str:
         """The name to print over a turn. Memory and tools speak without having a seat."""
-        return self.names.get(seat) or seat.capitalize()
+        tool, _, subject = seat.partition(":")
+        return self.names.get(seat) or (f"{tool.capitalize()} ({self.name(subject)})" if subject else tool.capitalize())
 
     def hear(self, event: Event) -> None:
         """Take over names and badges of seats from an event."""
@@ -102,7 +103,7 @@ class Wording:
 
     def phase(self, phase: str) -> str:
         """What a turn of this phase is called."""
-        known: Mapping[str, str] = self.format.phases if self.format else {}
+        known: Mapping[str, str] = {**COMMON_PHASES, **(self.format.phases if self.format else {})}
         if phase in known:
             return known[phase]
         text = phase.replace("-", " ").replace("_", " ")

@@ -11,15 +11,15 @@ from typing import Any, Self
 
 from mcp.server.stdio import stdio_server
 
-from moot.app import person
+from moot.caller import Caller, person
 from moot.core.types import Scope
-from moot.mcp.service import LocalCaller, ToolService
+from moot.mcp.service import ToolService
 from moot.mcp.tools import make_server
 
 
 async def serve(service: ToolService, scopes: Collection[Scope]) -> None:
     """Serve until the client closes the input, or `service.closing` is set. `scopes`: what the client may do."""
-    caller = LocalCaller(person(), scopes)
+    caller = Caller(name=person(), scopes=frozenset(scopes))
     server = make_server(service, lambda _: caller)
     # The SDK has no public way to serve with another input.
     low = server._lowlevel_server  # pyright: ignore[reportPrivateUsage]

@@ -6,15 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from moot.core.errors import InputError, StoreError
-from moot.core.types import Corpus, Debate, Embedder, Likeness, Recalled, Recollection, Usage
+from moot.core.errors import InputError, NoSuchDebate, StoreError
+from moot.core.settings import Ceilings
+from moot.core.types import Asker, Corpus, Debate, Embedder, Likeness, Price, Recalled, Recollection, Usage
+from moot.core.types import Learned as LearnedCorpus
 from moot.memory import decisions
 from moot.memory.embedder_session import BY_WORDS, EmbedderSession
+from moot.memory.learned import Learned, recalled_episode, recalled_lesson
 from moot.memory.library import Library, library
 from moot.memory.past import PastDebates
+from moot.memory.paying import Account, Payer
 from moot.memory.template_index import TemplateIndex, best, combined
 from moot.memory.vector_index import cosine
-from moot.store import Store
+from moot.store import Store, Viewer
+
+INDEXED_BYTES = 400_000  # that a debate may be asked to pay for beside its own texts: what is not indexed yet
+NO_DEBATE = Asker()
+UNKNOWN_READERS = Recollection(
+    by=BY_WORDS, note="Nothing was recalled: the debate that asks can't be read, so it is not known who sees it."
+)
+FREE = Price(usd_in=0.0, usd_out=0.0)
 
 
 class Archive:
@@ -28,12 +39,17 @@ class Archive:
         templates: Callable[[], Path | None],
         is_demonstration: Callable[[Debate], bool],
         private: bool = False,
+        price: Callable[[], Price | None] = lambda: FREE,
+        ceilings: Callable[[], Ceilings] = Ceilings,
     ) -> None:
-        """`private`: debates recall no decisions, which may be others'. The callables are called when their result is
-        first needed. `templates`: the user's folder of templates."""
+        """`private`: every caller sees only their own debates. The callables are called when their result is first
+        needed. `templates`: the user's folder of templates. `price`: of the embedder; None: it is not known."""
         self._store, self._embedder, self._templates = store, cache(embedder), templates
         self._private = private
+        self._account = Account(store, cache(price), ceilings)
+        self._is_demonstration = is_demonstration
         self.past = PastDebates(store, self._session, is_demonstration)
+        self.lessons = Learned(store, self._session, self._vectors)
         self._index: TemplateIndex | None = None
         self._reported: set[str] = set()  # problems with templates that a note has mentioned
 
@@ -41,13 +57,24 @@ class Archive:
     def library(self) -> Library:
         return library(self._templates())
 
-    async def recall(self, query: str, corpus: Corpus, k: int, /) -> tuple[Recollection, Usage]:
-        if corpus == "templates":
-            return await self._templates_for(query, k)
+    def readers(self, token_id: str, *, private: bool) -> Viewer:
+        """Those who see a debate of this token: what they all may see is what the debate may be told."""
         if self._private:
-            return Recollection(by=BY_WORDS, note="Decisions are private here, so none was looked for."), Usage()
+            return Viewer(token=token_id, shared=False)
+        return Viewer(token=token_id if private else None)
+
+    async def recall(
+        self, query: str, corpus: Corpus, k: int, asker: Asker = NO_DEBATE, /
+    ) -> tuple[Recollection, Usage]:
+        debate = await self._debate(asker)
+        if debate is None and asker.debate_id:
+            return UNKNOWN_READERS, Usage()
+        payer = self._payer(debate, asker)
+        if corpus == "templates":
+            return await self._templates_for(query, k, payer)
         try:
-            found = await self.past.search(query, k, "decided")
+            readers = self.readers(payer.token_id, private=debate is not None and debate.private)
+            found = await self.past.search(query, k, "decided", viewer=readers, payer=payer)
         except StoreError as error:
             return Recollection(by=BY_WORDS, note=f"Past decisions can't be read. {error}"), Usage()
         recalled = [
@@ -61,8 +88,30 @@ class Archive:
         ]
         return Recollection(found=tuple(recalled), by=found.by, note=found.note), found.usage
 
-    async def compare(self, pairs: Sequence[tuple[str, str]], /) -> tuple[Likeness, Usage]:
-        session = self._session()
+    async def learned(
+        self, query: str, corpus: LearnedCorpus, k: int, agent: str = "", asker: Asker = NO_DEBATE, /
+    ) -> tuple[Recollection, Usage]:
+        debate = await self._debate(asker)
+        if debate is None and asker.debate_id:
+            return UNKNOWN_READERS, Usage()
+        payer = self._payer(debate, asker)
+        readers = self.readers(payer.token_id, private=debate is not None and debate.private)
+        demonstration = debate is not None and self._is_demonstration(debate)
+        try:
+            if corpus == "lessons":
+                lessons = await self.lessons.lessons(query, k, demonstration=demonstration, viewer=readers, payer=payer)
+                found, of = tuple(recalled_lesson(*each) for each in lessons.found), lessons
+            else:
+                episodes = await self.lessons.episodes(
+                    query, k, demonstration=demonstration, agent=agent, viewer=readers, payer=payer
+                )
+                found, of = tuple(recalled_episode(*each) for each in episodes.found), episodes
+        except StoreError as error:
+            return Recollection(by=BY_WORDS, note=f"{corpus.capitalize()} can't be read. {error}"), Usage()
+        return Recollection(found=found, by=of.by, note=of.note), of.usage
+
+    async def compare(self, pairs: Sequence[tuple[str, str]], asker: Asker = NO_DEBATE, /) -> tuple[Likeness, Usage]:
+        session = self._session(self._payer(await self._debate(asker), asker))
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         vectors = await session.embed(texts)
         if vectors is None:
@@ -71,8 +120,26 @@ class Archive:
         scores = tuple(round(min(1.0, max(0.0, cosine(of[one], of[two]))), 4) for one, two in pairs)
         return Likeness(scores=scores, by=session.name), session.usage
 
-    async def _templates_for(self, query: str, k: int) -> tuple[Recollection, Usage]:
-        known, session = self.library, self._session()
+    def most_usd(self, texts: Sequence[str], /) -> float | None:
+        try:
+            if self._embedder() is None:
+                return 0.0
+        except InputError:
+            return 0.0
+        return self._account.most_usd(sum(len(text.encode()) for text in texts) + INDEXED_BYTES)
+
+    async def _debate(self, asker: Asker) -> Debate | None:
+        """The debate that asks; None if it can't be read, or no debate asks."""
+        try:
+            return await self._store().get(asker.debate_id) if asker.debate_id else None
+        except (StoreError, NoSuchDebate):  # a recollection never fails its debate
+            return None
+
+    def _payer(self, debate: Debate | None, asker: Asker) -> Payer:
+        return Payer(token_id="" if debate is None else debate.token_id, room_usd=asker.room_usd)
+
+    async def _templates_for(self, query: str, k: int, payer: Payer) -> tuple[Recollection, Usage]:
+        known, session = self.library, self._session(payer)
         index = self._indexed(known)
         scores = index.by_words(query)
         asked = await session.embed([query])
@@ -99,11 +166,11 @@ class Archive:
             found=found, by=session.method, note=" ".join([*notes, session.note]).strip()
         ), session.usage
 
-    def _session(self) -> EmbedderSession:
+    def _session(self, payer: Payer) -> EmbedderSession:
         try:
-            return EmbedderSession(self._embedder())
+            return EmbedderSession(self._embedder(), self._account, payer)
         except InputError as error:
-            return EmbedderSession(None, str(error))
+            return EmbedderSession(None, self._account, payer, str(error))
 
     def _indexed(self, known: Library) -> TemplateIndex:
         """The index over these templates, rebuilt only if one has changed."""

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from moot.core.errors import ModelError
+from moot.core.errors import ModelError, OverBudget, StoreError
 from moot.core.types import Embedder, Usage
+from moot.memory.paying import Account, Payer, TooDear
 
 BATCH = 64  # texts in one call
 BY_WORDS = "bm25"
 
 
 class EmbedderSession:
-    """Embeds texts until the embedder fails; after that, `embed` returns None and `note` says why."""
+    """Embeds texts until the embedder fails, or what may be spent on it is used up; after that, `embed` returns None
+    and `note` says why."""
 
-    def __init__(self, embedder: Embedder | None, problem: str = "") -> None:
-        self._embedder = embedder
+    def __init__(self, embedder: Embedder | None, account: Account, payer: Payer, problem: str = "") -> None:
+        self._embedder, self._account, self._payer = embedder, account, payer
         self.usage = Usage()
         self.note = f"Only words were compared. {problem}" if problem else ""
 
@@ -36,11 +39,20 @@ class EmbedderSession:
         vectors: list[bytes] = []
         try:
             for start in range(0, len(texts), BATCH):
-                some, usage = await self._embedder(texts[start : start + BATCH])
+                some, usage = await self._account.call(self._embedder, texts[start : start + BATCH], self._left)
                 vectors += some
                 self.usage += usage
         except ModelError as error:
             self.usage += error.usage or Usage()
             self.note = f"Only words were compared. {error}"
             return None
+        except (TooDear, OverBudget, StoreError) as error:
+            self.note = f"Only words were compared. {error}"
+            return None
         return vectors
+
+    @property
+    def _left(self) -> Payer:
+        """The payer, with what is left of their room."""
+        room = self._payer.room_usd
+        return self._payer if room is None else replace(self._payer, room_usd=room - (self.usage.cost_usd or 0.0))

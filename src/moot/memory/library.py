@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -15,6 +16,7 @@ from pydantic import Field, StringConstraints
 from moot.core.errors import InputError, UnknownName
 from moot.core.settings import read
 from moot.core.types import Frozen, record
+from moot.plugins import Door
 from moot.reasoning.fence import clean
 from moot.yamlfile import parse_mapping
 
@@ -41,7 +43,8 @@ class Front(Frozen):
 class Template:
     front: Front
     text: str  # the Markdown below the front matter
-    file: Path | None = None  # None: built in
+    file: Path | None = None  # the user's own; None: it comes with a package
+    package: str = ""  # of a plug-in, with its version
 
     @property
     def id(self) -> str:
@@ -65,9 +68,13 @@ class Library:
 
 
 def library(folder: Path | None) -> Library:
-    """The built-in templates, and those in the user's folder, which replace built-in ones of the same id. Invalid files
-    are left out and listed in `problems`."""
-    found = {template.id: template for template in built_in()}
+    """The templates that are installed, and those in the user's folder, which replace others of the same id. Invalid
+    files are left out and listed in `problems`."""
+    found = {
+        template.id: replace(template, package=DOOR.package(name))
+        for name, collection in DOOR.installed().items()
+        for template in collection
+    }
     problems: list[str] = []
     try:
         # `glob` would ignore a folder that is missing or unreadable.
@@ -90,11 +97,23 @@ def library(folder: Path | None) -> Library:
     return Library(templates=sorted(found.values(), key=lambda each: each.id), problems=problems)
 
 
-@cache
-def built_in() -> tuple[Template, ...]:
-    folder = files("moot.memory") / "templates"
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".md"))
-    return tuple(parse((folder / name).read_bytes(), Path(name)) for name in names)
+def _collection(name: str, package: object) -> tuple[Template, ...]:
+    """The templates of all Markdown files in a package."""
+    if not isinstance(package, ModuleType) or not hasattr(package, "__path__"):
+        raise InputError("It is not a package that holds Markdown files.")
+    found = sorted((file for file in files(package).iterdir() if file.name.endswith(".md")), key=lambda each: each.name)
+    if not found:
+        raise InputError("The package holds no Markdown file.")
+    return tuple(parse(file.read_bytes(), Path(file.name)) for file in found)
+
+
+DOOR = Door(
+    "moot.templates",
+    "collection of templates",
+    _collection,
+    items=lambda collection: [template.id for template in collection],
+    item="template",
+)
 
 
 def parse(text: bytes, path: Path, *, file: Path | None = None) -> Template:

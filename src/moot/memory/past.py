@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from moot.core.errors import NoSuchDebate
+from moot.core.errors import DamagedDebate, NoSuchDebate
 from moot.core.types import Debate, Json, Usage, record
 from moot.memory import decisions
 from moot.memory.embedder_session import BATCH, BY_WORDS, EmbedderSession
 from moot.memory.likeness import ALIKE, RELATED, SAME_WORDS, coverage, overlap, weights
+from moot.memory.paying import Payer
 from moot.memory.vector_index import VectorIndex
 from moot.reasoning.bm25 import words
-from moot.store import Hits, Store
+from moot.store import Debates, Hits, Memories, Store, Viewer
 
 BEFORE_A_DEBATE = 256  # debates to index at most
 BEFORE_A_SEARCH = 1024
@@ -74,22 +75,25 @@ class PastDebates:
     def __init__(
         self,
         store: Callable[[], Store],
-        session: Callable[[], EmbedderSession],
+        session: Callable[[Payer], EmbedderSession],
         is_demonstration: Callable[[Debate], bool],
     ) -> None:
         self._store, self._session, self._is_demonstration = store, session, is_demonstration
         self._vectors: VectorIndex | None = None
 
-    async def search(self, query: str, limit: int, kind: Kind = "all", *, token: str | None = None) -> SearchResult:
-        """Find past debates by words and, with an embedder, by meaning. `token`: only debates made with it."""
-        store, session = self._store(), self._session()
+    async def search(
+        self, query: str, limit: int, kind: Kind = "all", *, viewer: Viewer | None = None, payer: Payer | None = None
+    ) -> SearchResult:
+        """Find past debates by words and, with an embedder, by meaning. `viewer`: only debates that it sees. `payer`:
+        who pays for the embedder; by default the local user."""
+        store, session = self._store(), self._session(payer or Payer())
         more = await self._index(store, session, BEFORE_A_SEARCH)
-        hits, near = await self._candidates(store, query, session, kind, max(limit, CANDIDATES), token)
+        hits, near = await self._candidates(store, query, session, kind, max(limit, CANDIDATES), viewer)
         weight = weights(hits.document_frequency, hits.total)
         past: list[PastDebate] = []
         for debate_id in dict.fromkeys([*hits.ids, *near]):
             debate = await _found(store, debate_id)
-            if debate is None or (token is not None and debate.token_id != token):
+            if debate is None or not (viewer is None or viewer.sees(debate)):
                 continue
             shared = coverage(query, decisions.text(debate), weight)
             nearness = near.get(debate_id, 0.0)
@@ -99,18 +103,20 @@ class PastDebates:
         past.sort(key=lambda each: (-each.score, -(each.debate.completed_at or 0.0)))
         return SearchResult(past=past[:limit], by=session.method, note=session.note, usage=session.usage, more=more)
 
-    async def precedent(self, topic: str, *, demonstration: bool, token: str | None = None) -> PrecedentLookup:
+    async def precedent(
+        self, topic: str, *, demonstration: bool, viewer: Viewer | None = None, payer: Payer | None = None
+    ) -> PrecedentLookup:
         """Find an earlier decision on much the same question. A demonstration's verdict is only a precedent for
-        demonstrations. `token`: only debates made with it."""
-        store, session = self._store(), self._session()
+        demonstrations. `viewer` and `payer`: as in `search`."""
+        store, session = self._store(), self._session(payer or Payer())
         kind: Kind = "demonstrated" if demonstration else "decided"
         topic = decisions.shorten_topic(topic)
         await self._index(store, session, BEFORE_A_DEBATE)
-        hits, near = await self._candidates(store, topic, session, kind, PRECEDENT_CANDIDATES, token)
+        hits, near = await self._candidates(store, topic, session, kind, PRECEDENT_CANDIDATES, viewer)
         scores = {debate_id: score for debate_id, score in near.items() if score >= ALIKE}
         found = [await _found(store, debate_id) for debate_id in [*scores] or hits.ids]
         by = session.name
-        debates = [each for each in found if each is not None and (token is None or each.token_id == token)]
+        debates = [each for each in found if each is not None and (viewer is None or viewer.sees(each))]
         if not scores:  # no embedder, or no vectors of these debates yet
             by, weight = BY_WORDS, weights(hits.document_frequency, hits.total)
             shared = {debate.id: overlap(topic, decisions.topic(debate), weight) for debate in debates}
@@ -121,7 +127,7 @@ class PastDebates:
         chosen = None if best is None else decisions.precedent(best, scores[best.id], by)
         return PrecedentLookup(precedent=chosen, note=session.note, usage=session.usage)
 
-    async def _index(self, store: Store, session: EmbedderSession, most: int) -> bool:
+    async def _index(self, store: Memories, session: EmbedderSession, most: int) -> bool:
         """Index newly completed debates. Returns True if more than `most` may be left."""
         done = 0
         while done < most:
@@ -149,12 +155,12 @@ class PastDebates:
         return True
 
     async def _candidates(
-        self, store: Store, query: str, session: EmbedderSession, kind: Kind, count: int, token: str | None
+        self, store: Store, query: str, session: EmbedderSession, kind: Kind, count: int, viewer: Viewer | None
     ) -> tuple[Hits, Mapping[str, float]]:
         """The best hits by words; and the nearest by meaning, with their cosines."""
         decided, demonstrations = kind != "all", kind != "decided"
         terms = list(dict.fromkeys(words(query)))[:MAX_QUERY_WORDS]
-        hits = await store.search(terms, count, decided=decided, demonstrations=demonstrations, token=token)
+        hits = await store.search(terms, count, decided=decided, demonstrations=demonstrations, viewer=viewer)
         vectors = await session.embed([query]) if hits.total else None
         if vectors is None:
             return hits, {}
@@ -163,14 +169,14 @@ class PastDebates:
         # What is kept of the vectors knows neither whose a debate is nor which decisions are in quarantine: more are
         # looked at, and those are left out.
         without = frozenset(await store.quarantined() if decided else ())
-        count = (count if token is None else OTHERS * count) + len(without)
+        count = (count if viewer is None else OTHERS * count) + len(without)
         near = await self._vectors.nearest(store, vectors[0], count, decided=decided, demonstrations=demonstrations)
         return hits, {debate_id: score for debate_id, score in near if debate_id not in without}
 
 
-async def _found(store: Store, debate_id: str) -> Debate | None:
-    """The debate, or None when it was deleted since it was found."""
+async def _found(store: Debates, debate_id: str) -> Debate | None:
+    """The debate, or None when it was deleted since it was found, or can't be read."""
     try:
         return await store.get(debate_id)
-    except NoSuchDebate:
+    except (NoSuchDebate, DamagedDebate):
         return None

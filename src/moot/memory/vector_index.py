@@ -11,7 +11,7 @@ from functools import cache
 from operator import mul
 from typing import Any
 
-from moot.store import Store, Vector
+from moot.store import Memories, Vector
 
 _DECIDED, _DEMONSTRATION = 1, 2
 
@@ -30,7 +30,7 @@ class VectorIndex:
         self._forget()
 
     async def nearest(
-        self, store: Store, vector: bytes, count: int, *, decided: bool = False, demonstrations: bool = True
+        self, store: Memories, vector: bytes, count: int, *, decided: bool = False, demonstrations: bool = True
     ) -> list[tuple[str, float]]:
         """Debates and their cosines, nearest first."""
         async with self._lock:
@@ -39,7 +39,7 @@ class VectorIndex:
             wanted, refused = _DECIDED * decided, _DEMONSTRATION * (not demonstrations)
             return [] if rows is None else rows.nearest(vector, count, wanted, refused)
 
-    async def _refresh(self, store: Store) -> None:
+    async def _refresh(self, store: Memories) -> None:
         await self._read(store)
         if self._total != self._seen:
             # Vectors were added before the last place read, or deleted.
@@ -51,7 +51,7 @@ class VectorIndex:
         # By size, since a provider may change the dimensions behind a name.
         self._rows: dict[int, _Rows] = {}
 
-    async def _read(self, store: Store) -> None:
+    async def _read(self, store: Memories) -> None:
         while True:
             page = await store.vectors(self.embedder, self._place)
             self._total = page.total

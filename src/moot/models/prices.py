@@ -7,16 +7,15 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from moot.core.types import Price, Usage
-from moot.models.sim import read_options
-from moot.models.spec import ModelSpec, base_url, is_loopback
+from moot.models.providers.api import is_loopback
+from moot.models.providers.provider import FREE
+from moot.models.spec import ModelSpec, base_url, provider_of
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, Provider
 
 Meter = Callable[[Usage], float | None]
 """Returns the cost of a call in US dollars, or None if the price is not known."""
-
-FREE = Price(usd_in=0, usd_out=0)
 
 
 def price(cascade: Sequence[ModelSpec], environ: Mapping[str, str]) -> Price | None:
@@ -59,11 +58,9 @@ def meter(spec: ModelSpec, environ: Mapping[str, str]) -> Meter:
 
 
 def _fixed(spec: ModelSpec, environ: Mapping[str, str]) -> Price | None:
-    if spec.provider == "sim":
-        options = read_options(spec)
-        return Price(usd_in=options.price_in, usd_out=options.price_out)
-    if spec.provider in ("local", "scripted", "replay", "ollama", "human"):
-        return FREE
+    fixed = provider_of(spec).price
+    if fixed is not None:
+        return fixed(spec)
     url = base_url(spec, environ)
     return FREE if url and is_loopback(url) else None
 
@@ -96,8 +93,9 @@ def _highest(amount: Any) -> float:
 def _find(spec: ModelSpec, environ: Mapping[str, str]) -> tuple[Provider, ModelInfo] | None:
     from genai_prices.data_snapshot import get_snapshot
 
-    url = base_url(spec, environ)
+    url, api = base_url(spec, environ), provider_of(spec).api
+    name = api.prices if api is not None and api.prices else spec.provider
     try:
-        return get_snapshot().find_provider_model(spec.model, None, None if url else spec.provider, url)
+        return get_snapshot().find_provider_model(spec.model, None, None if url else name, url)
     except LookupError:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -12,29 +13,24 @@ from moot.core.errors import InputError
 from moot.core.pace import InProcessPace, Pace
 from moot.core.settings import Settings
 from moot.core.types import Embedder, Model, Price, Sampling
-from moot.folders import weights_dir
-from moot.models import prices, provider, scripted, sim
+from moot.models import embedding, prices, providers, remote
 from moot.models import spec as specs
-from moot.models.embedding import (
-    NONE,
-    OFFLINE,
-    OfflineEmbedder,
-    RemoteEmbedder,
-    RetryingEmbedder,
-    check_embedder,
-    is_installed,
-)
-from moot.models.engine import MISSING, engine_installed
-from moot.models.local import SLOTS, local_model
+from moot.models.embedding import RemoteEmbedder, RetryingEmbedder
 from moot.models.pace import LimitQueue, limits_by_spec, limits_for, with_pace
 from moot.models.prices import Meter
-from moot.models.provider import Endpoint, RemoteModel
-from moot.models.replay import Loader, replay_model
+from moot.models.providers import Endpoint, ModelSpec, Opened, Opening
+from moot.models.providers.provider import FREE, Closable, Loader, Progress
+from moot.models.remote import RemoteModel
 from moot.models.sampling import refused
 from moot.models.shape import with_shape
-from moot.models.spec import ModelSpec
-from moot.models.weights import Progress, own_file
-from moot.models.wrappers import with_backoff, with_cost, with_fallback, with_slots, with_timeout
+from moot.models.wrappers import (
+    with_backoff,
+    with_cost,
+    with_fallback,
+    with_model_errors,
+    with_slots,
+    with_timeout,
+)
 
 
 class CallObserver(Protocol):
@@ -68,12 +64,13 @@ class ModelRegistry:
         self.limits = limits_by_spec(settings.rate_limits)  # by model spec or provider
         self._queues: dict[str, LimitQueue] = {}
         self._environ = environ
-        self._replay = replay
-        self._progress = progress
         self._models: dict[str, Model] = {}
         self._prices: dict[str, Price | None] = {}
         self._slots: dict[str, asyncio.Semaphore] = {}
-        self._remotes: list[RemoteModel | RemoteEmbedder] = []
+        self._closables: list[Closable] = []
+        self._opening = Opening(
+            settings=settings, environ=environ, keep=self._closables.append, load_turns=replay, progress=progress
+        )
 
     def open(self, spec: str) -> Model:
         model = self._models.get(spec)
@@ -85,26 +82,19 @@ class ModelRegistry:
 
     def price(self, spec: str) -> Price | None:
         if spec not in self._prices:
-            self._prices[spec] = prices.price(specs.parse(spec), self._environ)
+            try:
+                self._prices[spec] = prices.price(specs.parse(spec), self._environ)
+            except InputError:  # the provider is a plug-in that is no longer installed
+                self._prices[spec] = None
         return self._prices[spec]
 
     def check(self, spec: str) -> None:
         """Raise UnknownModel or InputError if `spec` can't work. Uses no network and imports no provider library."""
         for member in specs.parse(spec):
-            match member.provider:
-                case "sim":
-                    sim.read_options(member)
-                case "scripted":
-                    scripted.load(member.model)
-                case "local":
-                    if not engine_installed():
-                        raise InputError(MISSING)
-                    if member.weights_file is not None:
-                        own_file(member.weights_file)
-                case "replay" if self._replay is None:
-                    raise InputError("Recorded debates can't be replayed here.")
-                case _:
-                    specs.base_url(member, self._environ)
+            check = specs.provider_of(member).check
+            specs.base_url(member, self._environ)
+            if check is not None:
+                check(member, self._opening)
 
     def check_sampling(self, spec: str, sampling: Sampling) -> None:
         """Raise InputError if a model of the cascade does not take one of the settings.
@@ -112,8 +102,8 @@ class ModelRegistry:
         A temperature is never refused: formats set one by default. Models that take none are called without it.
         """
         for member in specs.parse(spec):
-            endpoint = self._endpoint(member)
-            names = refused(sampling, endpoint.provider, partial(provider.profile_of, endpoint))
+            load_profile = partial(remote.profile_of, self._endpoint(member))
+            names = refused(sampling, specs.provider_of(member), load_profile)
             if names:
                 them = "it" if len(names) == 1 else "them"
                 raise InputError(
@@ -124,70 +114,59 @@ class ModelRegistry:
     def prepare(self, spec: str) -> None:
         """Import what the model needs, which can take seconds. Call it in a thread."""
         for member in specs.parse(spec):
-            if member.provider not in ("human", "replay", "scripted", "sim"):
-                provider.prepare(member.provider)
+            api = specs.provider_of(member).api
+            if api is not None:
+                remote.prepare(api)
 
     def embedder(self) -> Embedder | None:
         """Return the embedder that the settings name, or None if they turn embeddings off."""
-        spec = self._settings.embedder or (OFFLINE if is_installed() else NONE)
-        if spec == NONE:
+        name, seconds = self._settings.embedder or embedding.default(), self._settings.embedder_timeout_seconds
+        if name == embedding.NONE:
             return None
-        if spec == OFFLINE:
-            return RetryingEmbedder(OfflineEmbedder(), self._settings.embedder_timeout_seconds)
-        member = check_embedder(spec)
-        assert member is not None
+        member = embedding.check_embedder(name)
+        if member is None:
+            return RetryingEmbedder(embedding.DOOR.get(name)(), seconds)
         remote = RemoteEmbedder(str(member), self._endpoint(member), prices.meter(member, self._environ))
-        self._remotes.append(remote)
-        slots = self._slots_for(self._server(member), self._settings.concurrency)
-        return RetryingEmbedder(remote, self._settings.embedder_timeout_seconds, slots)
+        self._closables.append(remote)
+        return RetryingEmbedder(remote, seconds, self._slots_for(self._server(member), self._settings.concurrency))
+
+    def embedder_price(self) -> Price | None:
+        """What the embedder costs; None if that is not known. Those that run here cost nothing."""
+        name = self._settings.embedder or embedding.default()
+        member = None if name == embedding.NONE else embedding.check_embedder(name)
+        return FREE if member is None else prices.price([member], self._environ)
 
     async def close(self) -> None:
         for queue in self._queues.values():
             await queue.close()
-        for remote in self._remotes:
-            await remote.close()
+        for each in self._closables:
+            await each.close()
 
     def _member(self, member: ModelSpec) -> Model:
-        settings = self._settings
-        match member.provider:
-            case "human":
-                raise InputError("A person can't be called like a model; only seats can be human.")
-            case "replay":
-                if self._replay is None:
-                    raise InputError("Recorded debates can't be replayed here.")
-                return with_shape(replay_model(member.model, self._replay))
-            case "scripted":
-                model = self._observed(member, scripted.scripted_model(scripted.load(member.model)))
-                model = with_timeout(model, settings.call_timeout_seconds, self._admit(member))
-            case "sim":
-                model = self._observed(member, sim.sim_model(member, self._environ.get("MOOT_SIM_LOG") or None))
-                options, admit = sim.read_options(member), self._admit(member)
-                if not options.instant:
-                    model = with_timeout(model, settings.call_timeout_seconds, admit)
-                elif admit is not None:
-                    model = admit(model)
-                if options.price_in or options.price_out:
-                    model = with_cost(model, prices.meter(member, self._environ))
-            case "local":
-                model = local_model(
-                    member.model,
-                    weights_dir(settings),
-                    timeout=settings.call_timeout_seconds,
-                    progress=self._progress,
-                    opened=self._remotes.append,
-                    environ=self._environ,
-                )
-                admit = self._admit(member, self._slots_for(str(member), SLOTS))
-                assert admit is not None
-                model = admit(with_cost(self._observed(member, model), prices.meter(member, self._environ)))
-            case _:
-                # The time limit starts after waiting for rate limits and a slot. The cost includes attempts that timed
-                # out.
-                admit = self._admit(member, self._slots_for(self._server(member), settings.concurrency))
-                model = with_timeout(self._observed(member, self._remote(member)), settings.call_timeout_seconds, admit)
-                model = with_cost(model, prices.meter(member, self._environ))
+        settings, opened = self._settings, self._opened(member)
+        slots = None if opened.slots is None else self._slots_for(opened.server, opened.slots)
+        admit = self._admit(member, slots) if opened.counted else None
+        model = self._observed(member, opened.model) if opened.counted else opened.model
+        # The time limit starts after waiting for rate limits and a slot. The cost includes attempts that timed out.
+        if opened.timed:
+            model = with_timeout(model, settings.call_timeout_seconds, admit)
+        elif admit is not None:
+            model = admit(model)
+        if opened.priced:
+            model = with_cost(model, prices.meter(member, self._environ))
         model = with_backoff(model, settings.backoff_tries, settings.backoff_base_seconds, settings.backoff_max_seconds)
         return with_shape(model)
+
+    def _opened(self, member: ModelSpec) -> Opened:
+        open_ = specs.provider_of(member).open
+        if open_ is not None:
+            opened, package = open_(member, self._opening), providers.DOOR.package(member.provider)
+            if not package:
+                return opened
+            return replace(opened, model=with_model_errors(opened.model, str(member), package))
+        model = RemoteModel(self._endpoint(member))
+        self._closables.append(model)
+        return Opened(model=model, server=self._server(member), slots=self._settings.concurrency)
 
     def _observed(self, member: ModelSpec, model: Model) -> Model:
         if self._observer is None:
@@ -215,15 +194,9 @@ class ModelRegistry:
             )
         return self._queues[name]
 
-    def _remote(self, member: ModelSpec) -> RemoteModel:
-        remote = RemoteModel(self._endpoint(member))
-        self._remotes.append(remote)
-        return remote
-
     def _endpoint(self, member: ModelSpec) -> Endpoint:
-        compatible = member.url is not None and member.provider not in ("anthropic", "ollama")
         return Endpoint(
-            provider="openai-compatible" if compatible else member.provider,
+            provider=specs.provider_of(member).name,
             model=member.model,
             url=specs.base_url(member, self._environ),
             key=specs.api_key(member, self._environ),

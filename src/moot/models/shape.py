@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from moot.core.errors import BadOutput, ModelError, ModelUnavailable
 from moot.core.explaining import Details, found_in
-from moot.core.types import Answer, Call, Hear, Json, Message, Model, Reply
+from moot.core.types import Answer, Call, Hear, Json, Message, Model, Reply, TextAnswer
 from moot.models.usage import NO_USAGE, charge_error, charge_reply, next_attempt, roomier
 
 _MAX_EXPLAINED = 3  # validation errors that a model is told at once
@@ -25,7 +25,8 @@ def with_shape(model: Model) -> Model:
     """Set `reply.answer` if the call has `returns`. Asks up to `call.tries` times, with the error in the messages.
 
     A typed answer that its token cap cut off is asked for again with twice the room, as far as `call.most_tokens`
-    allows. After the last try, an invalid answer raises BadOutput; an empty text is returned as it is.
+    allows. After the last try, an invalid answer raises BadOutput; an empty text is returned as it is. A text to which
+    there is an objection is asked for once more.
     """
 
     async def shaped(call: Call, hear: Hear) -> Reply:
@@ -64,7 +65,7 @@ def with_shape(model: Model) -> Model:
                 raise failed
             earlier = used
             # With more room the same question is enough: half an answer in the history would only cost tokens.
-            asked = room or replace(retry, messages=_with_correction(call.messages, reply, f"{reason}{_brief(cut)}"))
+            asked = room or _again(retry, reply, f"{reason}{_brief(cut)}")
             hear(None)
 
     return shaped
@@ -74,8 +75,11 @@ def read_answer(text: str, returns: type[Answer], heard: Sequence[Message] = ())
     """Return the one JSON object in `text` that validates. Raises NotInShape.
 
     Prose and code fences around it are ignored. Two different valid objects are ambiguous, so neither counts. An object
-    inside prose that is also in one of the `heard` messages is a quotation, not the model's answer.
+    inside prose that is also in one of the `heard` messages is a quotation, not the model's answer. A `TextAnswer`
+    reads the text itself.
     """
+    if issubclass(returns, TextAnswer):
+        return _read_text(text, returns)
     found = list(_objects(text))
     if not found:
         open_, closed = text.count("{"), text.count("}")
@@ -104,11 +108,22 @@ def read_answer(text: str, returns: type[Answer], heard: Sequence[Message] = ())
     return answers[0]
 
 
+def _read_text(text: str, returns: type[TextAnswer]) -> TextAnswer:
+    try:
+        return returns.from_text(text)
+    except ValidationError as invalid:
+        raise NotInShape(_explain(returns, invalid)) from None
+    except ValueError as wrong:
+        raise NotInShape(str(wrong)) from None
+
+
 def _with_answer(call: Call, reply: Reply) -> Reply:
     if call.returns is None:
-        if reply.text.strip():
-            return reply
-        raise NotInShape("the answer was empty")
+        if not reply.text.strip():
+            raise NotInShape("the answer was empty")
+        if call.objection is not None and (objection := call.objection(reply.text)):
+            raise NotInShape(f"it {objection}")
+        return reply
     if not reply.text.strip():
         raise NotInShape("the answer was empty")
     try:
@@ -125,6 +140,15 @@ def _tries(count: int) -> str:
 
 def _brief(cut: bool) -> str:
     return ", be briefer" if cut else ""
+
+
+def _again(call: Call, reply: Reply, reason: str) -> Call:
+    """The call for another try. A text to which there was an objection is not shown: it would be copied."""
+    if call.returns is not None or not reply.text.strip():
+        return replace(call, messages=_with_correction(call.messages, reply, reason))
+    *before, last = call.messages
+    advice = f"{last.text}\n\nYour first try can't be used: {reason}. Say something else."
+    return replace(call, messages=[*before, replace(last, text=advice)], objection=None)
 
 
 def _with_correction(messages: Sequence[Message], reply: Reply, reason: str) -> list[Message]:

@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 
 _BLOCK = 1 << 20
 _LOCK_POLL = 0.2
-_OTHERWISE = "Or choose another model: set a provider's key, start Ollama, or pass for example --model ollama:llama3.2."
+_OTHERWISE = "Or choose another model: set a provider's key, start Ollama, or take for example ollama:llama3.2."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -339,7 +339,7 @@ def _mb(size: int) -> str:
 
 
 def _small(source: Source) -> str:
-    return "" if source is SMOLLM2 else f"--model local:small needs {_mb(SMOLLM2.file_bytes)} MB. "
+    return "" if source is SMOLLM2 else f"The model local:small needs {_mb(SMOLLM2.file_bytes)} MB. "
 
 
 def _damaged(why: str, source: Source) -> ModelUnavailable:

@@ -151,6 +151,21 @@ def with_fallback(models: Sequence[tuple[str, Model]]) -> Model:
     return cascade
 
 
+def with_model_errors(model: Model, spec: str, package: str) -> Model:
+    """Turn any exception of a plug-in's model into ModelUnavailable, which names the package."""
+
+    async def guarded(call: Call, hear: Hear) -> Reply:
+        try:
+            return await model(call, hear)
+        except ModelError:
+            raise
+        except Exception as error:
+            said = f"{spec} failed in {package}: {type(error).__name__}: {error}"
+            raise ModelUnavailable(f"{said[:400].rstrip('.')}. Choose another model.", model=spec) from error
+
+    return guarded
+
+
 def with_cost(model: Model, cost: Callable[[Usage], float | None]) -> Model:
     """Set `usage.cost_usd` of replies and errors; None if the price is not known."""
 

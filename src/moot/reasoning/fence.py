@@ -34,7 +34,7 @@ _VISIBLE = frozenset(map(chr, (*range(0x0600, 0x0606), 0x06DD, 0x070F, 0x0890, 0
 _OTHERWISE = {"\v": "\n", "\f": "\n", "\x85": "\n", "\u2028": "\n", "\u2029": "\n", "\u2800": " "}  # Braille blank
 
 _ZWNJ, _ZWJ, _KEYCAP = "\u200c", "\u200d", "\u20e3"
-_JOINERS = _ZWNJ + _ZWJ + "\ufe0e\ufe0f\u180b\u180c\u180d\u180f"
+JOINERS = _ZWNJ + _ZWJ + "\ufe0e\ufe0f\u180b\u180c\u180d\u180f"
 # Scripts whose letters join, or don't, by a joiner: Arabic to N'Ko, Arabic extended, the Indic ones, Myanmar, Khmer,
 # Mongolian, and the supplements of these.
 _JOINING = (
@@ -64,9 +64,9 @@ def clean(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     found = set(text)
-    change: dict[int, str | None] = {ord(c): None for c in found if _hidden(c)}
+    change: dict[int, str | None] = {ord(c): None for c in found if hidden(c)}
     change |= {ord(c): instead for c, instead in _OTHERWISE.items() if c in found}
-    joiners = {ord(c) for c in _JOINERS if c in found}
+    joiners = {ord(c) for c in JOINERS if c in found}
     if change.keys() - joiners:
         text = text.translate({code: instead for code, instead in change.items() if code not in joiners})
     return _without_idle_joiners(text) if joiners else text
@@ -107,7 +107,7 @@ def shorten(text: str, limit: int) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
 
 
-def _hidden(c: str) -> bool:
+def hidden(c: str) -> bool:
     if c in "\n\t" or c in _VISIBLE:
         return False
     return c in _BLANK or unicodedata.category(c) in _INVISIBLE
@@ -116,7 +116,7 @@ def _hidden(c: str) -> bool:
 def _without_idle_joiners(text: str) -> str:
     """Remove joiners and variation selectors that change nothing that is seen, and all but one of several."""
     kept: list[str] = []
-    pieces = re.split(f"([{_JOINERS}]+)", text)
+    pieces = re.split(f"([{JOINERS}]+)", text)
     for n, piece in enumerate(pieces):
         if n % 2 == 0:
             kept.append(piece)

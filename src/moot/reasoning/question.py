@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Literal
 
 from moot.core.types import record
+from moot.reasoning.followup import alone
 from moot.reasoning.question_sides import MAX_OPTION_CHARS as MAX_OPTION_CHARS
 from moot.reasoning.question_sides import QUOTED, QUOTES, checked, sides
 from moot.reasoning.question_words import (
@@ -56,8 +57,9 @@ class Question:
 
 
 def read_question(text: str) -> Question:
-    """Read a question. The last sentence that asks decides; what comes before it is background."""
-    sentence = _asking(text)
+    """Read a question. The last sentence that asks decides; what comes before it is background, and so is the question
+    that it was asked after."""
+    sentence = _asking(alone(text))
     asks = sentence.rstrip(QUOTES).endswith(("?", "？"))
     body = _bare(sentence)
     if not body:

@@ -49,7 +49,7 @@ def sides(head: str, more: list[str], right: str, *, asks: bool) -> list[str]:
     aux = word_of(head)
     if clause := _clause(right):  # "Should we ship on Friday or should we wait?"
         same = aux in MODALS | PERMITTING and word_of(right) in MODALS | PERMITTING and not more
-        done = _predicate(head) if same else ""
+        done = predicate(head) if same else ""
         return [done, clause] if done and "be" not in (word_of(done), word_of(clause)) else []
     if aux in PERMITTING or verb in AUXILIARIES - {"do", "have", "will", "may", "might"}:
         return []
@@ -79,7 +79,10 @@ def _opposites(words: list[str], more: list[str], right: str) -> list[str]:
     """ "before or after the code", "on or off", "monthly or yearly", "better or worse"."""
     one, (two, *rest) = word_of(words[-1]), (word_of(each) for each in right.split())
     if len(words) > 1 and one in PREPOSITIONS and two in PREPOSITIONS and rest:
-        return [" ".join([words[-1], *right.split()[1:]]), right]
+        done = predicate(" ".join(words[:-1])) if word_of(words[0]) in MODALS else ""
+        done = "" if word_of(done) == "be" else done
+        sides = [" ".join([words[-1], *right.split()[1:]]), right]
+        return [f"{done} {each}".strip() for each in sides]  # "write tests before the code"
     if one in PARTICLES and two in PARTICLES and not rest:
         return [words[-1], *more, right]
     alike = (one.endswith("ly") and two.endswith("ly")) or (one in COMPARING and two in COMPARING)
@@ -97,7 +100,7 @@ def _opposites(words: list[str], more: list[str], right: str) -> list[str]:
 
 def _actions(aux: str, head: str, more: list[str], right: str) -> list[str]:
     """Things to do: "buy a house or rent"."""
-    done = _predicate(head)
+    done = predicate(head)
     likened = re.match(r"\w+ it be \w+ to\s", head, re.IGNORECASE)  # "Would it be better to"
     if aux in BEING or likened or (aux in DOING and not re.search(r"\bto\s", head)):
         # "Is it better to buy or rent?"
@@ -182,7 +185,7 @@ def _named(aux: str, head: str, more: list[str], right: str, *, asks: bool) -> l
         return [" ".join(quality), *more, other] if not _is_verb(right) or " " not in right or plural else []
     if ALLOWING & spoken or "any" in spoken:
         return []
-    done = _predicate(head)
+    done = predicate(head)
     if not done or (done in NOUNISH and rest[0] not in PRONOUNS):  # "a carbon tax or subsidies"
         return _subjects(words[1:], more, right)
     if (aux in DOING and not _LEANING.search(head)) or (_is_verb(right) and not more and word_of(right) not in NOUNISH):
@@ -300,7 +303,7 @@ def _noun(text: str, *, last: bool) -> str:
     return " ".join(words[:end]).rstrip(",;")
 
 
-def _predicate(text: str) -> str:
+def predicate(text: str) -> str:
     """What is to be done: from the first verb after "should we"."""
     words = text.split()
     start = 1 if words and word_of(words[0]) in AUXILIARIES else 0

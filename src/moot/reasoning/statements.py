@@ -26,6 +26,11 @@ def has_words(text: str) -> bool:
     return re.search(r"\w", text) is not None
 
 
+def unfinished(text: str) -> bool:
+    """Whether a text ends within a sentence, as one that announces a list or code and stops there."""
+    return has_words(text) and re.search(r"[.!?…。！？][\W_]*$", text) is None
+
+
 class Known:
     """Texts that a new one is compared with. The time does not grow with their number."""
 
@@ -40,25 +45,28 @@ class Known:
         self._texts.add(_plain(text))
         self._shingles |= shingles(text)
 
-    def copied_by(self, text: str) -> bool:
+    def copied_by(self, text: str, most: float = COPIED) -> bool:
+        """Whether at least the share `most` of a text is in these."""
         own = shingles(text)
-        return _plain(text) in self._texts or (bool(own) and len(own & self._shingles) / len(own) >= COPIED)
+        return _plain(text) in self._texts or (bool(own) and len(own & self._shingles) / len(own) >= most)
 
 
 NOTHING = Known()
 
 
-def flaw_of(text: str, finish_reason: str, own: Known = NOTHING, others: Known = NOTHING) -> str:
+def flaw_of(
+    text: str, finish_reason: str, own: Known = NOTHING, others: Known = NOTHING, *, most: float = COPIED
+) -> str:
     """Why a statement can't carry a verdict, to follow its speaker's name; empty if it can. `own` and `others` are the
-    speaker's and the opponents' earlier statements."""
+    speaker's and the opponents' earlier statements, of which it may repeat less than the share `most`."""
     text = clean(text)
     if not has_words(text):
         return SAYS_NOTHING
     if finish_reason in BROKEN_OFF:
         return LOST
-    if others.copied_by(text):
+    if others.copied_by(text, most):
         return REPEATS_OPPONENT
-    if own.copied_by(text):
+    if own.copied_by(text, most):
         return REPEATS_ITSELF
     return GOES_ROUND if inner_repetition(text) >= LOOPS else ""
 

@@ -102,7 +102,7 @@ class Comparison:
     two: ComparedDebate
     relation: Relation  # what the second is to the first
     settings: tuple[Difference, ...]
-    cast: tuple[Difference, ...]
+    seats: tuple[Difference, ...]
     same: int  # steps with the same key and the same answer
     changed: tuple[str, ...]  # keys of steps that both have, but with other answers
     only_one: tuple[str, ...]  # keys of steps that only the first has
@@ -141,7 +141,7 @@ def compare(
         two=sides[1],
         relation=_relation(one, two),
         settings=_differences(one.config, two.config, common=not by_rules),
-        cast=_cast_differences(_seats(one, sides[0], asked), _seats(two, sides[1], asked), common=not by_rules),
+        seats=_cast_differences(_seats(one, sides[0], asked), _seats(two, sides[1], asked), common=not by_rules),
         same=len(both) - len(changed),
         changed=changed,
         only_one=tuple(key for key in first if key not in second),
@@ -275,7 +275,7 @@ def _seats(debate: Debate, side: ComparedDebate, asked: Container[str]) -> Json:
     names = {each.name for each in fields(SeatSpec)} - {"id", "small"}  # `small` follows from the model
     return {
         seat.id: {name: getattr(seat, name) for name in sorted(names)}
-        | {"name": side.name(seat.id), "sampling": seat.sampling.given}
+        | {"name": side.name(seat.id), "sampling": seat.sampling.given, "hats": [hat.name for hat in seat.hats]}
         for seat in debate.cast
         if seat.id in asked
     }

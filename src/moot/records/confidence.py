@@ -9,6 +9,7 @@ from moot.core.types import ABSTAINS, Check, Level, Outcome
 LEAD = 0.2  # share of the scale: 2 points of 10
 MAJORITY = 2 / 3
 DECISIVE = ("own words", "statement", "running scores")  # checks without which a verdict stands on little
+INCOMPLETE = ("complete", "everyone heard")  # checks that lower a high level
 JURY = 3  # votes that count as much as reading in both orders
 
 
@@ -20,7 +21,7 @@ def rate(
     low = _lows(outcome, limits_reached, unsettled=unsettled, demonstration=demonstration)
     if low:
         return "Low", tuple(low)
-    cut = [_sentence(check) for check in outcome.failed_checks if check.name == "complete"]
+    cut = [_sentence(check) for check in outcome.failed_checks if check.name in INCOMPLETE]
     if outcome.confidence is not None:
         level, rule = outcome.confidence.level, f"By the format's rules: {outcome.confidence.source}."
         return "Medium" if cut and level == "High" else level, (rule, *cut)

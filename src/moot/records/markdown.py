@@ -30,7 +30,7 @@ def front_matter(record: Record) -> Json:
         "status": "proposed",
         "date": record.date,
         "decision-makers": [record.initiated_by] if record.initiated_by else [],
-        "consulted": [f"{seat.name} ({seat.role}, {seat.model})" for seat in record.cast],
+        "consulted": [f"{seat.name} ({seat.role}, {seat.model})" for seat in record.seats],
         "informed": [],
         "debate": record.debate,
         "title": record.title,
@@ -184,7 +184,7 @@ def _how(record: Record) -> Iterator[str]:
         yield "What people said while it ran:"
         yield _bullets(f"{code(words.key)}: {item(words.text)}" for words in record.people)
     yield "Models:"
-    yield _bullets(f"{literal(seat.name)} ({literal(seat.role)}): {code(seat.model)}" for seat in record.cast)
+    yield _bullets(f"{literal(seat.name)} ({literal(seat.role)}): {code(seat.model)}" for seat in record.seats)
 
 
 def _counted(record: Record, decided: Decided) -> Iterator[str]:
@@ -207,7 +207,7 @@ def _argument_map(record: Record, ledger: Ledger) -> Iterator[str]:
         yield "No claim is listed."
     else:
         yield "The claims as their speakers listed them; what has become of each was computed, not judged."
-        names = {seat.id: seat.name for seat in record.cast}
+        names = {seat.id: seat.name for seat in record.seats}
         yield f"```mermaid\n{mermaid(ledger, names)}```"
         for status in CLAIM_STATUSES:
             found = [claim for claim in ledger.claims if claim.status == status]

@@ -132,7 +132,7 @@ class Record:
     sections: tuple[Section, ...]  # specific to the format
     decided: Decided
     people: tuple[Quote, ...]  # what people answered while it ran
-    cast: tuple[SeatSpec, ...]
+    seats: tuple[SeatSpec, ...]
     models: tuple[str, ...]
     usage: Usage  # includes attempts that left no turn
     seconds: float
@@ -146,13 +146,20 @@ class Record:
     def short(self) -> str:
         return self.debate[:8]
 
+    @property
+    def markdown(self) -> str:
+        """The record as a document."""
+        from moot.records.markdown import render  # it imports this module
+
+        return render(self)
+
     def name(self, seat_id: str) -> str:
-        return next((seat.name for seat in self.cast if seat.id == seat_id), seat_id)
+        return next((seat.name for seat in self.seats if seat.id == seat_id), seat_id)
 
     def side(self, seat_id: str) -> str:
         """A seat's name with what it stands for."""
         return next(
-            (side_name(seat.name, seat.stance if seat.voice else "") for seat in self.cast if seat.id == seat_id),
+            (side_name(seat.name, seat.stance if seat.voice else "") for seat in self.seats if seat.id == seat_id),
             seat_id,
         )
 
@@ -162,7 +169,7 @@ class Record:
             "ledger": None if self.ledger is None else self.ledger.as_json(),
             "sections": [section.model_dump() for section in self.sections],
             "decided": self.decided.as_json(),
-            "cast": [{**asdict(seat), "sampling": seat.sampling.given} for seat in self.cast],
+            "seats": [seat.as_json for seat in self.seats],
         }
         return {"type": "moot.record", "version": VERSION, **asdict(self), **own}
 
@@ -212,7 +219,7 @@ def record_of(debate: Debate, turns: Sequence[Turn], wording: Wording, *, demons
         sections=tuple(Section(title=one_line(each.title), items=_texts(each.items) or ()) for each in parts.sections),
         decided=decided,
         people=_quoted([turn for turn in turns if turn.kind == "gate" and turn.failure is None]),
-        cast=cast,
+        seats=cast,
         models=tuple(dict.fromkeys(seat.model for seat in cast)),
         usage=debate.usage,
         seconds=round(spent.seconds, 3),

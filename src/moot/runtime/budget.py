@@ -8,7 +8,7 @@ from functools import lru_cache
 from moot.core.errors import LimitReached
 from moot.core.limits import Limits
 from moot.core.steps import Ask
-from moot.core.types import Answer, Message, Price, Usage, record
+from moot.core.types import Answer, Message, Price, TextAnswer, record
 
 TRIES = 3
 LEAST_TOKENS = 16  # less than this is no answer worth paying for
@@ -26,12 +26,26 @@ class Allowance:
     shrunk: bool = False  # the limits leave less than the step asks for
 
 
+@record
+class Used:
+    """What a debate has used so far: spent, lost, and reserved for calls in flight."""
+
+    tokens_out: int = 0
+    cost_usd: float = 0.0
+    calls: int = 0
+
+
 def allow(
-    step: Ask, limits: Limits, used: Usage, *, price: Price | None, closing_price: Price | None
+    step: Ask, limits: Limits, used: Used, *, price: Price | None, closing_price: Price | None
 ) -> Allowance | LimitReached:
     """Fit a call into what the limits leave; `used` is everything spent, lost and reserved so far."""
     tries, tokens, cost = TRIES, step.max_tokens, 0.0
     least = min(LEAST_TOKENS, step.max_tokens)
+    if limits.max_calls is not None:
+        calls = limits.max_calls - used.calls - (step.leave.calls if step.leave else 0)
+        if calls < 1:
+            return LimitReached("max_calls", f"No calls are left; {step.key} was not asked.")
+        tries = min(tries, calls)
     cap = limits.max_total_output_tokens
     if cap is not None:
         left = cap - used.tokens_out - (step.leave.tokens if step.leave else 0)
@@ -48,7 +62,7 @@ def allow(
                 "max_cost_usd", f"The price of {unknown} is not known, so {step.key} could not be budgeted."
             )
         tokens_in = most_tokens(step.messages) + (_shape_tokens(step.returns) if step.returns else 0)
-        left_usd = limits.max_cost_usd - (used.cost_usd or 0.0) - _closing_cost(step, tokens_in, closing_price)
+        left_usd = limits.max_cost_usd - used.cost_usd - _closing_cost(step, tokens_in, closing_price)
         while tries > 1 and tries * price.of(tokens_in, tokens) > left_usd:
             tries -= 1
         if price.of(tokens_in, tokens) > left_usd:
@@ -70,6 +84,8 @@ def most_tokens(messages: list[Message]) -> int:
 @lru_cache(maxsize=512)
 def _shape_tokens(returns: type[Answer]) -> int:
     """The most tokens that the schema of a typed answer adds to its prompt."""
+    if issubclass(returns, TextAnswer):
+        return 0
     return len(json.dumps(returns.model_json_schema()).encode()) + 120
 
 

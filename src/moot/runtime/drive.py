@@ -10,20 +10,22 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
+from moot.core.artifacts import Artifact, Episode, placed
 from moot.core.ceilings import Reserved, daily, within
 from moot.core.errors import LimitReached, ModelError, OverBudget, StoreError, Superseded
 from moot.core.script import Script
 from moot.core.settings import Ceilings
-from moot.core.steps import Ask, AskPerson, Step
+from moot.core.steps import ABSENT, Ask, AskPerson, Step
 from moot.core.types import Cursor, Debate, Failure, Json, Reply, Shown, Turn, Usage, record
+from moot.core.values import storable
 from moot.formats.format import Format
 from moot.reasoning.fence import clean
-from moot.runtime.budget import Allowance
+from moot.runtime.budget import Allowance, Used
 from moot.runtime.executors import Executor, Executors
 from moot.runtime.executors.gate import gate_for, turn_of_decision
 from moot.runtime.hub import Flight, Hub
 from moot.runtime.threads import replayed
-from moot.runtime.turns import failure_of, storable, turn_of_failure, turn_of_guidance, turn_of_reply
+from moot.runtime.turns import failure_of, turn_of_failure, turn_of_guidance, turn_of_reply
 from moot.store import Commit, Store
 from moot.telemetry import Observer, OnResult, TaskContext, task_context
 
@@ -60,13 +62,17 @@ class Drive:
         now: Callable[[], float] = time.time,
         leased_until: float = math.inf,
         ceilings: Ceilings | None = None,
+        demonstration: bool = False,
+        episodes_kept: int | None = None,
     ) -> None:
-        """`leased_until` is a time of the event loop's clock; see `renewed`."""
+        """`leased_until` is a time of the event loop's clock; see `renewed`. `demonstration`: what is learnt here is
+        only recalled in demonstrations."""
+        self._demonstration, self._episodes_kept = demonstration, episodes_kept
         self._ceilings = ceilings or Ceilings()
         self._daily = daily(self._ceilings)  # calls are reserved in the store
         self._over_budget: OverBudget | None = None  # the drive ends because a ceiling of the day is reached
         self.debate, self.format, self._now, self.observer = debate, format_, now, observer
-        self.store, self.executors, self.hub = store, executors, hub
+        self.store, self.executors, self.hub = store, executors.of_debate(debate.id), hub
         self.waits = False  # it ended because only people can go on
         self.progressed = False  # it has stored a step
         self._signal: Signal = "go"
@@ -158,12 +164,14 @@ class Drive:
         # The turns that a fork copied have no events yet.
         missing = shown[debate.shown_count :]
         ended = script.outcome is not None  # a fork that copied every turn
+        artifacts = self._placed(script.artifacts[debate.artifact_count :])
         await self._commit(
             self._changes(
                 cursor=script.cursor,
                 total_rounds=script.total_rounds,
                 events=[*notes, *missing],
                 shown=len(missing),
+                artifacts=artifacts,
                 status="completed" if ended else None,
                 outcome=script.outcome,
                 release=ended,
@@ -213,15 +221,16 @@ class Drive:
 
     def _in_flight(self) -> Reserved:
         """The most that the calls in flight may use."""
-        calls = self._reserved.values()
+        calls = [each for each in self._reserved.values() if each.tokens]  # memory reserves what its embedder costs
         return Reserved(cost_usd=sum(each.cost_usd for each in calls), tokens=sum(each.tokens for each in calls))
 
-    def _used(self, script: Script) -> Usage:
+    def _used(self, script: Script) -> Used:
         """Everything spent, lost and reserved so far: what the limits apply to."""
         spent, reserved = script.stage.spent, self._reserved.values()
-        return Usage(
+        return Used(
             tokens_out=spent.tokens_out + self._lost.tokens_out + sum(each.tokens for each in reserved),
             cost_usd=spent.cost_usd + (self._lost.cost_usd or 0.0) + sum(each.cost_usd for each in reserved),
+            calls=spent.calls + sum(each.tries for each in reserved),
         )
 
     async def _execute(self, executor: Executor[Any], step: Step, allowance: Allowance) -> None:
@@ -263,7 +272,8 @@ class Drive:
         turns: list[Turn] = []
         shown: list[Shown] = []
         notes: list[Shown] = []
-        cursor = script.cursor
+        cursor, before = script.cursor, len(script.artifacts)
+        produced = before
         try:
             for each in ended:
                 turn = self._turn(script, each)
@@ -276,12 +286,13 @@ class Drive:
                     raise
                 turns.append(turn)
                 notes += _notices(turn)
-                cursor = script.cursor
+                cursor, produced = script.cursor, len(script.artifacts)
         finally:
             try:
                 # Turns before one that the script rejects are kept: they were paid for.
                 if turns:
-                    await self._keep(script, turns, shown, notes=notes, cursor=cursor)
+                    artifacts = script.artifacts[before:produced]
+                    await self._keep(script, turns, shown, notes=notes, cursor=cursor, artifacts=artifacts)
             finally:
                 stored = {turn.key for turn in turns}
                 for each in ended:
@@ -295,6 +306,7 @@ class Drive:
         *,
         notes: Sequence[Shown] = (),
         cursor: Cursor | None = None,
+        artifacts: Sequence[Artifact] = (),
     ) -> None:
         done = script.outcome is not None
         changes = self._changes(
@@ -303,6 +315,7 @@ class Drive:
             total_rounds=script.total_rounds,
             events=[*notes, *shown],
             shown=len(shown),
+            artifacts=self._placed(artifacts),
             status="completed" if done else None,
             outcome=script.outcome,
             release=done,
@@ -333,8 +346,9 @@ class Drive:
         decided = {gate.key: gate for gate in await self.store.gates(self.debate.id) if gate.status == "decided"}
         for key, step in list(script.open.items()):
             if key in decided and isinstance(step, AskPerson):
-                turn = turn_of_decision(step, decided[key], script.turn_count + 1)
-                await self._keep(script, [turn], [*script.resolve(turn)])
+                turn, before = turn_of_decision(step, decided[key], script.turn_count + 1), len(script.artifacts)
+                shown = script.resolve(turn)
+                await self._keep(script, [turn], shown, artifacts=script.artifacts[before:])
                 return True
         return False
 
@@ -418,6 +432,9 @@ class Drive:
         except Superseded:
             self._signal = "lost"
 
+    def _placed(self, artifacts: Sequence[Artifact]) -> list[Artifact]:
+        return [placed(each, self.debate, demonstration=self._demonstration) for each in artifacts]
+
     def _changes(self, **changes: Any) -> Commit:
         if self._daily:
             changes["reserved"] = Reserved() if changes.get("release") else self._in_flight()
@@ -439,12 +456,20 @@ class Drive:
                 self.observer.refused(self.debate)
             raise Superseded(f"Debate {self.debate.short} was taken over, canceled or deleted meanwhile.")
         self.progressed = self.progressed or bool(commit.turns)
+        if commit.artifacts:
+            await self._make_room(commit.artifacts)
         for event in committed.events:
             self.hub.publish(self.debate.id, event)
         if status is not None and self.observer is not None:
             self.observer.rested(self.debate, status, error)
         if committed.status == "stopping":
             self.signal("finish")
+
+    async def _make_room(self, artifacts: Sequence[Artifact]) -> None:
+        """Delete the oldest episodes after new ones were stored. What is missed now is deleted the next time."""
+        if self._episodes_kept is not None and any(isinstance(each, Episode) for each in artifacts):
+            with suppress(StoreError):
+                await self.store.evict_episodes(self.debate.token_id, self._episodes_kept)
 
     def _newly_lost(self) -> Usage | None:
         """What this drive has paid for without a turn, with an estimate for calls that are being cut off."""
@@ -477,11 +502,13 @@ class Drive:
 
 def _notices(turn: Turn) -> list[Shown]:
     """Notices about a turn: a limit reached, a shortened call, failed attempts."""
-    if not turn.metadata:
+    if not turn.metadata and turn.failure is None:
         return []
     texts: list[str] = []
     if turn.failure is not None and turn.failure.kind == "limit":
         texts.append(turn.failure.message)
+    elif turn.failure is not None and turn.failure.kind in ABSENT:
+        texts.append(f"{turn.key} got no answer, and the debate goes on without it: {turn.failure.message}")
     if "shrunk_to" in turn.metadata:
         texts.append(f"{turn.key} was cut to {turn.metadata['shrunk_to']} tokens to stay within the budget.")
     texts += [f"{turn.key}: {attempt}" for attempt in turn.metadata.get("attempts", [])]

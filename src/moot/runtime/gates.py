@@ -25,13 +25,19 @@ class Gates:
     async def open(self, debate_id: str, key: str | None = None) -> Gate:
         """Return the question that a debate asks; `key` says which when it asks several.
 
-        Raises WrongStatus when it asks nothing, InputError when it asks several things and there is no `key`.
+        Raises WrongStatus when it asks nothing, UnknownName when it asks other things than `key`, InputError when it
+        asks several things and there is no `key`.
         """
         debate = await self._store.get(debate_id)
-        asked = [gate for gate in await self._asked(debate_id) if key in (None, gate.key)]
+        everything = await self._asked(debate_id)
+        asked = [gate for gate in everything if key in (None, gate.key)]
         still = [gate for gate in asked if gate.status == "open"]
-        if debate.status not in RULES["answer"].sources or not still:
-            raise _nothing_to_answer(debate, asked)
+        others = [gate.key for gate in everything if gate.status == "open"]
+        waits = debate.status in RULES["answer"].sources
+        if waits and others and not asked:
+            raise UnknownName("question", key or "", others)
+        if not waits or not still:
+            raise _nothing_to_answer(debate, asked, others if waits else ())
         if len(still) > 1:
             keys = ", ".join(gate.key for gate in still)
             raise InputError(f"Several questions are open: {keys}. Say which one by its key.")
@@ -106,11 +112,15 @@ def _timed_out(gate: Gate) -> str:
     )
 
 
-def _nothing_to_answer(debate: Debate, asked: Sequence[Gate]) -> WrongStatus:
+def _nothing_to_answer(debate: Debate, asked: Sequence[Gate], others: Sequence[str] = ()) -> WrongStatus:
+    """`others`: the questions that are open instead."""
     decided = [gate for gate in asked if gate.status == "decided"]
     remedy = next_verb(debate.status)
     if decided:
         text = f"{decided[-1].key} of debate {debate.short} has been answered by {decided[-1].reviewer}."
+        if others:
+            text += f" Now it asks: {', '.join(others)}."
+            return WrongStatus(text, debate=debate.short, status=debate.status, verb="answer")
         remedy = "resume" if remedy == "answer" else remedy
     else:
         text = f"Debate {debate.short} is {debate.status} and asks nothing."

@@ -8,13 +8,13 @@ from contextlib import suppress
 
 from moot.core.errors import StoreError
 from moot.runtime.drive import Drive
-from moot.store import Store
+from moot.store import Debates
 
 
 class Heartbeat:
     def __init__(
         self,
-        store: Store,
+        store: Debates,
         owner: Callable[[], str],
         drives: Mapping[str, Drive],
         *,

@@ -30,6 +30,7 @@ class Flight:
     shows: str
     chunks: list[str] = field(default_factory=list[str])
     size: int = 0  # of the text of this try
+    opening: str = ""  # the first character of this try that is not blank
     longest: str = ""  # the longest text of the tries that failed
     attempt: int = 1  # raised by `restart`: a reader has to discard what it has
     shown: bool = False  # its event has been published
@@ -41,6 +42,17 @@ class Flight:
             self.chunks[:] = ["".join(self.chunks)]
         return self.chunks[0] if self.chunks else ""
 
+    def since(self, offset: int) -> str:
+        """The text from there on, in time that is linear in its own length."""
+        found: list[str] = []
+        at = self.size
+        for chunk in reversed(self.chunks):
+            if at <= offset:
+                break
+            at -= len(chunk)
+            found.append(chunk if at >= offset else chunk[offset - at :])
+        return "".join(reversed(found))
+
     @property
     def about(self) -> Json:
         """The fields that other processes need."""
@@ -51,12 +63,13 @@ class Flight:
     def hear(self, text: str) -> None:
         self.chunks.append(text)
         self.size += len(text)
+        self.opening = self.opening or text.lstrip()[:1]
 
     def restart(self) -> None:
         """Discard the text: a new try begins."""
         self.longest = self.partial
         self.chunks.clear()
-        self.size = 0
+        self.size, self.opening = 0, ""
         self.attempt += 1
 
     @property

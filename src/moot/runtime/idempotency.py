@@ -12,17 +12,13 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from moot.core.errors import DebateDeleted, InputError, NoSuchDebate, StoreError
+from moot.core.errors import DebateDeleted, KeyReused, NoSuchDebate, StoreError
 from moot.core.types import Debate
-from moot.store import IdempotencyKey, Store
+from moot.store import Access, Debates, IdempotencyKey
 
 KEEP_SECONDS = 7 * 86_400
 
 Make = Callable[[str], Awaitable[Debate]]
-
-
-class KeyReused(InputError):
-    """The key was used for another request."""
 
 
 def key_name(caller: str, key: str) -> str:
@@ -30,7 +26,7 @@ def key_name(caller: str, key: str) -> str:
     return hashlib.sha256(json.dumps([caller, key]).encode()).hexdigest()
 
 
-async def reserve(store: Store, name: str, asked: Any) -> IdempotencyKey:
+async def reserve(store: Access, name: str, asked: Any) -> IdempotencyKey:
     """Store the key, or return the request that holds it. Raises KeyReused when that is for another request."""
     wanted = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
     held = await store.reserve_key(IdempotencyKey(key=name, hash=wanted, debate_id=str(uuid.uuid4())), KEEP_SECONDS)
@@ -39,12 +35,12 @@ async def reserve(store: Store, name: str, asked: Any) -> IdempotencyKey:
     return held
 
 
-async def create_once(store: Store, held: IdempotencyKey, make: Make) -> Debate:
+async def create_once(store: Debates, held: IdempotencyKey, make: Make) -> Debate:
     """Return the reserved debate; `make` creates it under the given id if it does not exist yet."""
     return await _found(store, held.debate_id) or await _make(store, held.debate_id, make)
 
 
-async def _found(store: Store, debate_id: str) -> Debate | None:
+async def _found(store: Debates, debate_id: str) -> Debate | None:
     """Raises DebateDeleted: what was deleted is not created anew."""
     try:
         return await store.get(debate_id)
@@ -54,7 +50,7 @@ async def _found(store: Store, debate_id: str) -> Debate | None:
         return None
 
 
-async def _make(store: Store, debate_id: str, make: Make) -> Debate:
+async def _make(store: Debates, debate_id: str, make: Make) -> Debate:
     try:
         return await make(debate_id)
     except StoreError:

@@ -9,14 +9,14 @@ from contextlib import suppress
 
 from moot.core.types import TERMINAL, Status
 from moot.runtime.hub import Flight, Hub
-from moot.store import Changed, Followed, Notice, RemoteText, Resync, Store
+from moot.store import Changed, Followed, Live, Notice, RemoteText, Resync
 
 # After these, text in flight elsewhere is void: the debate rests, or a new driver sends its own from the start.
 GROUNDED: frozenset[Status] = frozenset({*TERMINAL, "stopped", "failed", "waiting", "running"})
 
 
 class Peers:
-    def __init__(self, store: Store, driven: Collection[str], on_driven_changed: Callable[[], None]) -> None:
+    def __init__(self, store: Live, driven: Collection[str], on_driven_changed: Callable[[], None]) -> None:
         """`on_driven_changed` is called when a debate that is driven here may have been changed by another process."""
         self.hub = Hub(self._relay)
         self.on_change: list[Callable[[Changed], None]] = []  # called with every change by another process

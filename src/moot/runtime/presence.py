@@ -6,9 +6,9 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Protocol
 
 from moot.core.errors import DatabaseAway, NotWritable, StoreError
+from moot.store import Workers
 from moot.store.overview import Presence
 
 log = logging.getLogger("moot.worker")
@@ -16,14 +16,8 @@ log = logging.getLogger("moot.worker")
 CHECK_OUT_SECONDS = 2.0
 
 
-class PresenceStore(Protocol):
-    async def check_in(self, worker: Presence) -> None: ...
-
-    async def check_out(self, name: str) -> None: ...
-
-
 @asynccontextmanager
-async def present(store: PresenceStore, now: Callable[[], Presence], seconds: float) -> AsyncGenerator[None]:
+async def present(store: Workers, now: Callable[[], Presence], seconds: float) -> AsyncGenerator[None]:
     """Check in at once, then every `seconds`, and check out at the end.
 
     Raises NotWritable when the first check-in can't be stored: such a worker could store no turn either. Later failures

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from dataclasses import dataclass, field
 
 from moot.core.limits import LIMITS
 from moot.core.script import Script
+from moot.core.steps import Ask
 from moot.core.types import Debate, Outcome, Usage
-from moot.formats.format import Format
-from moot.runtime.budget import Allowance
+from moot.formats.format import COMMON_PHASES, Format
+from moot.runtime.budget import LEAST_TOKENS, Allowance
 from moot.runtime.executors import Executors
 from moot.runtime.turns import failure_of, turn_of_reply
 
@@ -24,6 +26,7 @@ class Rehearsal:
     """The result of one play with made-up answers of full length."""
 
     calls: int = 0
+    steps: int = 0  # the calls, and what people, memory and tools were asked
     usage: Usage = field(default_factory=Usage)
     phases: set[str] = field(default_factory=set[str])
     outcome: Outcome | None = None
@@ -47,7 +50,7 @@ async def rehearse(format_: Format, debate: Debate, executors: Executors, seed: 
         rehearsal.error = error
     finally:
         script.close()
-    rehearsal.outcome = script.outcome
+    rehearsal.outcome, rehearsal.steps = script.outcome, script.turn_count
     return rehearsal
 
 
@@ -62,10 +65,35 @@ async def _take_step(script: Script, executors: Executors, seed: int, rehearsal:
     script.resolve(turn_of_reply(step, reply, _UNLIMITED, seq=script.turn_count + 1, **_AT))
 
 
+def least_tokens(format_: Format, debate: Debate, executors: Executors) -> int:
+    """The fewest output tokens with which every model that is asked first is asked at all, with what is kept for the
+    closing steps. Call it in a thread."""
+
+    async def first_asked() -> list[Ask]:
+        script = format_.script(debate)
+        try:
+            script.begin()
+            while script.open:
+                asks = [step for step in script.open.values() if isinstance(step, Ask)]
+                if asks:
+                    return asks
+                await _take_step(script, executors, 0, Rehearsal())
+            return []
+        finally:
+            script.close()
+
+    asks = asyncio.run(first_asked())
+    kept = max((step.leave.tokens for step in asks if step.leave), default=0)
+    return kept + sum(min(LEAST_TOKENS, step.max_tokens) for step in asks)
+
+
 def missing_words(format_: Format, rehearsal: Rehearsal) -> list[str]:
     """What a format's description lacks for this rehearsal, each in a sentence."""
     found = [] if rehearsal.error is None else [failure_of(rehearsal.error).message]
-    found += [f"`phases` has no name for {phase!r}." for phase in sorted(rehearsal.phases - format_.phases.keys())]
+    found += [
+        f"`phases` has no name for {phase!r}."
+        for phase in sorted(rehearsal.phases - format_.phases.keys() - COMMON_PHASES.keys())
+    ]
     outcome = rehearsal.outcome
     if outcome is not None and outcome.ended_by not in {*format_.endings, *LIMITS}:
         found.append(f"`endings` has no words for {outcome.ended_by!r}.")

@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mappi
 from contextlib import nullcontext, suppress
 
 from moot.core import lifecycle
-from moot.core.errors import AmbiguousId, InputError, NoSuchDebate, UnknownName, WrongStatus
+from moot.core.errors import AbilityMissing, AmbiguousId, InputError, NoSuchDebate, UnknownName, WrongStatus
 from moot.core.lifecycle import LIVE, RULES, Verb
 from moot.core.settings import Ceilings
 from moot.core.types import Debate, Gate, Json, Memory, Models, SeatSpec, Shown, Status, Toolbox
@@ -28,10 +28,11 @@ from moot.runtime.heartbeat import Heartbeat
 from moot.runtime.owner import is_dead, this_process
 from moot.runtime.peers import Peers
 from moot.runtime.suspects import Suspects, crashes_of, set_aside
+from moot.runtime.threads import in_thread
 from moot.runtime.turns import read_guidance
 from moot.runtime.watching import Update as Update
 from moot.runtime.watching import watch
-from moot.store import Store, Tombstone
+from moot.store import Store, Tombstone, Viewer
 from moot.store.rows import missing
 from moot.telemetry import Observer, TaskContext, task_context
 
@@ -61,10 +62,15 @@ class Runtime:
         observer: Observer | None = None,
         now: Callable[[], float] = time.time,
         ceilings: Ceilings | None = None,
+        refusal: Callable[[Format], AbilityMissing | None] = lambda _: None,
+        is_demonstration: Callable[[Debate], bool] = lambda _: False,
+        episodes_kept: int | None = None,
     ) -> None:
         """`pulse_seconds` is the time between two polls where the store pushes no notices. `crash_limit`: see
-        `Suspects`."""
-        self._ceilings = ceilings
+        `Suspects`. `refusal`: why this machine can't drive debates of a format, if it can't; may take a second.
+        `episodes_kept`: for each owner of debates; None: all."""
+        self._ceilings, self._unable, self._is_demonstration = ceilings, refusal, is_demonstration
+        self._episodes_kept = episodes_kept
         self.store, self.models, self.formats = store, models, formats
         self.executors = Executors(models, memory, tools)
         self.gates = Gates(store, formats)
@@ -74,7 +80,7 @@ class Runtime:
         self._lease_seconds, self._pulse_seconds = lease_seconds, pulse_seconds
         self._drives: dict[str, Drive] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self.suspects = Suspects(self._drives, crash_limit)
+        self.suspects = Suspects(self._drives, crash_limit, lease_seconds)
         self._heartbeat = Heartbeat(
             store, lambda: self.owner, self._drives, lease_seconds=lease_seconds, pause=self._pause, now=now
         )
@@ -93,6 +99,7 @@ class Runtime:
         cast: Sequence[SeatSpec],
         initiated_by: str = "",
         token_id: str = "",
+        private: bool = False,
         metadata: Json | None = None,
         debate_id: str | None = None,
         notes: Sequence[str] = (),
@@ -109,6 +116,7 @@ class Runtime:
                 cast=tuple(cast),
                 initiated_by=initiated_by,
                 token_id=token_id,
+                private=private,
                 metadata=metadata or {},
             ),
             events=[
@@ -117,11 +125,11 @@ class Runtime:
             ],
         )
 
-    async def find(self, prefix: str, token: str | None = None) -> str:
-        """Return the id that begins with `prefix`; with `token`, among the debates made with it. Raises NoSuchDebate or
-        AmbiguousId."""
+    async def find(self, prefix: str, viewer: Viewer | None = None) -> str:
+        """Return the id that begins with `prefix`; with `viewer`, among the debates that it sees. Raises NoSuchDebate
+        or AmbiguousId."""
         prefix = prefix.strip().lower()
-        matches: Sequence[str] = await self.store.find(prefix, token) if prefix else ()
+        matches: Sequence[str] = await self.store.find(prefix, viewer) if prefix else ()
         if prefix in matches:
             return prefix
         if not matches:
@@ -152,8 +160,12 @@ class Runtime:
 
     async def advance(self, debate_id: str) -> Debate | None:
         """Drive a running debate on that no live process drives. For workers. Returns None when it must not be driven
-        beside what this process drives now. One that must be driven alone comes in when all others were handed back."""
-        return await self._take_apart(debate_id, "advance")
+        beside what this process drives now, or when this machine can't do what its format needs. One that must be
+        driven alone comes in when all others were handed back."""
+        try:
+            return await self._take_apart(debate_id, "advance")
+        except AbilityMissing:
+            return None
 
     async def stop(self, debate_id: str, *, now: bool = False, seen: Debate | None = None) -> Debate:
         """Start no further step. The steps in flight are finished first, or cut off with `now`."""
@@ -215,6 +227,7 @@ class Runtime:
             total_rounds=max((turn.round for turn in copied), default=0),
             initiated_by=initiated_by,
             token_id=token_id,
+            private=parent.private,
             metadata=metadata or {},
         )
         await check_fork(format, fork, copied)
@@ -263,6 +276,13 @@ class Runtime:
             raise self.refusal(await self.store.get(debate_id), "quarantine")
         return changed
 
+    async def set_private(self, debate_id: str, private: bool, *, seen: Debate | None = None) -> Debate:
+        """Make a debate private, or let every caller see it."""
+        changed = await self.store.set_private(debate_id, private, seen=seen)
+        if changed is None:
+            raise self.refusal(await self.store.get(debate_id), "private")
+        return changed
+
     async def delete(self, debate_id: str, *, by: str, seen: Debate | None = None) -> Tombstone:
         """Delete a debate and everything of it, in any status. A process that drives it stops when it next looks, and
         can store nothing more."""
@@ -292,8 +312,8 @@ class Runtime:
                 events = [_status("stopped", by="recovery")]
                 await self.store.move(debate.id, "stopped", expect=("stopping",), events=events)
             elif resume:
-                # Claimed by another process, deleted, or of a format that is not installed.
-                with suppress(WrongStatus, NoSuchDebate, UnknownName):
+                # Claimed by another process, deleted, or of a format that is not installed or needs what is not here.
+                with suppress(WrongStatus, NoSuchDebate, UnknownName, AbilityMissing):
                     claimed = await self._take_apart(debate.id, "resume")
                     taken += [claimed] if claimed is not None and claimed.status == "running" else []
         return taken
@@ -385,17 +405,22 @@ class Runtime:
         crashes = crashes_of(debate, self.owner)
         if suspects.is_guilty(debate, self.owner):
             return await self._take(debate, verb)
+        alone = suspects.needs_alone(crashes)
+        if alone and not suspects.may_close:
+            return None
         if suspects.admits(debate_id, crashes):
-            with suspects.entering(debate_id, crashes):
-                return await self._take(debate, verb)
-        if suspects.closed or not suspects.needs_alone(crashes):
+            return await self._take(debate, verb)
+        if not alone:
             return None
         log.warning("Debate %s is driven alone next: %d processes died driving it.", debate.short, crashes)
         with suspects.entering(debate_id, crashes):
-            while suspects.others(debate_id):
-                for drive in self._drives.values():
-                    drive.signal("finish", hand_back=True)
-                await (asyncio.wait(self._tasks.values()) if self._tasks else suspects.changed())
+            # Beside steps that take longer than this it is not alone, but it has a chance to store a step.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(suspects.seconds_alone(crashes) / 2):
+                    while suspects.others(debate_id):
+                        for drive in self._drives.values():
+                            drive.signal("finish", hand_back=True)
+                        await (asyncio.wait(self._tasks.values()) if self._tasks else suspects.changed())
             return await self._take(await self.store.get(debate_id), verb)
 
     async def _take(self, debate: Debate, verb: Verb, *, seen: Debate | None = None) -> Debate:
@@ -404,29 +429,39 @@ class Runtime:
         format_ = self.formats.get(debate.format)
         if format_ is None:
             raise UnknownName("format", debate.format, self.formats)
+        if format_.needs and (problem := await in_thread(lambda: self._unable(format_))) is not None:
+            raise problem
         load_all()  # before it is claimed: a debate under way reads no file
         dead = debate.owner if debate.owner and is_dead(debate.owner) else None
         asked = asyncio.get_running_loop().time()
         guilty = self.suspects.is_guilty(debate, self.owner)
         crashes = crashes_of(debate, self.owner)
-        apart = self.suspects.needs_alone(crashes) and self.suspects.admits(debate_id, crashes)
-        claimed = await self.store.claim(
-            debate_id,
-            self.owner,
-            self._lease_seconds,
-            expect=RULES[verb].sources,
-            dead=dead,
-            alone=guilty or apart,  # a verdict holds even if this process dies before it is stored
-            seen=seen,
-        )
-        if claimed is None:
-            raise self.refusal(await self.store.get(debate_id), verb)
-        if guilty and claimed.epoch == debate.epoch + 1 and claimed.crashes == crashes:
-            await set_aside(self.store, claimed, self.observer)
-            self.hub.wake(debate_id)
-            return await self.store.get(debate_id)
-        if debate.owner is not None and self.observer is not None:
-            self.observer.took_over(claimed, debate.owner)
+        with nullcontext() if guilty else self.suspects.entering(debate_id, crashes):
+            for other in [] if guilty else self.suspects.joined(debate_id):
+                await self.store.accompany(other.debate.id, other.debate.epoch)
+            apart = self.suspects.needs_alone(crashes) and self.suspects.admits(debate_id, crashes)
+            claimed = await self.store.claim(
+                debate_id,
+                self.owner,
+                self._lease_seconds,
+                expect=RULES[verb].sources,
+                dead=dead,
+                alone=guilty or apart,  # a verdict holds even if this process dies before it is stored
+                seen=seen,
+            )
+            if claimed is None:
+                raise self.refusal(await self.store.get(debate_id), verb)
+            if guilty and claimed.epoch == debate.epoch + 1 and claimed.crashes == crashes:
+                await set_aside(self.store, claimed, self.observer)
+                self.hub.wake(debate_id)
+                return await self.store.get(debate_id)
+            return self._begin(claimed, format_, taken_from=debate.owner, asked=asked)
+
+    def _begin(self, claimed: Debate, format_: Format, *, taken_from: str | None, asked: float) -> Debate:
+        """Drive a debate in a task that was claimed just now; `asked`: when, by the loop's clock."""
+        debate_id = claimed.id
+        if taken_from is not None and self.observer is not None:
+            self.observer.took_over(claimed, taken_from)
         if debate_id in self._drives:
             self._drives[debate_id].signal("lost")  # our own lease had run out
         self._broken.pop(debate_id, None)
@@ -441,6 +476,8 @@ class Runtime:
             now=self.now,
             leased_until=asked + self._lease_seconds,
             ceilings=self._ceilings,
+            demonstration=self._is_demonstration(claimed),
+            episodes_kept=self._episodes_kept,
         )
         if self._leaving is not None:
             drive.signal(self._leaving, hand_back=True)

@@ -11,10 +11,10 @@ from moot.core.errors import InputError, ModelError
 from moot.core.settings import Ceilings
 from moot.core.types import Call, Models, Reply, Usage
 from moot.runtime.budget import most_tokens
-from moot.store import Store
+from moot.store import Budgets
 
 
-async def check_budget(store: Store, ceilings: Ceilings, token_id: str) -> None:
+async def check_budget(store: Budgets, ceilings: Ceilings, token_id: str) -> None:
     """Raises OverBudget if the ceilings leave the token, or the local user, nothing to spend today."""
     refused = (await store.today(token_id)).refusal(ceilings) if daily(ceilings) else None
     if refused is not None:
@@ -30,7 +30,9 @@ def check_price(models: Models, ceilings: Ceilings, spec: str) -> None:
         )
 
 
-async def call_once(store: Store, models: Models, ceilings: Ceilings, spec: str, call: Call, *, token_id: str) -> Reply:
+async def call_once(
+    store: Budgets, models: Models, ceilings: Ceilings, spec: str, call: Call, *, token_id: str
+) -> Reply:
     """Call a model outside of a debate, within the ceilings of a debate and of the day, and book what it used. Raises
     InputError, or OverBudget, before anything is spent."""
     check_price(models, ceilings, spec)

@@ -4,12 +4,20 @@ A process that dies takes all its debates along, and one of them may be the reas
 often each was driven by a process that died before a step of it was stored. The more often, the less company it gets:
 
 - after the first death, any: a process can die for many reasons;
-- after the second, at most `GROUP` such debates at once, beside others that are not under suspicion;
+- after the second, at most `GROUPS[2]` such debates at once, beside others that are not under suspicion, and after
+  further ones fewer;
 - before the last two deaths that `crash_limit` allows, none: the process drives it alone until a step of it is stored.
 
 A debate that kills its process gets to that limit, as it never stores a step. Another leaves at its first step, as no
 debate beside it takes its process down any more: to be set aside, its process would have to be killed from outside both
 times.
+
+Others don't wait for long behind a debate that is driven alone. After the time of a lease they are let in again, though
+no step was stored; a death after that is no death alone. Then others have at least as much time as it has taken, before
+the next debate is driven alone here. What kills its process only later than that gets twice as long after each further
+death. So a debate whose process died is driven on after two leases and a sweep at the latest (its own must run out, if
+that process was on another machine; then every process may be closed for one), as long as what kills does so within a
+lease; where one process is open, after one lease and a sweep.
 """
 
 from __future__ import annotations
@@ -22,25 +30,40 @@ from contextlib import contextmanager
 from moot.core.lifecycle import LIVE
 from moot.core.types import Debate, Failure, Shown
 from moot.runtime.drive import Drive
-from moot.store import Commit, Store
+from moot.store import Commit, Debates
 from moot.telemetry import Observer
 
 log = logging.getLogger("moot.runtime")
 
-GROUP = 10
+GROUPS = {2: 10, 3: 3}  # by deaths: how many debates under suspicion are driven beside each other; at last, as the last
+MOST_DOUBLED = 6  # how often the time alone is doubled at most
 
 
 class Suspects:
-    def __init__(self, drives: Mapping[str, Drive], crash_limit: int) -> None:
-        """`drives`: what this process drives, by id."""
-        self._drives, self._limit = drives, crash_limit
+    def __init__(self, drives: Mapping[str, Drive], crash_limit: int, seconds: float) -> None:
+        """`drives`: what this process drives, by id. `seconds`: for how long a debate is driven alone."""
+        self._drives, self._limit, self._seconds = drives, crash_limit, seconds
         self._entering: dict[str, int] = {}  # being claimed: id, and deaths of its drivers
         self._entered = asyncio.Event()
+        self._alone: tuple[str, float, float] | None = None  # which debate is driven alone, since when, until when
+        self._open_until = 0.0  # until then no further debate is driven alone
 
     @property
     def closed(self) -> bool:
         """Whether a debate is driven alone, or is about to be: nothing else may be driven beside it."""
-        return any(map(self.needs_alone, self._inside().values()))
+        if self._alone is None:
+            return False
+        debate_id, since, until = self._alone
+        now = _now()
+        if now < until and self.needs_alone(self._inside().get(debate_id, 0)):
+            return True
+        self._alone, self._open_until = None, now + (min(now, until) - since)
+        return False
+
+    @property
+    def may_close(self) -> bool:
+        """Whether a debate may be driven alone now: no other is, and those that waited for one have had their time."""
+        return not self.closed and _now() >= self._open_until
 
     def needs_alone(self, crashes: int) -> bool:
         return crashes >= max(1, self._limit - 2)
@@ -52,16 +75,26 @@ class Suspects:
     def admits(self, debate_id: str, crashes: int) -> bool:
         """Whether a debate may be driven beside those that are driven here."""
         others = self.others(debate_id)
-        if any(map(self.needs_alone, others)):
+        if self.closed and self._alone is not None and self._alone[0] != debate_id:
             return False
         if self.needs_alone(crashes):
             return not others
-        return crashes < 2 or sum(other >= 2 for other in others) < GROUP
+        suspected = [other for other in others if other >= 2]
+        return crashes < 2 or len(suspected) < min(map(self._group, (crashes, *suspected)))
+
+    def seconds_alone(self, crashes: int) -> float:
+        """For how long a debate is driven alone, the time included that the others have to end their steps."""
+        # The two deaths that are needed come soon, if it is a debate that kills at once: others wait for that no longer
+        # than a lease each time. Only one that has survived it that long is given more.
+        return self._seconds * 2 ** min(MOST_DOUBLED, max(0, crashes - self._limit + 1))
 
     @contextmanager
     def entering(self, debate_id: str, crashes: int) -> Generator[None]:
-        """Count a debate as driven while it is being claimed."""
+        """Count a debate as driven while it is being claimed. One that must be alone closes the process for others."""
         self._entering[debate_id] = crashes
+        if self.needs_alone(crashes) and not self.closed:
+            now = _now()
+            self._alone = debate_id, now, now + self.seconds_alone(crashes)
         try:
             yield
         finally:
@@ -72,15 +105,30 @@ class Suspects:
         """The deaths that count, of every debate here but one."""
         return [crashes for each, crashes in self._inside().items() if each != debate_id]
 
+    def joined(self, debate_id: str) -> list[Drive]:
+        """Drives that are stored as alone, and that no longer are when this debate is driven, too."""
+        return [
+            drive
+            for each, drive in self._drives.items()
+            if each != debate_id and drive.debate.alone and not drive.progressed
+        ]
+
     async def changed(self) -> None:
         """Wait until a debate has been claimed, or could not be."""
         self._entered.clear()
         await self._entered.wait()
 
+    def _group(self, crashes: int) -> int:
+        return 1 if self.needs_alone(crashes) else GROUPS[min(crashes, max(GROUPS))]
+
     def _inside(self) -> dict[str, int]:
         """Debates that are driven here, with the deaths that count. A step that was stored clears a debate."""
         driven = {each: 0 if drive.progressed else drive.debate.crashes for each, drive in self._drives.items()}
         return driven | self._entering
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def crashes_of(debate: Debate, owner: str) -> int:
@@ -90,7 +138,7 @@ def crashes_of(debate: Debate, owner: str) -> int:
     return debate.crashes + (debate.owner not in (None, owner))
 
 
-async def set_aside(store: Store, claimed: Debate, observer: Observer | None) -> None:
+async def set_aside(store: Debates, claimed: Debate, observer: Observer | None) -> None:
     """Fail a debate that takes processes down. It must have been claimed."""
     failure = Failure(
         kind="crashed",

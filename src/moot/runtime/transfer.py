@@ -2,8 +2,8 @@
 
 ```
 {"moot": "export", "version": 1, "at": …}
-{"debate": {…}}                             of each debate: its row, then its turns, events and gates
-{"turn": {…}}  {"event": {…}}  {"gate": {…}}
+{"debate": {…}}                             of each debate: its row, then what belongs to it
+{"turn": {…}}  {"event": {…}}  {"gate": {…}}  {"version": {…}}  {"episode": {…}}  {"lesson": {…}}  {"use": {…}}
 {"end": ID, "sha256": …}                    over the lines of the debate, as they are in the file
 {"complete": 12}                            how many debates; a file without it was cut off
 ```
@@ -16,24 +16,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
+from moot.core.artifacts import ARTIFACTS
 from moot.core.errors import DebateDeleted, InputError, NoSuchDebate
 from moot.core.types import Json, record
-from moot.store import DebateCopy, Store
+from moot.runtime.threads import in_thread
+from moot.store import DebateCopy, Debates, Store, Transfer
 from moot.store.copies import arriving, checked
 
 VERSION = 1
 MAX_LINE = 16_000_000  # bytes
 MAX_DEBATE = 256_000_000  # bytes of all lines of one debate
 PAGE = 100
+QUICK = 100_000  # bytes of a line that are read in the event loop
+
+T = TypeVar("T")
 
 # ASCII: it survives every encoding on its way.
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
 
-PARTS = ("turn", "event", "gate")
+PARTS = ("turn", "event", "gate", *ARTIFACTS)
 
 
 @record
@@ -71,25 +76,36 @@ def check_header(line: bytes) -> None:
         )
 
 
-async def adopt_all(store: Store, lines: Iterable[bytes]) -> AsyncGenerator[Imported, None]:
+async def adopt_all(store: Transfer, lines: AsyncIterable[Sequence[bytes]]) -> AsyncGenerator[Imported, None]:
     """Store the debates of an export, each atomically, and yield what became of it.
 
-    `lines` are those after the first, each of at most `MAX_LINE` bytes and one more. A debate that is damaged, that
-    differs from one with the same id here, or that was deleted here is refused; the others are stored. Doing it again
-    changes nothing.
+    `lines` are those after the first, some at a time, each of at most `MAX_LINE` bytes and one more. A debate that is
+    damaged, that differs from one with the same id here, or that was deleted here is refused; the others are stored.
+    Doing it again changes nothing. When `lines` raises InputError, the rest counts as refused.
     """
-    reader = _Reader(lines)
-    for found in reader.debates():
-        if isinstance(found, Imported):
-            yield found
-        else:
-            yield await _adopt(store, found)
+    reader, broken = _Reader(), ""
+    try:
+        async for some in lines:
+            for line in some:
+                for found in await _aside(lambda line=line: list(reader.read(line)), len(line)):
+                    yield found if isinstance(found, Imported) else await _adopt(store, found)
+                if reader.over:
+                    return
+    except InputError as error:
+        broken = str(error)
+    for found in reader.end(broken):
+        yield found
 
 
-async def _adopt(store: Store, copy: DebateCopy) -> Imported:
+async def _aside(work: Callable[[], T], size: int) -> T:
+    """Work on bytes: in a thread, if they are many."""
+    return await in_thread(work) if size > QUICK else work()
+
+
+async def _adopt(store: Transfer, copy: DebateCopy) -> Imported:
     debate_id = str(copy.session.get("id", ""))
     try:
-        checked(copy)
+        await in_thread(lambda: checked(copy))
         copy = arriving(copy)
         if await store.adopt(copy):
             return Imported(id=debate_id, result="new")
@@ -108,42 +124,47 @@ async def _adopt(store: Store, copy: DebateCopy) -> Imported:
 
 
 class _Reader:
-    def __init__(self, lines: Iterable[bytes]) -> None:
-        self._lines = iter(lines)
-        self._number = 1
+    """Puts the lines of an export together to debates."""
+
+    def __init__(self) -> None:
+        self.over = False  # what comes now is not read
+        self._number, self._complete = 1, False
         self._session: Json | None = None  # of the debate whose lines are being read
         self._parts: dict[str, list[Json]] = {}
         self._hash, self._size = hashlib.sha256(), 0
 
-    def debates(self) -> Iterator[DebateCopy | Imported]:
-        complete = None
-        while (line := next(self._lines, None)) is not None:
-            self._number += 1
-            if complete is not None:
-                yield self._refused("", f"line {self._number} comes after the end")
-                return
-            read = _read(line)
-            kind: str = next(iter(read), "")
-            value: Any = read.get(kind)
-            if kind == "debate" and isinstance(value, dict):
-                yield from self._unfinished()
-                self._begin(cast(Json, value), line)
-            elif kind in PARTS and isinstance(value, dict) and self._session is not None:
-                self._parts[kind].append(cast(Json, value))
-                self._count(line)
-                if self._size > MAX_DEBATE:
-                    yield self._given_up(f"it has more than {MAX_DEBATE // 1_000_000} MB")
-            elif kind == "end" and self._session is not None:
-                yield self._ended(read)
-            elif kind == "complete" and isinstance(value, int):
-                yield from self._unfinished()
-                complete = value
-            elif self._session is not None or kind not in (*PARTS, "end"):
-                # Otherwise it belongs to a debate that was given up.
-                yield self._given_up(f"line {self._number} {_trouble(line)}")
+    def read(self, line: bytes) -> Iterator[DebateCopy | Imported]:
+        """Take the next line; yield the debate that it completes, or what it spoils."""
+        self._number += 1
+        if self._complete:
+            self.over = True
+            yield self._refused("", f"line {self._number} comes after the end")
+            return
+        read = _read(line)
+        kind: str = next(iter(read), "")
+        value: Any = read.get(kind)
+        if kind == "debate" and isinstance(value, dict):
+            yield from self._unfinished()
+            self._begin(cast(Json, value), line)
+        elif kind in PARTS and _is_row(value) and self._session is not None:
+            self._parts[kind].append(value)
+            self._count(line)
+            if self._size > MAX_DEBATE:
+                yield self._given_up(f"it has more than {MAX_DEBATE // 1_000_000} MB")
+        elif kind == "end" and self._session is not None:
+            yield self._ended(read)
+        elif kind == "complete" and isinstance(value, int):
+            yield from self._unfinished()
+            self._complete = True
+        elif self._session is not None or kind not in (*PARTS, "end"):
+            # Otherwise it belongs to a debate that was given up.
+            yield self._given_up(f"line {self._number} {_trouble(line)}")
+
+    def end(self, broken: str) -> Iterator[Imported]:
+        """`broken`: why no more lines came; empty: the file is over."""
         yield from self._unfinished()
-        if complete is None:
-            yield self._refused("", "the file ends too early; what follows in the original is missing here")
+        if broken or not self._complete:
+            yield self._refused("", broken or "the file ends too early; what follows in the original is missing here")
 
     def _begin(self, session: Json, line: bytes) -> None:
         self._session, self._parts = session, {part: [] for part in PARTS}
@@ -160,7 +181,13 @@ class _Reader:
         if end != {"end": session.get("id"), "sha256": self._hash.hexdigest()}:
             return self._given_up("it is not what was exported: its hash differs")
         self._session = None
-        return DebateCopy(session=session, turns=parts["turn"], events=parts["event"], gates=parts["gate"])
+        return DebateCopy(
+            session=session,
+            turns=parts["turn"],
+            events=parts["event"],
+            gates=parts["gate"],
+            artifacts={kind: parts[kind] for kind in ARTIFACTS},
+        )
 
     def _unfinished(self) -> Iterator[Imported]:
         if self._session is not None:
@@ -183,6 +210,12 @@ def _read(line: bytes) -> Json:
     return cast(Json, found) if isinstance(found, dict) else {}
 
 
+def _is_row(value: Any) -> bool:
+    """Whether it has only texts, numbers and nulls, as a row has. What is nested takes far more memory than its bytes,
+    and all parts of a debate are held at once."""
+    return isinstance(value, dict) and not any(isinstance(each, dict | list) for each in cast(Json, value).values())
+
+
 def _trouble(line: bytes) -> str:
     return f"is longer than {MAX_LINE // 1_000_000} MB" if len(line) > MAX_LINE else "can't be read"
 
@@ -194,6 +227,7 @@ def _lines(copy: DebateCopy) -> Iterator[bytes]:
         ("turn", copy.turns),
         ("event", copy.events),
         ("gate", copy.gates),
+        *copy.artifacts.items(),
     )
     for kind, values in rows:
         for value in values:
@@ -207,7 +241,7 @@ def _line(value: Any) -> bytes:
     return f"{_dumps(value)}\n".encode()
 
 
-async def _all_ids(store: Store) -> AsyncGenerator[str, None]:
+async def _all_ids(store: Debates) -> AsyncGenerator[str, None]:
     after = None
     while True:
         page = await store.page(limit=PAGE, after=after)

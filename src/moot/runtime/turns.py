@@ -17,17 +17,11 @@ from moot.core.errors import (
     ToolError,
 )
 from moot.core.gates import MAX_WORDS
-from moot.core.steps import Failed, Step
+from moot.core.steps import ABSENT, Failed, Step
 from moot.core.types import HUMAN, Failure, FailureKind, Gate, Reply, Turn, Usage
+from moot.core.values import storable
 from moot.reasoning.fence import clean
 from moot.runtime.budget import Allowance
-
-
-def storable(text: str) -> str:
-    """The text without lone surrogates, which a stream that splits characters can produce, and without NUL, which not
-    every database can store."""
-    text = text.replace("\0", "\ufffd")
-    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def turn_of_reply(step: Step, reply: Reply, allowance: Allowance, **at: Any) -> Turn:
@@ -37,6 +31,8 @@ def turn_of_reply(step: Step, reply: Reply, allowance: Allowance, **at: Any) -> 
     metadata = {**step.about, **({} if step.record is None else step.record(answer))}
     if reply.attempts:
         metadata["attempts"] = list(reply.attempts)
+    if reply.tool_calls:
+        metadata["tool_calls"] = list(reply.tool_calls)
     if usage.estimated:
         metadata["estimated"] = True
     if allowance.shrunk:
@@ -92,8 +88,8 @@ def turn_of_guidance(gate: Gate, seq: int, reaches: Sequence[str]) -> Turn:
 
 
 def turn_of_failure(step: Step, error: Exception, **at: Any) -> Turn | None:
-    """The turn of a failure that the rules can handle: a limit, or an invalid answer to a tolerant step. None for any
-    other: it leaves the step open."""
+    """The turn of a failure that the rules can handle: a limit, an invalid answer to a tolerant step, a model that a
+    spared step can't have. None for any other: it leaves the step open."""
     if isinstance(error, LimitReached):
         return Turn(
             content=str(error),
@@ -102,13 +98,14 @@ def turn_of_failure(step: Step, error: Exception, **at: Any) -> Turn | None:
             **identity(step),
             **at,
         )
-    if isinstance(error, BadOutput | ToolError) and step.tolerant:
-        failure = failure_of(error)
+    invalid = isinstance(error, BadOutput | ToolError)
+    failure = failure_of(error)
+    if (invalid and step.tolerant) or (step.spared and failure.kind in ABSENT):
         usage, raw, model = Usage(), "", ""
-        if isinstance(error, BadOutput):
+        if isinstance(error, ModelError):
             usage, raw, model = error.usage or usage, storable(error.raw), error.model
         return Turn(
-            content=f"(no valid answer: {failure.message})",
+            content=f"({'no valid answer' if invalid else 'no answer'}: {failure.message})",
             raw=raw,
             failure=failure,
             model=model or step.seat.model,
@@ -116,11 +113,12 @@ def turn_of_failure(step: Step, error: Exception, **at: Any) -> Turn | None:
             tokens_out=usage.tokens_out,
             tokens_cached=usage.tokens_cached,
             cost_usd=usage.cost_usd,
-            finish_reason="invalid",
+            finish_reason="invalid" if invalid else "failed",
             metadata={
                 **step.about,
                 **({} if step.record is None else step.record(Failed(failure=failure, raw=raw))),
                 **({"estimated": True} if usage.estimated else {}),
+                **({"tool_calls": [error.call]} if isinstance(error, ToolError) and error.call else {}),
             },
             **identity(step),
             **at,

@@ -8,7 +8,7 @@ from moot.core.lifecycle import LIVE
 from moot.core.types import Debate, Event, record
 from moot.runtime.hub import Flight
 from moot.runtime.peers import Peers
-from moot.store import Store
+from moot.store import Debates
 
 
 @record
@@ -24,7 +24,7 @@ async def watch(
     debate_id: str,
     after: int,
     *,
-    store: Store,
+    store: Debates,
     peers: Peers,
     driven: Container[str],
     check: Callable[[Debate], None],

@@ -9,20 +9,23 @@ from fastapi import FastAPI
 
 from moot import __version__
 from moot.app import App
+from moot.dispatch import Dispatcher, dispatcher_of
 from moot.server import dashboard, openapi, problems
-from moot.server.chat import routes as chat
-from moot.server.chat.completions import OpenAIErrors
+from moot.server.chat import completions, models, responses
+from moot.server.chat.errors import OpenAIErrors
 from moot.server.context import ServerContext
-from moot.server.dispatch import Dispatcher, dispatcher_of
 from moot.server.guard import ClientRates, Guard, Names, is_loopback
 from moot.server.limits import Limits
-from moot.server.mcp_endpoint import McpEndpoint
+from moot.server.mounts import Mounted, Mounts
+from moot.server.origins import Origins
+from moot.server.request_ids import RequestIds
 from moot.server.routes import (
     catalog,
     debates,
     deletion,
     gates,
     health,
+    lessons,
     lifecycle,
     memory,
     records,
@@ -31,7 +34,7 @@ from moot.server.routes import (
     transcript,
 )
 
-# What OpenAPI describes; the dashboard and MCP are mounted in `create_app`.
+# What OpenAPI describes; the dashboard and other protocols are mounted in `create_app`.
 ROUTERS = [
     debates.router,
     lifecycle.router,
@@ -41,10 +44,13 @@ ROUTERS = [
     gates.router,
     records.router,
     memory.router,
+    lessons.router,
     catalog.router,
     session.router,
     health.router,
-    chat.router,
+    models.router,
+    completions.router,
+    responses.router,
 ]
 
 
@@ -53,17 +59,24 @@ def demands_token(app: App, host: str) -> bool:
 
 
 def create_app(
-    app: App, *, host: str | None = None, dispatcher: Dispatcher | None = None, files: int | None = None
+    app: App,
+    *,
+    host: str | None = None,
+    dispatcher: Dispatcher | None = None,
+    files: int | None = None,
+    mounts: Mounts | None = None,
 ) -> FastAPI:
-    """`host` is the address that it will be served on, `files` how many this process may have open. The caller closes
-    `app` when the server has ended. Raises InputError when there can be too few connections."""
+    """`host` is the address that it will be served on, `files` how many this process may have open, `mounts` other
+    protocols that are served beside the API. The caller closes `app` when the server has ended. Raises InputError when
+    there can be too few connections, and for origins that can't be let in."""
     settings, host = app.settings, host or app.settings.serve_host
     limits = Limits.of(settings, files)
-    mcp = McpEndpoint()
+    origins = Origins.of(settings.serve_origins, demands_token=demands_token(app, host))
+    mounted = [Mounted(path, make) for path, make in (mounts or {}).items()]
 
     @asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncGenerator[None]:
-        await app.runtime.store.open()
+        await app.open()
         context = ServerContext(app, dispatcher or dispatcher_of(app), limits, demands_token=demands_token(app, host))
         api.state.context = context
         await context.dispatcher.open()
@@ -72,15 +85,17 @@ def create_app(
                 yield
         finally:
             context.closing.set()
+            context.live.close()
             await context.probe.close()
-            await mcp.close()
+            for each in mounted:
+                await each.close()
             await context.dispatcher.close()
 
     api = FastAPI(title="moot", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     api.state.limits = limits
     for router in ROUTERS:
         api.include_router(router)
-    api.router.routes.extend(mcp.routes())
+    api.router.routes.extend(each.route() for each in mounted)
     api.router.routes.extend(dashboard.routes())
     problems.handle(api, openapi.routes(ROUTERS))
     api.add_middleware(
@@ -88,7 +103,11 @@ def create_app(
         names=Names(host, settings.serve_hosts),
         rates=ClientRates(settings.serve_rate),
         at_once=limits.client_connections,
+        origins=origins,
+        max_import=settings.serve_import_mb * 1_000_000,
     )
     api.add_middleware(OpenAIErrors)
+    api.add_middleware(RequestIds)
+    origins.add_to(api)
     api.openapi = lambda: openapi.describe(api, ROUTERS)
     return api

@@ -41,12 +41,15 @@ class NewDebate(Given):
         description="the question", examples=["Should we use Redis or PostgreSQL for caching?"]
     )
     format: str | None = Field(
-        None, max_length=100, description="its rules; when left out or `auto`, those that suit the question"
+        None,
+        max_length=100,
+        description="its rules, or a preset of this server; when left out or `auto`, those that suit the question",
     )
     effort: Effort | None = Field(None, description="how much is asked and checked; `settings` win over it")
     settings: dict[str, Any] = Field(
         default_factory=dict, description="settings of the format: `GET /v1/formats/{name}` has their schema"
     )
+    private: bool = Field(False, description="only this token, and the scope `admin`, will see it")
     start: bool = Field(True, description="whether it begins at once")
 
 
@@ -65,6 +68,10 @@ class Guidance(Given):
     text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_WORDS)] = Field(
         description="the seats that are asked next hear it"
     )
+
+
+class Privacy(Given):
+    private: bool = Field(True, description="false: let everyone with a token see it")
 
 
 class Quarantine(Given):

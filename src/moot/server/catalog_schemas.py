@@ -38,6 +38,7 @@ class Format(BaseModel):
     version: int
     purpose: str = Field(description="what a person would choose it for, in a few words")
     summary: str
+    package: str | None = Field(description="the package of a plug-in, with its version; null: it is built in")
     default: bool = Field(description="it is what a new debate gets when nothing is said")
     settings_schema: dict[str, Any] = Field(description="JSON Schema of its settings")
     defaults: dict[str, Any] = Field(description="its settings when nothing is said")
@@ -51,12 +52,30 @@ class Format(BaseModel):
 
 class FormatProblem(BaseModel):
     name: str
+    package: str
     problem: str
 
 
 class FormatList(BaseModel):
     items: list[Format]
     problems: list[FormatProblem] = Field(description="formats that are installed but can't be used, and why")
+
+
+class Role(BaseModel):
+    """What a seat can take on beside its own role: a name for its setting `hats`."""
+
+    name: str
+    about: str = Field(description="what a seat with it does, in a few words")
+    prompt: str = Field(description="what its briefing says")
+    tools: list[str] = Field(description="what it may use, where a format has tools")
+    affinities: dict[str, float] = Field(description="how well it suits kinds of work, 0 to 1")
+    leads: list[str] = Field(description="the phases that it leads, where a topology has no fixed leader")
+    package: str | None = Field(description="the package of a plug-in, with its version; null: it is built in")
+
+
+class RoleList(BaseModel):
+    items: list[Role]
+    problems: list[str] = Field(description="catalogs of plug-ins that can't be used, and why")
 
 
 class ModelChoice(BaseModel):
@@ -72,6 +91,7 @@ class Provider(BaseModel):
     about: str
     key_variable: str | None = Field(description="the variable that its key is taken from; null: it needs none")
     usable: bool = Field(description="its key is set, or it needs none")
+    package: str | None = Field(description="the package of a plug-in, with its version; null: it is built in")
 
 
 class EmbeddedModel(BaseModel):
@@ -125,6 +145,54 @@ class Search(BaseModel):
     cost_usd: float | None
 
 
+class Lesson(BaseModel):
+    """Something general that a debate has learnt."""
+
+    id: str
+    text: str
+    applies_when: str
+    debate: str = Field(description="the id of the debate that it comes from")
+    episodes: list[str] = Field(description="the ids of the attempts that it cites")
+    model: str
+    confirmed: int = Field(description="how often: where it was learnt, and in debates that recalled it")
+    contradicted: int = Field(description="how often it was recalled and did not hold")
+    demonstration: bool = Field(description="it is only recalled in demonstrations")
+    quarantined: bool = Field(description="it is kept out of new debates")
+    score: float = Field(description="larger fits better; only comparable within one search")
+    created_at: Seconds
+
+
+class LessonList(BaseModel):
+    items: list[Lesson]
+    by: str = Field(description="how they were found")
+    note: str
+
+
+class Version(BaseModel):
+    """A version of a piece of code."""
+
+    id: str
+    number: int
+    author: str = Field(description="a seat's id")
+    language: str
+    sha256: str
+    parent: str | None = Field(description="the id of the version that it changes")
+    test_pass_rate: float | None = Field(description="0 to 1; null: nothing was run")
+    quality_score: float | None = Field(description="0 to 1; null: nothing was run")
+    metrics: dict[str, Any]
+    diff_from_previous: str = Field(description="from its parent")
+    label: str
+    turn: str = Field(description="the key of the turn that it follows; empty: before all turns")
+    round: int
+    phase: str
+    created_at: Seconds
+    code: str | None = Field(description="null in lists")
+
+
+class VersionList(BaseModel):
+    items: list[Version]
+
+
 class TemplateSummary(BaseModel):
     id: str
     name: str
@@ -132,6 +200,7 @@ class TemplateSummary(BaseModel):
     domains: list[str]
     keywords: list[str]
     own: bool = Field(description="it is the user's own")
+    package: str | None = Field(description="the package of a plug-in, with its version; null: it is not from one")
 
 
 class Template(TemplateSummary):
@@ -142,4 +211,4 @@ class Template(TemplateSummary):
 
 class TemplateList(BaseModel):
     items: list[TemplateSummary]
-    problems: list[str] = Field(description="files of the user that can't be read")
+    problems: list[str] = Field(description="files of the user, and plug-ins, that can't be used, and why")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Literal, cast
 
 import h11
@@ -128,6 +129,8 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._follow()
+        if self._uploads:
+            self._since = self.loop.time()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -135,9 +138,16 @@ class Connection(H11Protocol):
         if self._phase == "headers" and self.timeout_keep_alive_task is not None:
             self._phase = None  # uvicorn closes the connection when no further request begins
 
+    @property
+    def _uploads(self) -> bool:
+        """Whether the body of the request may take as long as it comes in at all: the route has said so."""
+        return self._phase == "body" and "uploads" in self.scope.get("state", ())
+
     def look(self, now: float) -> None:
         """Close this connection if its client is too slow."""
         limits = self._all.limits
+        if self._uploads and self.flow.read_paused:  # it waits for us
+            self._since = now
         if self.transport.is_closing() and self._phase != "closing":
             self._phase, self._since = "closing", now
         elif self._phase == "closing" and now - self._since >= LINGER_SECONDS:
@@ -180,6 +190,12 @@ def _too_slow(part: str, seconds: float) -> Refused:
 
 def _bytes(refused: Refused) -> bytes:
     """A whole HTTP response, for a connection without a request."""
+    return _written(refused.kind.slug, refused.detail)
+
+
+@lru_cache(maxsize=16)  # a crowd of connections is refused in the same words
+def _written(slug: str, detail: str) -> bytes:
+    refused = Refused(slug, detail)
     made = response(refused, "")
     lines = [f"HTTP/1.1 {made.status_code} {refused.kind.title}", "connection: close"]
     lines += [f"{name}: {value}" for name, value in made.headers.items()]

@@ -46,6 +46,10 @@ _NOT_BUILT = """<!doctype html>
 """
 
 
+def is_built(folder: Path = STATIC) -> bool:
+    return (folder / "index.html").is_file()
+
+
 def routes(folder: Path = STATIC) -> list[BaseRoute]:
     def page(request: Request) -> Response:
         try:

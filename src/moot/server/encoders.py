@@ -8,6 +8,7 @@ from typing import Protocol
 from fastapi.sse import format_sse_event
 
 from moot.app import App
+from moot.client import documents
 from moot.core.stage import VERDICT
 from moot.core.types import Debate, Event, Json
 from moot.formats.format import Dialect, Format
@@ -36,7 +37,7 @@ class Encoder(Protocol):
 
     def debate(self, debate: Debate) -> bytes: ...
 
-    def end(self, channel: Channel, place: str) -> bytes: ...
+    def end(self, channel: Channel, place: str, *, gone: bool) -> bytes: ...
 
 
 class EventEncoder:
@@ -73,9 +74,9 @@ class EventEncoder:
         view = views.summary(self._app, debate)
         return format_sse_event(data_str=view.model_dump_json(), event="debate")
 
-    def end(self, channel: Channel, place: str) -> bytes:
+    def end(self, channel: Channel, place: str, *, gone: bool) -> bytes:
         debate = channel.debate
-        view = schemas.End(debate=debate.id, status=debate.status, last_seq=debate.last_seq, deleted=channel.deleted)
+        view = schemas.End(debate=debate.id, status=debate.status, last_seq=debate.last_seq, deleted=gone)
         return format_sse_event(data_str=view.model_dump_json(), event="end", id=place)
 
 
@@ -88,7 +89,7 @@ class DialectEncoder:
         self._dialect: Dialect = format_.dialects[name]
 
     async def event(self, channel: Channel, event: Event, place: str) -> bytes:
-        trace = await self._app.trace(channel.id) if self._traced and event.type == VERDICT else None
+        trace = await documents.trace(self._app, channel.id) if self._traced and event.type == VERDICT else None
         return _named(self._dialect.event(event, channel.debate, trace), place)
 
     def delta(self, debate_id: str, delta: Delta) -> bytes:
@@ -98,7 +99,7 @@ class DialectEncoder:
     def debate(self, debate: Debate) -> bytes:
         return b""
 
-    def end(self, channel: Channel, place: str) -> bytes:
+    def end(self, channel: Channel, place: str, *, gone: bool) -> bytes:
         return b""
 
 

@@ -29,7 +29,7 @@ async def estimated(app: App, plan: Plan) -> schemas.Estimate:
         ),
         format=plan.format.name,
         chosen=list(plan.notes),
-        cast=[views.seat(seat) for seat in plan.cast],
+        seats=[views.seat(seat) for seat in plan.cast],
         prices=[_price(spec, price) for spec, price in prices.items()],
         demonstration=plan.demonstration,
         notes=_notes(made, settings, prices),

@@ -1,8 +1,8 @@
 """Checks before any route sees a request, and security headers on every response.
 
 On loopback without tokens, the danger is the local user's browser: a page of another site must not reach moot through
-it. So unknown names in `Host` are refused (DNS rebinding), and so are changes asked for by another site (CSRF); no CORS
-header lets another site read a response.
+it. So unknown names in `Host` are refused (DNS rebinding), and so are changes asked for by another site (CSRF), except
+by one that the operator lists (`origins.py`): its requests are treated as if they had no cookie.
 """
 
 from __future__ import annotations
@@ -20,16 +20,21 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from moot.server.origins import Origins
 from moot.server.problems import Refused, response, unexpected
+from moot.server.request_ids import KEY
 
 log = logging.getLogger("moot.server")
 
 MAX_BODY = 1_000_000
 LOGIN_PATH = "/v1/session"
+IMPORT_PATH = "/v1/import"  # its body is measured as it is read
+JSON_LINES, PACKED, OCTETS = "application/jsonl", "application/gzip", "application/octet-stream"
 MAX_LOGIN = 4_000  # of what anyone may send without a token
 BURST_SECONDS = 10  # seconds' worth of requests that an idle client may make at once
 MAX_CLIENTS = 10_000
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+OWN_SITE = ("same-origin", "none")  # of Sec-Fetch-Site
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 CSP = (
@@ -108,10 +113,20 @@ class ClientRates:
 
 class Guard:
     def __init__(
-        self, app: ASGIApp, *, names: Names, rates: ClientRates, at_once: int, max_body: int = MAX_BODY
+        self,
+        app: ASGIApp,
+        *,
+        names: Names,
+        rates: ClientRates,
+        at_once: int,
+        origins: Origins | None = None,
+        max_body: int = MAX_BODY,
+        max_import: int = MAX_BODY,
     ) -> None:
         """`at_once`: requests in progress that one client may have."""
+        self.max_import = max_import
         self.app, self.names, self.rates, self.at_once, self.max_body = app, names, rates, at_once, max_body
+        self.origins = origins or Origins()
         self._in_progress: Counter[str] = Counter()  # by client; behind a proxy, the one that it names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -139,7 +154,7 @@ class Guard:
         except Refused as refused:
             await response(refused, scope["path"])(scope, receive, guarded)
         except Exception:
-            log.exception("unexpected error at %s %s", scope["method"], scope["path"])
+            log.exception("unexpected error at %s %s (%s)", scope["method"], scope["path"], scope.get(KEY, "no id"))
             if begun:
                 raise
             await response(unexpected(), scope["path"])(scope, receive, guarded)
@@ -159,7 +174,10 @@ class Guard:
                 f"Too many requests. Try again in {wait:.2f} seconds; serve_rate sets how many are allowed.",
                 headers={"Retry-After": str(max(1, round(wait)))},
             )
-        self._check_origin(scope, headers, host)
+        if self.origins.allow(headers.get("origin")) and _from_elsewhere(headers, host):
+            scope["headers"] = [(name, value) for name, value in scope["headers"] if name != b"cookie"]
+        else:
+            self._check_origin(scope, headers, host)
         if scope["method"] not in SAFE:
             self._check_body(scope, headers)
 
@@ -178,16 +196,17 @@ class Guard:
 
     def _check_origin(self, scope: Scope, headers: Headers, host: str) -> None:
         """Refuse changes and streams that a page of another site asks for. Links to moot are allowed."""
-        origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
-        foreign = site not in ("same-origin", "none")
         if scope["method"] in SAFE:
-            foreign = foreign and scope["path"].startswith("/v1/") and headers.get("sec-fetch-mode") != "navigate"
-        elif origin is not None:
-            foreign = foreign or origin.partition("://")[2].lower() != host.lower()
+            link = not scope["path"].startswith("/v1/") or headers.get("sec-fetch-mode") == "navigate"
+            foreign = not link and headers.get("sec-fetch-site", "none") not in OWN_SITE
+        else:
+            foreign = _from_elsewhere(headers, host)
         if foreign:
-            raise Refused("cross-origin", "Another site can't use moot. Use its own pages, or no browser.")
+            raise Refused("cross-origin", "Another site's page can't use moot, unless serve_origins lists that site.")
 
     def _most(self, scope: Scope) -> int:
+        if scope["path"] == IMPORT_PATH:
+            return self.max_import
         return min(self.max_body, MAX_LOGIN) if scope["path"] == LOGIN_PATH else self.max_body
 
     def _check_body(self, scope: Scope, headers: Headers) -> None:
@@ -195,12 +214,14 @@ class Guard:
         if length.isdigit() and int(length) > most:
             raise Refused("too-large", _too_large(most))
         has_body = length != "0" or "transfer-encoding" in headers
-        if has_body and not _is_json(headers.get("content-type", "")):
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        lines = scope["path"] == IMPORT_PATH and kind in (JSON_LINES, PACKED, OCTETS)
+        if has_body and not lines and not _is_json(kind):
             raise Refused("unsupported-media-type", "Send the body as JSON, with `Content-Type: application/json`.")
 
     def _measured(self, scope: Scope, receive: Receive) -> Receive:
         """Refuse a body that grows too long, whatever its Content-Length says."""
-        if scope["method"] in SAFE:
+        if scope["method"] in SAFE or scope["path"] == IMPORT_PATH:
             return receive
         read, most = 0, self._most(scope)
 
@@ -215,6 +236,13 @@ class Guard:
         return measured
 
 
+def _from_elsewhere(headers: Headers, host: str) -> bool:
+    """Whether a page of another site has made the request."""
+    origin = headers.get("origin")
+    other = origin is not None and origin.partition("://")[2].lower() != host.lower()
+    return other or headers.get("sec-fetch-site", "none") not in OWN_SITE
+
+
 def _client(scope: Scope) -> str:
     client = scope.get("client")
     return client[0] if client else ""
@@ -224,6 +252,5 @@ def _too_large(most: int) -> str:
     return f"The body has more than {most:,} bytes, which is the most."
 
 
-def _is_json(content_type: str) -> bool:
-    kind = content_type.partition(";")[0].strip().lower()
+def _is_json(kind: str) -> bool:
     return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))

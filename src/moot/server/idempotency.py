@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import Header, Response
 from pydantic import BaseModel
 
-from moot.core.types import Debate, Json
-from moot.runtime import idempotency as reservations
-from moot.runtime.idempotency import KeyReused, Make
-from moot.server.context import ServerContext
-from moot.server.problems import Refused
-from moot.server.tokens import Caller
+from moot.client import Client, Once
+from moot.core.types import Json
 
 Key = Annotated[
     str | None,
@@ -27,26 +22,18 @@ Key = Annotated[
     ),
 ]
 
-Answer = Callable[[Debate], Awaitable[Response]]
+Answer = Callable[[Once], Awaitable[Response]]
 
 
-async def once(
-    context: ServerContext, caller: Caller, key: str | None, what: str, request: BaseModel, make: Make, answer: Answer
-) -> Response:
-    """Carry a request out once per key. `make` creates the debate under the id it is given; `answer` makes the
-    response, and may be called again after a crash."""
-    if key is None:
-        return await answer(await make(str(uuid.uuid4())))
-    name = reservations.key_name(caller.identity, key)
-    async with context.alone(name):
-        try:
-            held = await reservations.reserve(context.store, name, [what, request.model_dump()])
-        except KeyReused as error:
-            raise Refused("key-reused", str(error)) from None
+async def once(client: Client, key: str | None, what: str, request: BaseModel, answer: Answer) -> Response:
+    """Carry a request out once per key. `answer` creates the debate and makes the response; it may be called again
+    after a crash."""
+    async with client.once(key, [what, request.model_dump()]) as held:
         if held.response is not None:
             return _replayed(json.loads(held.response))
-        response = await answer(await reservations.create_once(context.store, held, make))
-        await context.store.answer_key(name, _kept(response))
+        response = await answer(held)
+        if key is not None:
+            await held.keep(_kept(response))
         return response
 
 

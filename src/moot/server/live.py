@@ -21,6 +21,7 @@ from moot.formats.wording import Wording
 from moot.runtime.hub import Flight
 from moot.runtime.runtime import Runtime
 from moot.server.wordings import hear_names
+from moot.store import Viewer
 
 log = logging.getLogger("moot.server")
 
@@ -28,6 +29,7 @@ TICK_SECONDS = 0.05  # shortest time between two deltas of a step
 REST_SECONDS = 0.5  # how often to poll a debate at rest
 FRESH_SECONDS = 1.0  # greatest age of the debate's own numbers while text comes in
 LIST_SECONDS = 0.5  # how often to poll the newest debates
+LINGER_SECONDS = 5.0  # for which that goes on without a reader: one that comes back costs no look of its own
 NEWEST = 50
 RECENT = 256  # events that a channel keeps for its readers; older ones are read from the store
 PAGE = 200
@@ -186,17 +188,24 @@ class Channel:
 class Reader:
     """One connection's place in one debate."""
 
-    def __init__(self, channel: Channel, after: int, news: asyncio.Event) -> None:
+    def __init__(self, channel: Channel, after: int, news: asyncio.Event, viewer: Viewer | None) -> None:
+        """`viewer`: it is sent nothing more once the debate is private to others."""
         self.channel, self.seq, self.news = channel, min(after, channel.last_seq), news
+        self._viewer = viewer
         self._flights: dict[str, Sent] = {}  # by key
         self._done: set[str] = set()  # keys whose events were sent: no more text of them
         self._debate: Debate | None = None  # as it was last sent
         channel.readers.add(news)
 
+    @property
+    def gone(self) -> bool:
+        """Whether the debate was deleted, or became private to others."""
+        return self.channel.deleted or not (self._viewer is None or self._viewer.sees(self.channel.debate))
+
     def finished(self, *, at_rest: bool) -> bool:
         """Whether everything was sent and nothing more will come; with `at_rest`, unless the debate is moved on."""
         channel = self.channel
-        return (channel.over or (at_rest and channel.resting)) and self.seq >= channel.last_seq
+        return self.gone or ((channel.over or (at_rest and channel.resting)) and self.seq >= channel.last_seq)
 
     def leave(self) -> None:
         self.channel.readers.discard(self.news)
@@ -204,13 +213,15 @@ class Reader:
     async def take(self) -> list[Item]:
         """What is new since the last call. Sets `news` again when that was only a page of it."""
         items: list[Item] = []
+        if self.gone:
+            return items
         for event in await self.channel.after(self.seq):
             items.append(event)
             self.seq = event.seq
             if event.key:
                 self._done.add(event.key)
                 self._flights.pop(event.key, None)
-        if self.channel.deleted:
+        if self.gone:
             return []
         if self.seq < self.channel.last_seq:
             self.news.set()
@@ -234,24 +245,24 @@ class Reader:
         return deltas
 
     def _new_of(self, flight: Flight, *, done: bool) -> list[Delta]:
-        sent, length = self._flights.get(flight.key), len(flight.text)
+        sent, length = self._flights.get(flight.key), flight.size
         known = sent is not None and sent.flight is flight and sent.attempt == flight.attempt
         offset = sent.chars if known and sent is not None else 0
         if known and sent is not None and offset == length and sent.done == done:
             return []
         self._flights[flight.key] = Sent(flight, flight.attempt, length, done)
-        return [Delta(flight=flight, attempt=flight.attempt, offset=offset, text=flight.text[offset:], done=done)]
+        return [Delta(flight=flight, attempt=flight.attempt, offset=offset, text=flight.since(offset), done=done)]
 
 
 class Newest:
     """Follows the newest debates for readers of the list: each debate is sent again when it has changed."""
 
-    def __init__(self, runtime: Runtime, only: str | None) -> None:
-        """`only`: the token whose debates alone are followed."""
-        self.runtime, self.only = runtime, only
+    def __init__(self, runtime: Runtime, viewer: Viewer | None) -> None:
+        """`viewer`: only debates that it sees are followed."""
+        self.runtime, self.viewer = runtime, viewer
         self.readers: set[asyncio.Event] = set()
         self.debates: dict[str, Debate] = {}
-        self.encoded: dict[tuple[str, str], tuple[Debate, bytes]] = {}  # since the last look, by kind and id
+        self.encoded: dict[tuple[str, str], tuple[Debate, bytes]] = {}  # by kind and id
         self._poke = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -262,18 +273,18 @@ class Newest:
         """Look now instead of at the next poll."""
         self._poke.set()
 
-    async def end(self) -> None:
+    def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
 
     async def look(self) -> None:
-        page = await self.runtime.store.page(limit=NEWEST, token=self.only)
-        found = {debate.id: debate for debate in reversed(page.debates)}
-        self.encoded.clear()
-        if found != self.debates:
-            self.debates = found
+        page = await self.runtime.store.page(limit=NEWEST, viewer=self.viewer)
+        found, before = {debate.id: debate for debate in reversed(page.debates)}, self.debates
+        if found != before:
+            # The same object where nothing has changed: what was encoded of it is used again, for new readers, too.
+            self.debates = {name: before[name] if before.get(name) == each else each for name, each in found.items()}
+            for key in [key for key in self.encoded if key[1] not in found]:
+                del self.encoded[key]
             for reader in self.readers:
                 reader.set()
 
@@ -292,8 +303,8 @@ class Newest:
 class ListReader:
     """One connection's view of the newest debates."""
 
-    def __init__(self, newest: Newest, news: asyncio.Event) -> None:
-        self.newest, self.news = newest, news
+    def __init__(self, newest: Newest, news: asyncio.Event, viewer: Viewer | None) -> None:
+        self.newest, self.news, self._viewer = newest, news, viewer
         self._sent: dict[str, Debate] = {}
         newest.readers.add(news)
 
@@ -303,9 +314,10 @@ class ListReader:
     def take(self) -> list[Debate]:
         """The debates that changed since the last call, oldest first: a client that puts each on top ends with the
         newest there."""
-        now = self.newest.debates
+        found, viewer = self.newest.debates.values(), self._viewer
+        now = {each.id: each for each in found if viewer is None or viewer.sees(each)}
         new = [debate for debate in now.values() if self._sent.get(debate.id) != debate]
-        self._sent = dict(now)
+        self._sent = now
         return new
 
 
@@ -316,7 +328,7 @@ class Channels:
         self.runtime = runtime
         self.by_token: Counter[str] = Counter()  # open streams, by the identity of their caller
         self._channels: dict[str, Channel] = {}
-        self._newest: dict[str | None, Newest] = {}  # by the token whose debates alone are listed
+        self._newest: dict[Viewer | None, Newest] = {}  # by who sees the debates that are listed
 
     @property
     def streams(self) -> int:
@@ -334,12 +346,12 @@ class Channels:
             if not self.by_token[identity]:
                 del self.by_token[identity]
 
-    def join(self, debate: Debate, after: int, news: asyncio.Event) -> Reader:
+    def join(self, debate: Debate, after: int, news: asyncio.Event, viewer: Viewer | None = None) -> Reader:
         channel = self._channels.get(debate.id)
         if channel is None or channel.deleted or channel.broken is not None or (channel.over and not debate.terminal):
             channel = self._channels[debate.id] = Channel(self.runtime, debate)
             channel.begin()
-        return Reader(channel, after, news)
+        return Reader(channel, after, news, viewer)
 
     async def leave(self, reader: Reader) -> None:
         reader.leave()
@@ -349,18 +361,29 @@ class Channels:
                 del self._channels[channel.id]
             await channel.end()
 
-    def join_list(self, news: asyncio.Event, only: str | None = None) -> ListReader:
-        if only not in self._newest:
-            self._newest[only] = Newest(self.runtime, only)
-            self._newest[only].begin()
-        return ListReader(self._newest[only], news)
+    def join_list(self, news: asyncio.Event, viewer: Viewer | None = None) -> ListReader:
+        # Who sees others' debates shares one look at the database; the few that are private are left out for each.
+        looks = None if viewer is None or viewer.shared else viewer
+        if looks not in self._newest:
+            self._newest[looks] = Newest(self.runtime, looks)
+            self._newest[looks].begin()
+        return ListReader(self._newest[looks], news, viewer)
 
     async def leave_list(self, reader: ListReader) -> None:
         reader.leave()
-        newest = reader.newest
-        if not newest.readers and self._newest.get(newest.only) is newest:
-            del self._newest[newest.only]
-            await newest.end()
+        if not reader.newest.readers:
+            asyncio.get_running_loop().call_later(LINGER_SECONDS, self._end_unread, reader.newest)
+
+    def _end_unread(self, newest: Newest) -> None:
+        if not newest.readers and self._newest.get(newest.viewer) is newest:
+            del self._newest[newest.viewer]
+            newest.stop()
+
+    def close(self) -> None:
+        """Stop looking for readers that may come back."""
+        for newest in self._newest.values():
+            newest.stop()
+        self._newest.clear()
 
     def poke(self) -> None:
         """Tell readers of the list at once about a change made by this process."""

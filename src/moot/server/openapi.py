@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast, get_args
 
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -12,17 +12,49 @@ from fastapi.routing import APIRoute
 from pydantic.json_schema import models_json_schema
 
 from moot import __version__
+from moot.core import lifecycle, types
 from moot.core.types import Json
-from moot.server import schemas
+from moot.formats.format import Effort, Tone
+from moot.server import schemas, stream_schema
 from moot.server.chat import schemas as chat
 from moot.server.context import Needs
 from moot.server.problems import Problem, documented
 
 DESCRIPTION = """\
 Debates as resources, what happens in them as live events. Errors are `application/problem+json` (RFC 9457); their
-`type` is stable. Those of `/v1/models` and `/v1/chat/` have OpenAI's shape. Times are seconds since 1970, UTC.
+`type` is stable. Those of `/v1/models`, `/v1/chat/` and `/v1/responses` have OpenAI's shape. Times are seconds since
+1970, UTC.
 """
-_STREAMED = (Problem, schemas.Event, schemas.Delta, schemas.End, schemas.DebateSummary)
+TAGS = {
+    "debates": "Create debates, list them, look at one",
+    "lifecycle": "Start, stop, resume, cancel, retry, fork, rate and guide a debate",
+    "deletion": "Delete debates, export them and import them",
+    "transcript": "What was said: turns, events, live streams, audit and proof",
+    "gates": "What debates ask people, and the answers",
+    "records": "Documents made from debates: decision records, issues, ledgers of claims, comparisons",
+    "memory": "Past decisions and reasoning templates",
+    "catalog": "Formats, models and the configuration",
+    "session": "Who the caller is, and a browser's login",
+    "health": "Whether the server lives and can work, and its numbers",
+    "chat": "Debates as models, for OpenAI's clients",
+}
+LICENSE = "Apache-2.0"
+
+# Choices that several schemas share; each becomes a schema of its own, so that a client has one type for it.
+_CHOICES: Mapping[str, Any] = {
+    "Status": types.Status,
+    "Action": lifecycle.Action,
+    "RestingStatus": lifecycle.RestingStatus,
+    "Scope": types.Scope,
+    "Tier": types.Tier,
+    "StepKind": types.StepKind,
+    "GateKind": types.GateKind,
+    "FailureKind": types.FailureKind,
+    "Effort": Effort,
+    "Tone": Tone,
+}
+_DATA = ("default", "example", "examples", "enum", "const")  # keywords whose values are no schemas
+_REF = "#/components/schemas/"
 _EVERYWHERE = ("too-many-requests", "misdirected", "internal", "store-unavailable")
 _CHANGES = ("too-large", "unsupported-media-type", "bad-request")
 
@@ -35,16 +67,24 @@ def describe(app: FastAPI, routers: Sequence[APIRouter]) -> Json:
 
 
 def _described(app: FastAPI, routers: Sequence[APIRouter]) -> Json:
-    made = get_openapi(title="moot", version=__version__, description=DESCRIPTION, routes=app.routes)
+    made = get_openapi(
+        title="moot",
+        version=__version__,
+        description=DESCRIPTION,
+        license_info={"name": LICENSE, "identifier": LICENSE},
+        servers=[{"url": "/", "description": "the server that has this description"}],
+        tags=[{"name": name, "description": about} for name, about in TAGS.items()],
+        routes=app.routes,
+    )
     components: Json = made.setdefault("components", {})
     named: Json = components.setdefault("schemas", {})
-    _, extra = models_json_schema(
-        [(model, "serialization") for model in _STREAMED], ref_template="#/components/schemas/{model}"
-    )
+    streamed = (Problem, *stream_schema.KINDS.values())
+    _, extra = models_json_schema([(model, "serialization") for model in streamed], ref_template=_REF + "{model}")
     for name, schema in cast(Json, extra["$defs"]).items():
         named.setdefault(name, schema)
     for unused in ("HTTPValidationError", "ValidationError"):
         named.pop(unused, None)
+    named |= stream_schema.SCHEMAS
     components["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer", "description": "made by the operator of the server"},
         "session": {"type": "apiKey", "in": "cookie", "name": "moot_session", "description": "see `login`"},
@@ -54,7 +94,41 @@ def _described(app: FastAPI, routers: Sequence[APIRouter]) -> Json:
         for method in route.methods or ():
             operation = made["paths"][route.path_format][method.lower()]
             _complete(operation, method, scope_of(route), in_chat="chat" in route.tags)
-    return made
+    return _tidied(made)
+
+
+def _tidied(made: Json) -> Json:
+    """Without the titles that the validation library makes of field names: generators would take them for names of
+    classes, and several schemas have the same. With one schema for each of `_CHOICES`."""
+    components = made["components"]
+    choices: Json = {name: {"type": "string", "enum": list(get_args(of))} for name, of in _CHOICES.items()}
+    refs = {tuple(choice["enum"]): f"{_REF}{name}" for name, choice in choices.items()}
+    schemas_: Json = {name: _schema(schema, refs) for name, schema in components["schemas"].items()}
+    choices["Action"]["x-labels"] = schemas.LABELS
+    paths = {path: _schema(methods, refs) for path, methods in made["paths"].items()}
+    return {**made, "paths": paths, "components": {**components, "schemas": schemas_ | choices}}
+
+
+def _schema(node: Any, refs: Mapping[tuple[str, ...], str]) -> Any:
+    """A schema, or anything that contains some, without titles and with references to shared choices."""
+    if isinstance(node, list):
+        return [_schema(each, refs) for each in cast("list[Any]", node)]
+    if not isinstance(node, dict):
+        return node
+    found = {name: value for name, value in cast(Json, node).items() if name != "title"}
+    shared = refs.get(tuple(found["enum"])) if found.get("type") == "string" and "enum" in found else None
+    if shared is not None:
+        about = {name: value for name, value in found.items() if name not in ("type", "enum")}
+        return {"$ref": shared, **about}
+    return {name: _inside(name, value, refs) for name, value in found.items()}
+
+
+def _inside(keyword: str, value: Any, refs: Mapping[tuple[str, ...], str]) -> Any:
+    if keyword in _DATA:
+        return value
+    if keyword == "properties":  # its keys are names, of which one may be `title`
+        return {name: _schema(each, refs) for name, each in value.items()}
+    return _schema(value, refs)
 
 
 def _renamed(made: Json) -> Json:
@@ -68,8 +142,17 @@ def _renamed(made: Json) -> Json:
     return json.loads(text)
 
 
+def _given(schema: Json) -> Json:
+    """The schema of a parameter that is given: it can be left out, but an address has no null. Its description is the
+    parameter's."""
+    kinds: list[Json] = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    only: Json = kinds[0] if len(kinds) == 1 else {}
+    dropped = {"description", *(("anyOf",) if only else ())}
+    return {**only, **{name: value for name, value in schema.items() if name not in dropped}}
+
+
 def _in_chat(*slugs: str) -> dict[int | str, Json]:
-    content = {"application/json": {"schema": {"$ref": "#/components/schemas/ChatError"}}}
+    content = {"application/json": {"schema": {"$ref": f"{_REF}ChatError"}}}
     return {
         status: {"description": response["description"], "content": content}
         for status, response in chat.documented(*slugs).items()
@@ -92,6 +175,8 @@ def scope_of(route: APIRoute) -> schemas.Scope | None:
 
 def _complete(operation: Json, method: str, scope: schemas.Scope | None, *, in_chat: bool) -> None:
     """Add what all routes have in common: errors (in OpenAI's shape for chat routes), scope, security."""
+    for parameter in operation.get("parameters", ()):
+        parameter["schema"] = _given(parameter["schema"])
     slugs = [*_EVERYWHERE, *(() if method == "GET" else ("cross-origin", *_CHANGES))]
     slugs += ["token-needed", "scope-missing"] if scope else []
     responses: Json = operation["responses"]
@@ -110,3 +195,5 @@ def _complete(operation: Json, method: str, scope: schemas.Scope | None, *, in_c
         operation["security"] = [{}, {"token": []}, {"session": []}]
         operation["x-scope"] = scope
         operation["description"] = f"{operation.get('description', '').strip()}\n\nNeeds the scope `{scope}`.".strip()
+    else:
+        operation["security"] = []

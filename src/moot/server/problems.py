@@ -19,10 +19,12 @@ from moot.core.errors import (
     AmbiguousId,
     DebateDeleted,
     InputError,
+    KeyReused,
     ModelError,
     MootError,
     NoSuchDebate,
     OverBudget,
+    ScopeMissing,
     ScriptError,
     StoreError,
     Superseded,
@@ -83,6 +85,8 @@ _BY_ERROR: list[tuple[type[MootError], str]] = [
     (DebateDeleted, "deleted"),
     (NoSuchDebate, "unknown-debate"),
     (AmbiguousId, "ambiguous-id"),
+    (ScopeMissing, "scope-missing"),
+    (KeyReused, "key-reused"),
     (WrongStatus, "wrong-status"),
     (OverBudget, "over-budget"),
     (UnknownModel, "unknown-model"),
@@ -93,6 +97,14 @@ _BY_ERROR: list[tuple[type[MootError], str]] = [
     (Superseded, "wrong-status"),
     (StoreError, "store-unavailable"),
 ]
+
+
+# What is added to the text of an error, by its remedy.
+_REMEDIES = {
+    "list": "{} with GET /v1/debates.",
+    "step": "{}. Give it in `at`.",
+    "scope": "{}. Ask the operator of this server for one that has it.",
+}
 
 
 class Wrong(BaseModel):
@@ -148,7 +160,8 @@ def refusal(error: MootError) -> Refused:
         # OpenAI's clients retry a 429 by themselves, after `Retry-After` seconds: this one may be hours away.
         headers = {"Retry-After": str(math.ceil(max(1.0, error.opens_at - time.time()))), "X-Should-Retry": "false"}
         return Refused(slug, str(error), headers=headers, opens_at=error.opens_at)
-    return Refused(slug, str(error))
+    remedy = _REMEDIES.get(error.remedy)
+    return Refused(slug, str(error) if remedy is None else remedy.format(str(error).removesuffix(".")))
 
 
 def documented(*slugs: str) -> dict[int | str, dict[str, Any]]:

@@ -5,19 +5,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from moot.core import lifecycle, types
-from moot.core.lifecycle import ACTIONS, RULES
+from moot.core import types
+from moot.core.lifecycle import ACTIONS, RULES, Action
 from moot.core.types import FailureKind, GateKind, Json, Scope, Status, StepKind, Tier
 from moot.formats.format import Tone
 from moot.reasoning.claims import Claim
 
-LABELS: Json = {action: RULES[action].label for action in ACTIONS}
-Action = Annotated[lifecycle.Action, Field(json_schema_extra={"x-labels": LABELS})]  # the dashboard's buttons
-SCOPES: tuple[Scope, ...] = get_args(Scope)
+LABELS: Json = {action: RULES[action].label for action in ACTIONS}  # the dashboard's buttons
 
 Seconds = Annotated[float, Field(description="seconds since 1970, UTC")]
 
@@ -33,6 +31,7 @@ class Seat(BaseModel):
     model: str
     max_tokens: int
     sampling: dict[str, Any] = Field(description="the sampling settings that are set, for example `temperature`")
+    hats: list[str] = Field(description="the roles that it takes on beside its own")
 
 
 class Failure(BaseModel):
@@ -65,6 +64,7 @@ class DebateSummary(BaseModel):
     user_rating: int | None
     quarantined_at: Seconds | None = Field(description="since when its decision is kept out of new debates")
     quarantined_by: str | None
+    private: bool = Field(description="only its own token, and the scope `admin`, see it")
     demonstration: bool = Field(description="a demonstration model takes part: the verdict means nothing")
     error: Failure | None
     tokens_in: int
@@ -86,7 +86,7 @@ class Cursor(BaseModel):
     next_actor: str | None
 
 
-class Usage(BaseModel):
+class Lost(BaseModel):
     tokens_in: int
     tokens_out: int
     cost_usd: float | None
@@ -114,7 +114,7 @@ class EventWords(BaseModel):
 
 
 class Hears(BaseModel):
-    """Seats of the role `listener` read what seats of the role `speaker` say."""
+    """Seats of the role `listener` read what seats of the role `speaker` say; either can be a seat's id instead."""
 
     listener: str
     speaker: str
@@ -143,9 +143,9 @@ class Vocabulary(BaseModel):
 class Debate(DebateSummary):
     format_version: int
     settings: dict[str, Any]
-    cast: list[Seat]
+    seats: list[Seat]
     cursor: Cursor
-    lost: Usage = Field(description="paid for attempts that left no turn")
+    lost: Lost = Field(description="paid for attempts that left no turn")
     outcome: Outcome | None
     vocabulary: Vocabulary
 
@@ -281,6 +281,20 @@ class Purged(BaseModel):
     more: bool = Field(description="there are more: ask again")
 
 
+class NotImported(BaseModel):
+    id: str = Field(description="of the debate, as far as it can be read; empty: another part of the file")
+    why: str = Field(description="a part of a sentence")
+
+
+class Imports(BaseModel):
+    """What became of the debates of an export."""
+
+    new: int = Field(description="debates that were imported")
+    same: int = Field(description="debates that were here already, just so")
+    refused: int = Field(description="debates, or parts of the file, that were not imported")
+    problems: list[NotImported] = Field(description="the first hundred of those")
+
+
 class Gate(BaseModel):
     """A question to a person."""
 
@@ -342,7 +356,7 @@ class Estimate(BaseModel):
     limits: Bound = Field(description="what it can't exceed, whatever happens")
     format: str
     chosen: list[str] = Field(description="what moot has chosen by itself, and why: the format, for example")
-    cast: list[Seat]
+    seats: list[Seat]
     prices: list[Price]
     demonstration: bool
     notes: list[str]
@@ -432,7 +446,7 @@ class Me(BaseModel):
     name: str
     scopes: list[Scope]
     token_needed: bool = Field(description="this server demands a token")
-    private: bool = Field(description="only debates made with this token are shown")
+    private: bool = Field(description="only debates made with this token are shown, private or not")
     expires_at: Seconds | None = Field(description="when the token ends; null: never")
     budget: Budget
     version: str

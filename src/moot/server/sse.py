@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from moot.core.types import Debate, Event
 from moot.server.encoders import Encoder
 from moot.server.live import Channels, Delta, Item, ListReader, Reader
+from moot.store import Viewer
 
 RECONNECT_MS = 1000
 HOPELESS_SECONDS = 30.0  # a client that takes nothing for so long is disconnected
@@ -33,15 +34,15 @@ class Stream:
         *,
         identity: str,
         with_list: bool = False,
-        only: str | None = None,
+        viewer: Viewer | None = None,
         until_rest: bool = False,
         lasting: bool = False,
         closing: asyncio.Event,
     ) -> None:
-        """`debates` come with the event after which each begins; `only` is the token whose debates alone are listed. A
+        """`debates` come with the event after which each begins; `viewer` sees the debates that are sent. A
         `lasting` stream goes on when they have ended. `identity` is the caller's, whose streams are counted."""
         self._live, self._encoder, self._debates = live, encoder, debates
-        self._with_list, self._only, self._until_rest, self._lasting = with_list, only, until_rest, lasting
+        self._with_list, self._viewer, self._until_rest, self._lasting = with_list, viewer, until_rest, lasting
         self._closing, self._identity = closing, identity
         self._news = asyncio.Event()
         self._readers: list[Reader] = []
@@ -58,8 +59,10 @@ class Stream:
         ending = asyncio.ensure_future(self._closing.wait())
         ending.add_done_callback(lambda _: self._news.set())
         try:
-            self._readers = [self._live.join(debate, after, self._news) for debate, after in self._debates]
-            self._list = self._live.join_list(self._news, self._only) if self._with_list else None
+            self._readers = [
+                self._live.join(debate, after, self._news, self._viewer) for debate, after in self._debates
+            ]
+            self._list = self._live.join_list(self._news, self._viewer) if self._with_list else None
             yield f"retry: {RECONNECT_MS}\n\n".encode()
             while not self._closing.is_set():
                 self._news.clear()
@@ -88,7 +91,7 @@ class Stream:
             parts += [await self._encoded(reader, item) for item in await reader.take()]
             if reader.finished(at_rest=self._until_rest):
                 self._ended.add(reader.channel.id)
-                parts.append(self._encoder.end(reader.channel, self._place(reader)))
+                parts.append(self._encoder.end(reader.channel, self._place(reader), gone=reader.gone))
         if self._list is not None:
             parts += [self._listed(self._list, debate) for debate in self._list.take()]
         return b"".join(parts)
@@ -154,9 +157,9 @@ class Events(EventSourceResponse):
         heartbeat_seconds: float,
         revoked: Revoked,
         beat: bytes = b": beat\n\n",
-        farewell: bytes = b"",
+        farewell: Callable[[], bytes] = bytes,
     ) -> None:
-        """`revoked` returns when the caller's token is no longer valid; `farewell` is sent then, before the end."""
+        """`revoked` returns when the caller's token is no longer valid; `farewell` gives what is sent then, last."""
         self._stream, self._revoked, self._heartbeat_seconds = stream, revoked, heartbeat_seconds
         self._beat, self._farewell = beat, farewell
         self._sent_at = asyncio.get_running_loop().time()
@@ -180,7 +183,7 @@ class Events(EventSourceResponse):
                 task.cancel()
             ended, *_ = await asyncio.gather(*tasks, return_exceptions=True)
         if revoked in done and sending not in done and self._sending_since is None:
-            await self._send(send, self._farewell, more=False)
+            await self._send(send, self._farewell(), more=False)
         if isinstance(ended, Exception) and not isinstance(ended, OSError):
             raise ended
 

@@ -13,7 +13,7 @@ from moot.core import lifecycle
 from moot.core.limits import LIMITS
 from moot.core.types import Debate, Event, Failure, Gate, Json, SeatSpec, Turn
 from moot.formats import wording_of
-from moot.formats.format import COMMON
+from moot.formats.format import COMMON, COMMON_PHASES
 from moot.formats.wording import Wording, checks_words
 from moot.server import schemas
 from moot.server.markdown import html
@@ -41,9 +41,9 @@ def debate(app: App, debate: Debate, *, with_html: bool = False) -> schemas.Deba
         debate,
         **_summary(app, debate),
         settings=shown(debate.config),
-        cast=[seat(each) for each in debate.cast],
+        seats=[seat(each) for each in debate.cast],
         cursor=filled(schemas.Cursor, debate.cursor),
-        lost=filled(schemas.Usage, debate.lost),
+        lost=filled(schemas.Lost, debate.lost),
         outcome=outcome(debate, wording_of(debate), with_html=with_html),
         vocabulary=vocabulary(debate, wording_of(debate)),
     )
@@ -101,8 +101,8 @@ def vocabulary(debate: Debate, wording: Wording) -> schemas.Vocabulary:
             name: filled(schemas.EventWords, kind)
             for name, kind in (COMMON if format_ is None else format_.vocabulary).items()
         },
-        phases={} if format_ is None else dict(format_.phases),
-        hears=[filled(schemas.Hears, each) for each in (format_.hears if format_ else ())],
+        phases={**COMMON_PHASES, **({} if format_ is None else format_.phases)},
+        hears=[filled(schemas.Hears, each) for each in (format_.heard_in(debate, wording.named) if format_ else ())],
         chart=None if chart is None else filled(schemas.Chart, chart),
         ledger=format_ is not None and format_.keeps_ledger,
         table=next((seat.name for seat in debate.cast if not seat.voice), "Events"),
@@ -110,7 +110,9 @@ def vocabulary(debate: Debate, wording: Wording) -> schemas.Vocabulary:
 
 
 def seat(spec: SeatSpec) -> schemas.Seat:
-    return filled(schemas.Seat, spec, model=masked(spec.model), sampling=spec.sampling.given)
+    return filled(
+        schemas.Seat, spec, model=masked(spec.model), sampling=spec.sampling.given, hats=[hat.name for hat in spec.hats]
+    )
 
 
 def failure(failure: Failure | None) -> schemas.Failure | None:

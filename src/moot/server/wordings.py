@@ -6,19 +6,19 @@ from moot.core.stage import CAST
 from moot.core.types import Debate
 from moot.formats import wording_of
 from moot.formats.wording import Wording
-from moot.store import Store
+from moot.store import Debates
 
 PAGE = 50
 
 
-async def wording_after(store: Store, debate: Debate, after: int) -> Wording:
+async def wording_after(store: Debates, debate: Debate, after: int) -> Wording:
     """The words for the events that follow event `after`."""
     wording = wording_of(debate)
     await hear_names(store, debate, wording, until=after)
     return wording
 
 
-async def hear_names(store: Store, debate: Debate, wording: Wording, *, until: int) -> None:
+async def hear_names(store: Debates, debate: Debate, wording: Wording, *, until: int) -> None:
     """Let `wording` hear the stored events up to event `until`, or to the one that names the seats.
 
     Reads nothing where the names are known already: an outcome has them, and most formats name their seats beforehand.

@@ -1,27 +1,50 @@
-"""Debates as rows that leave the database and come back: their columns, and the checks on rows from outside.
+"""Debates as rows that leave the database and come back, and the checks on rows from outside.
 
 JSON columns stay the text that they are: a replay of the copy compares the same bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from typing import Annotated, Any, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from moot.core.errors import InputError
+from moot.core.artifacts import ARTIFACTS, Artifact, ArtifactKind, Version, stored_id
+from moot.core.errors import DamagedDebate, InputError
 from moot.core.lifecycle import LIVE
-from moot.core.types import Debate, Gate, Turn
+from moot.core.types import Cursor, Debate, Event, Gate, Turn, Usage
+from moot.core.values import sha256_of
 from moot.store import DebateCopy, Values
-from moot.store import rows as stored
-from moot.store.rows import DEBATE, GATE, TURN, Row, debate_of, event_of, gate_of, picked, turn_of
+from moot.store.artifacts import TABLES, artifact_of, columns_of
+from moot.store.columns import (
+    CURSOR,
+    DEBATE,
+    DEBATE_TEXTS,
+    EVENT_COLUMNS,
+    EVENT_TEXTS,
+    GATE,
+    GATE_COLUMNS,
+    GATE_TEXTS,
+    LOST,
+    SESSION_COLUMNS,
+    TOKEN_COLUMNS,
+    TURN,
+    TURN_COLUMNS,
+    TURN_TEXTS,
+    Row,
+    Texts,
+    picked,
+)
+from moot.store.rows import UNREADABLE, debate_of, event_of, gate_of, turn_of
 
 # What only means something in the database that it is stored in.
 _OF_THE_PLACE = {"owner": None, "lease_until": None, "token_id": "", "crashes": 0, "alone": False}
 _WHOLE: Any = Annotated[int, Field(ge=0, lt=2**31)]
 _LARGE: Any = Annotated[int, Field(ge=0, lt=2**53)]
+_FLAG: Any = Annotated[int, Field(ge=0, le=1)]
 _RATING: Any = Annotated[int, Field(ge=1, le=5)]
 _LARGE_NAMES = ("tokens_in", "tokens_out", "tokens_cached", "duration_ms", "response_time_ms")
 _ID = Annotated[str, Field(pattern=r"^[0-9a-f][0-9a-f-]{7,63}$")]
@@ -43,42 +66,77 @@ def _bounded(hint: Any, *, large: bool) -> Any:
     return number | None if set(get_args(hint)) == {int, type(None)} else hint
 
 
-_LOST = {"lost_tokens_in": _LARGE, "lost_tokens_out": _LARGE, "lost_cost_usd": float | None}
+def _texts(texts: Texts) -> _Types:
+    return {name: str | None if text.optional else str for name, text in texts.items()}
+
+
 _SESSION_TYPES: _Types = {
     **_plain(Debate, [name for name in DEBATE if name not in _OF_THE_PLACE]),
+    **_texts(DEBATE_TEXTS),
+    **{CURSOR[name]: kind for name, kind in _plain(Cursor, tuple(CURSOR)).items()},
+    **{LOST[name]: kind for name, kind in _plain(Usage, tuple(LOST)).items()},
     "id": _ID,
     "user_rating": _RATING | None,
-    **dict.fromkeys(("config", "cast", "metadata", "open_keys"), str),
-    **dict.fromkeys(("outcome", "error"), str | None),
-    "next_round": _WHOLE | None,
-    "next_actor": str | None,
-    **_LOST,
+    "open_keys": str,
+    "private": _FLAG,
 }
-_TURN_TYPES: _Types = {**_plain(Turn, TURN), "data": str | None, "failure": str | None, "metadata": str}
-_GATE_TYPES: _Types = {**_plain(Gate, GATE), "choices": str, "artifacts": str, "decision": str | None}
-_EVENT_TYPES: _Types = {"seq": _WHOLE, "type": str, "key": str, "data": str, "created_at": float}
+_TURN_TYPES: _Types = {**_plain(Turn, TURN), **_texts(TURN_TEXTS)}
+_GATE_TYPES: _Types = {**_plain(Gate, GATE), **_texts(GATE_TEXTS)}
+_EVENT_TYPES: _Types = {**_plain(Event, EVENT_COLUMNS), **_texts(EVENT_TEXTS)}
+_FLAGS = {"passed": _FLAG | None, **dict.fromkeys(("confirmed", "demonstration", "held"), _FLAG)}
 
-SESSION_COLUMNS, GATE_COLUMNS = tuple(_SESSION_TYPES), tuple(_GATE_TYPES)
-EVENT_COLUMNS, TURN_COLUMNS = tuple(_EVENT_TYPES), tuple(_TURN_TYPES)
+
+def _artifact_types(kind: ArtifactKind) -> _Types:
+    table = TABLES[kind]
+    names = [name for name in table.columns if name != "debate_id"]
+    special = {
+        "id": _ID,
+        "turn_key": str | None,
+        **dict.fromkeys(("metrics", "test_results", "episodes"), str),
+        **_FLAGS,
+    }
+    plain = _plain(table.type, [name for name in names if name not in special])
+    return {table.columns[name]: special[name] if name in special else plain[name] for name in names}
+
+
+_ARTIFACT_TYPES: Mapping[str, _Types] = {kind: _artifact_types(kind) for kind in ARTIFACTS}
+ARTIFACT_COLUMNS = {kind: tuple(_ARTIFACT_TYPES[kind]) for kind in ARTIFACTS}
+_TABLES = {
+    "session": SESSION_COLUMNS,
+    "turn": ("session_id", *TURN_COLUMNS),
+    "event": ("session_id", *EVENT_COLUMNS),
+    "gate": GATE_COLUMNS,
+    "token": TOKEN_COLUMNS,
+    **{kind: columns_of(kind) for kind in ARTIFACTS},
+}
 
 
 def with_columns(statement: str) -> str:
-    """Fill in the column lists of a statement, which are written nowhere else."""
+    """Fill in the column lists of a statement: `/* turn columns */`, and as parameters, `/* turn values */` by name or
+    `/* turn places */` in their order. They are written nowhere else."""
     if "/*" not in statement:
         return statement
-    for name, columns in (("session", SESSION_COLUMNS), ("turn", stored.TURN_COLUMNS), ("gate", GATE_COLUMNS)):
+    for name, columns in _TABLES.items():
         listed = ", ".join('"cast"' if column == "cast" else column for column in columns)
         statement = statement.replace(f"/* {name} columns */", listed)
-        statement = statement.replace(f"/* {name} values */", ", ".join("?" * len(columns)))
+        statement = statement.replace(f"/* {name} values */", ", ".join(f":{column}" for column in columns))
+        statement = statement.replace(f"/* {name} places */", ", ".join("?" * len(columns)))
     return statement
 
 
-def copy_of(session: Row, turns: Sequence[Row], events: Sequence[Row], gates: Sequence[Row]) -> DebateCopy:
+def copy_of(
+    session: Row,
+    turns: Sequence[Row],
+    events: Sequence[Row],
+    gates: Sequence[Row],
+    artifacts: Mapping[ArtifactKind, Sequence[Row]],
+) -> DebateCopy:
     return DebateCopy(
-        session=picked(session, SESSION_COLUMNS),
+        session=picked(session, _SESSION_TYPES),
         turns=[picked(row, TURN_COLUMNS) for row in turns],
         events=[picked(row, EVENT_COLUMNS) for row in events],
         gates=[picked(row, GATE_COLUMNS) for row in gates],
+        artifacts={kind: [picked(row, ARTIFACT_COLUMNS[kind]) for row in rows] for kind, rows in artifacts.items()},
     )
 
 
@@ -86,7 +144,12 @@ def arriving(copy: DebateCopy) -> DebateCopy:
     """The debate as it is stored in another database: where it ran, no process drives it here, so it is stopped."""
     status = copy.session["status"]
     session = {**copy.session, "status": "stopped" if status in LIVE else status}
-    return DebateCopy(session=session, turns=copy.turns, events=copy.events, gates=copy.gates)
+    return replace(copy, session=session)
+
+
+def session_row(copy: DebateCopy) -> dict[str, Any]:
+    """Values of all columns of a session that comes from outside."""
+    return {**copy.session, **_OF_THE_PLACE}
 
 
 def checked(copy: DebateCopy) -> Debate:
@@ -96,7 +159,7 @@ def checked(copy: DebateCopy) -> Debate:
     _check_types("turn", _TURN_TYPES, copy.turns)
     _check_types("event", _EVENT_TYPES, copy.events)
     _check_types("question", _GATE_TYPES, copy.gates)
-    debate = _read("debate", debate_of, {**session, **_OF_THE_PLACE})
+    debate = _read("debate", debate_of, session_row(copy))
     for turn in copy.turns:
         _read("turn", turn_of, turn)
     for event in copy.events:
@@ -105,7 +168,23 @@ def checked(copy: DebateCopy) -> Debate:
     for gate in copy.gates:
         _read("question", gate_of, {**gate, "session_id": session["id"]})
     _check_counts(copy)
+    for kind, found in copy.artifacts.items():
+        _check_types(kind, _ARTIFACT_TYPES[kind], found)
+        made = [_read(kind, partial(artifact_of, kind), {**row, "session_id": debate.id}) for row in found]
+        _check_artifacts(kind, made, debate.id, {turn["key"] for turn in copy.turns})
     return debate
+
+
+def _check_artifacts(kind: ArtifactKind, found: Sequence[Artifact], debate_id: str, keys: Collection[str]) -> None:
+    numbers = [each.number for each in found]
+    if numbers != sorted(set(numbers)):
+        raise InputError(f"its {kind}s are not in order")
+    keys = {"", *keys}  # made before all turns, or after one of them
+    for each in found:
+        if each.id != stored_id(debate_id, f"{kind}-{each.number}") or each.turn_key not in keys:
+            raise InputError(f"a {kind} does not belong to it")
+        if isinstance(each, Version) and each.sha256 != sha256_of(each.code):
+            raise InputError("a version is not the code that its hash says")
 
 
 def _check_counts(copy: DebateCopy) -> None:
@@ -122,9 +201,18 @@ def _check_counts(copy: DebateCopy) -> None:
             raise InputError(f"two of its {what} have the same key")
 
 
+_TYPES: Mapping[str, _Types] = {
+    "debate": _SESSION_TYPES,
+    "turn": _TURN_TYPES,
+    "event": _EVENT_TYPES,
+    "question": _GATE_TYPES,
+    **_ARTIFACT_TYPES,
+}
+
+
 @cache
 def _model(what: str, names: tuple[str, ...]) -> type[BaseModel]:
-    types = {"debate": _SESSION_TYPES, "turn": _TURN_TYPES, "event": _EVENT_TYPES, "question": _GATE_TYPES}[what]
+    types = _TYPES[what]
     strictly = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
     fields: dict[str, Any] = {name: (types[name], ...) for name in names}
     return create_model(f"Copied {what}", __config__=strictly, **fields)
@@ -157,5 +245,5 @@ def _is_text(value: str) -> bool:
 def _read(what: str, make: Callable[[Any], Any], row: Values) -> Any:
     try:
         return make(row)
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (*UNREADABLE, DamagedDebate):
         raise InputError(f"a {what} can't be read: it is damaged") from None

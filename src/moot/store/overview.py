@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
-from moot.core.types import Status, record
+from moot.core.types import Ability, Status, record
+from moot.store.columns import Row
 from moot.store.queue import Depth, Stuck
-from moot.store.rows import Row
 
 QUIET_SECONDS = 60.0  # without a driver for less, a debate may just be changing workers
 SILENT_SECONDS = 30.0  # without a heartbeat for longer, a worker is presumed dead
@@ -36,6 +36,17 @@ class Presence:
     room: int  # driven at most
     draining: bool = False
     seen_at: float = 0.0
+    abilities: Sequence[Ability] = ()  # what its machine can do, of what installed formats need
+
+
+@record
+class Unserved:
+    """A debate that waits for a worker that can drive it, while others may be idle."""
+
+    debate_id: str
+    format: str
+    since: float
+    needs: Sequence[Ability] = ()  # what no live worker has
 
 
 @record
@@ -75,6 +86,7 @@ class Overview:
     troubles: Sequence[FailureGroup] = ()  # the most frequent first
     set_aside: Sequence[SetAside] = ()  # debates that took processes down, the newest first
     stranded: Sequence[Stuck] = ()  # debates that will not go on by themselves
+    unserved: Sequence[Unserved] = ()  # debates that no live worker can drive
     queue: Depth | None = None  # None: there is no queue
     workers: Sequence[Presence] = ()  # alive
     silent: Sequence[Presence] = ()  # no heartbeat, and not checked out

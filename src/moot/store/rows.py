@@ -1,70 +1,58 @@
-"""Conversion between rows and records. All backends have the same columns, and store JSON as text."""
+"""Conversion between rows and records. `columns.py` has the columns."""
 
 from __future__ import annotations
 
 import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
-from functools import lru_cache
+from dataclasses import replace
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any
 
-from moot.core.errors import DebateDeleted, InputError, NoSuchDebate
-from moot.core.types import (
-    Cursor,
-    Debate,
-    Event,
-    Failure,
-    Gate,
-    Json,
-    Outcome,
-    Sampling,
-    SeatSpec,
-    Shown,
-    Turn,
-    Usage,
+from moot.core.errors import DamagedDebate, DebateDeleted, InputError, NoSuchDebate
+from moot.core.types import Cursor, Debate, Event, Failure, Gate, Shown, Turn, Usage
+from moot.store import AccessToken, Commit, HeartbeatReply, IdempotencyKey, Page, PageQuery, Tombstone, Vector, Viewer
+from moot.store.columns import (
+    CURSOR,
+    DEBATE,
+    DEBATE_TEXTS,
+    EVENT_TEXTS,
+    GATE,
+    GATE_TEXTS,
+    LOST,
+    TOKEN,
+    TOKEN_TEXTS,
+    TURN,
+    TURN_COLUMNS,
+    TURN_TEXTS,
+    Row,
+    dumps,
+    fields_without,
+    loaded,
+    picked,
+    stored,
 )
-from moot.store import AccessToken, Commit, HeartbeatReply, IdempotencyKey, Page, PageQuery, Tombstone
 
-
-class Row(Protocol):
-    def __getitem__(self, name: str, /) -> Any: ...
-
-
-dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
-def fields_without(record: type, *names: str) -> tuple[str, ...]:
-    """Names of the record's fields, but for these: columns that hold the value as it is."""
-    return tuple(each.name for each in fields(record) if each.name not in names)
-
-
-def picked(row: Row, names: Iterable[str]) -> dict[str, Any]:
-    return {name: row[name] for name in names}
-
-
-TURN = fields_without(Turn, "data", "failure", "metadata")
-GATE = fields_without(Gate, "debate_id", "choices", "artifacts", "decision")
-DEBATE = fields_without(Debate, "config", "cast", "cursor", "alone", "lost", "error", "outcome", "metadata")
-_TOKEN = fields_without(AccessToken, "scopes")
-_turn_values = attrgetter(*TURN)
-
-TURN_COLUMNS = ("session_id", *TURN, "data", "failure", "metadata")  # in the order of `turn_row`
+UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)  # raised for a row that was damaged
+_turn_values, _turn_texts = attrgetter(*TURN), tuple(TURN_TEXTS.items())
 
 
 def turn_row(turn: Turn, debate_id: str) -> tuple[Any, ...]:
-    metadata = dumps(turn.metadata) if turn.metadata else "{}"
-    return (debate_id, *_turn_values(turn), _optional(turn.data), _failure_json(turn.failure), metadata)
+    """Values of the columns of a turn, in their order."""
+    return (debate_id, *_turn_values(turn), *[text.stored(getattr(turn, name)) for name, text in _turn_texts])
+
+
+def turn_json(turn: Turn, debate_id: str) -> dict[str, Any]:
+    """Values of the columns of a turn, by name."""
+    return dict(zip(("session_id", *TURN_COLUMNS), turn_row(turn, debate_id), strict=True))
 
 
 def turn_of(row: Row) -> Turn:
-    return Turn(
-        data=_loads(row["data"]),
-        failure=_failure(row["failure"]),
-        metadata=json.loads(row["metadata"]),
-        **picked(row, TURN),
-    )
+    """Raises DamagedDebate."""
+    try:
+        return Turn(**loaded(row, TURN, TURN_TEXTS))
+    except UNREADABLE:
+        raise DamagedDebate(row["session_id"], f"the turn {row['key']}") from None
 
 
 def event_row(debate_id: str, seq: int, event: Shown, now: float) -> tuple[str, int, str, str, str, float]:
@@ -72,11 +60,16 @@ def event_row(debate_id: str, seq: int, event: Shown, now: float) -> tuple[str, 
 
 
 def event_of(row: Row) -> Event:
+    """Raises DamagedDebate."""
+    try:
+        data = EVENT_TEXTS["data"].loaded(row["event_data"])
+    except UNREADABLE:
+        raise DamagedDebate(row["event_session_id"], f"the event {row['event_seq']}") from None
     return Event(
         seq=row["event_seq"],
         type=row["event_type"],
         key=row["event_key"],
-        data=json.loads(row["event_data"]),
+        data=data,
         created_at=row["event_created_at"],
         turn=None if row["session_id"] is None else turn_of(row),
     )
@@ -90,50 +83,32 @@ def numbered(first: int, events: Sequence[Shown], now: float) -> list[Event]:
     ]
 
 
-def gate_values(gate: Gate) -> Mapping[str, Any]:
-    return {
-        "session_id": gate.debate_id,
-        "key": gate.key,
-        "kind": gate.kind,
-        "question": gate.question,
-        "choices": dumps(gate.choices),
-        "artifacts": dumps(gate.artifacts),
-        "expires_at": gate.expires_at,
-    }
+def gate_values(gate: Gate, gate_id: str, now: float) -> Mapping[str, Any]:
+    """Values of a gate that is opened now."""
+    return {**stored(gate, GATE, GATE_TEXTS), "id": gate_id, "session_id": gate.debate_id, "requested_at": now}
 
 
 def gate_of(row: Row) -> Gate:
-    return Gate(
-        debate_id=row["session_id"],
-        choices=tuple(json.loads(row["choices"])),
-        artifacts=json.loads(row["artifacts"]),
-        decision=_loads(row["decision"]),
-        **picked(row, GATE),
-    )
+    """Raises DamagedDebate."""
+    try:
+        return Gate(debate_id=row["session_id"], **loaded(row, GATE, GATE_TEXTS))
+    except UNREADABLE:
+        raise DamagedDebate(row["session_id"], f"the question {row['key']}") from None
 
 
-def session_values(debate: Debate) -> Mapping[str, Any]:
-    return {
-        "id": debate.id,
-        "topic": debate.topic,
-        "format": debate.format,
-        "format_version": debate.format_version,
-        "status": debate.status,
-        "config": dumps(debate.config),
-        "cast": dumps([_seat_values(seat) for seat in debate.cast]),
-        "initiated_by": debate.initiated_by,
-        "token_id": debate.token_id,
-        "total_rounds": debate.total_rounds,
-        "metadata": dumps(debate.metadata),
-        "parent_id": debate.parent_id,
-        "forked_at": debate.forked_at,
-        "guided": debate.guided,
+def session_values(debate: Debate) -> dict[str, Any]:
+    cursor = {column: getattr(debate.cursor, name) for name, column in CURSOR.items()}
+    lost = {column: getattr(debate.lost, name) for name, column in LOST.items()}
+    return {**stored(debate, DEBATE, DEBATE_TEXTS), **cursor, **lost} | {
+        "open_keys": dumps(debate.cursor.open),
+        "private": int(debate.private),  # in every backend, so that copies have the same bytes
     }
 
 
 def creation_values(debate: Debate, turns: Sequence[Turn], events: Sequence[Shown], now: float) -> dict[str, Any]:
     """Values of a new session, with the totals of the turns and events it is created with."""
-    return {**session_values(debate), "now": now, "last_seq": len(events), "turn_count": len(turns), **_used(turns)}
+    times = {"created_at": now, "updated_at": now}
+    return {**session_values(debate), **times, "last_seq": len(events), "turn_count": len(turns), **_used(turns)}
 
 
 def seen_values(seen: Debate | None) -> Mapping[str, Any]:
@@ -147,58 +122,48 @@ def seen_values(seen: Debate | None) -> Mapping[str, Any]:
 
 
 def debate_of(row: Row) -> Debate:
-    return Debate(
-        config=json.loads(row["config"]),
-        cast=_cast(row["cast"]),
-        cursor=Cursor(open=_keys(row["open_keys"]), next_round=row["next_round"], next_actor=row["next_actor"]),
-        alone=bool(row["alone"]),
-        lost=Usage(tokens_in=row["lost_tokens_in"], tokens_out=row["lost_tokens_out"], cost_usd=row["lost_cost_usd"]),
-        error=_failure(row["error"]),
-        outcome=None if row["outcome"] is None else Outcome.model_validate_json(row["outcome"]),
-        metadata=json.loads(row["metadata"]),
-        **picked(row, DEBATE),
-    )
+    """Raises DamagedDebate."""
+    try:
+        return _debate(row)
+    except UNREADABLE:
+        damaged = [name for name in DEBATE_TEXTS if not _is_readable(row, name)]
+        raise DamagedDebate(row["id"], " and ".join(damaged) or "its row") from None
+
+
+def intact(row: Row) -> Debate | None:
+    """The debate of a row; None if it can't be read, so that it keeps no other from being found."""
+    try:
+        return debate_of(row)
+    except DamagedDebate:
+        return None
+
+
+def _debate(row: Row) -> Debate:
+    values = loaded(row, DEBATE, DEBATE_TEXTS)
+    values |= {name: bool(values[name]) for name in ("alone", "private")}  # SQLite has no booleans
+    cursor = Cursor(open=_keys(row["open_keys"]), next_round=row["next_round"], next_actor=row["next_actor"])
+    lost = Usage(**{name: row[column] for name, column in LOST.items()})
+    return Debate(cursor=cursor, lost=lost, **values)
 
 
 def listed(row: Row) -> Debate:
     """The debate of a row. One that can't be read is listed with the reason, so that it hides no other."""
     try:
         return debate_of(row)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        damaged = [name for name in ("config", "cast", "error", "outcome", "metadata") if not _is_readable(row, name)]
-        problem = f"can't be read: {' and '.join(damaged) or 'its row'} in the database is damaged"
-        error = Failure(kind="error", message=f"This debate {problem}. Restore it from a backup.")
-        listed = Debate(config={}, cast=(), error=error, **picked(row, DEBATE))
-        return replace(listed, topic=f"({problem}) {listed.topic}")
+    except DamagedDebate as damaged:
+        error = Failure(kind="error", message=str(damaged))
+        values = picked(row, DEBATE)
+        values["private"] = bool(row["private"])  # SQLite has no booleans
+        listed = Debate(config={}, cast=(), error=error, **values)
+        return replace(listed, topic=f"({damaged.problem}) {listed.topic}")
 
 
 def _is_readable(row: Row, name: str) -> bool:
     try:
-        match name:
-            case "cast":
-                _cast(row[name])
-            case "error":
-                _failure(row[name])
-            case "outcome":
-                _ = None if row[name] is None else Outcome.model_validate_json(row[name])
-            case _:
-                return isinstance(json.loads(row[name]), dict)
-    except (ValueError, TypeError, KeyError, AttributeError):
+        DEBATE_TEXTS[name].loaded(row[name])
+    except UNREADABLE:
         return False
     return True
-
-
-@lru_cache(maxsize=256)  # most debates have one of a few casts
-def _cast(text: str) -> tuple[SeatSpec, ...]:
-    return tuple(_seat_of(values) for values in json.loads(text))
-
-
-def _seat_of(values: Json) -> SeatSpec:
-    return SeatSpec(sampling=Sampling(**values.pop("sampling")), **values)
-
-
-def _seat_values(seat: SeatSpec) -> dict[str, Any]:
-    return {each.name: getattr(seat, each.name) for each in fields(seat)} | {"sampling": seat.sampling.given}
 
 
 def _keys(text: str) -> tuple[str, ...]:
@@ -208,22 +173,6 @@ def _keys(text: str) -> tuple[str, ...]:
     except ValueError:
         return ()
     return tuple(str(key) for key in keys) if isinstance(keys, list) else ()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-
-
-def _loads(text: str | None) -> Any:
-    return None if text is None else json.loads(text)
-
-
-def _optional(value: object) -> str | None:
-    return None if value is None else dumps(value)
-
-
-def _failure(text: str | None) -> Failure | None:
-    return None if text is None else Failure(**json.loads(text))
-
-
-def _failure_json(failure: Failure | None) -> str | None:
-    return None if failure is None else dumps({"kind": failure.kind, "message": failure.message})
 
 
 def step_values(commit: Commit, now: float) -> dict[str, Any]:
@@ -239,6 +188,7 @@ def step_values(commit: Commit, now: float) -> dict[str, Any]:
         "total_rounds": commit.total_rounds,
         "events": len(commit.events),
         "shown": commit.shown,
+        "artifacts": len(commit.artifacts),
         "turns": len(commit.turns),
         **_used(commit.turns),
     }
@@ -246,14 +196,11 @@ def step_values(commit: Commit, now: float) -> dict[str, Any]:
 
 def ending_values(commit: Commit) -> dict[str, Any]:
     """Values that only some commits change: those that end a debate, release it, or report lost usage."""
-    lost = commit.lost
+    lost = commit.lost or Usage()
     return {
         "status": commit.status,
-        "outcome": None if commit.outcome is None else commit.outcome.model_dump_json(),
-        "error": _failure_json(commit.error),
-        "lost_tokens_in": 0 if lost is None else lost.tokens_in,
-        "lost_tokens_out": 0 if lost is None else lost.tokens_out,
-        "lost_cost_usd": 0.0 if lost is None else lost.cost_usd,
+        **{name: DEBATE_TEXTS[name].stored(getattr(commit, name)) for name in ("outcome", "error")},
+        **{column: getattr(lost, name) for name, column in LOST.items()},
         "release": commit.release,
     }
 
@@ -282,14 +229,26 @@ def page_query(matches: str, query: PageQuery) -> tuple[str, Mapping[str, Any]]:
         "status": "status = :status",
         "format": "format = :format",
         "parent": "parent_id = :parent",
-        "token": "token_id = :token",
         "contains": matches,
     }
     values: dict[str, Any] = {name: query.get(name) for name in filters}
     used = [text for name, text in filters.items() if values[name] is not None]
+    viewer = query.get("viewer")
+    if viewer is not None:
+        used.append("(token_id = :token or private = 0)" if viewer.shared else "token_id = :token")
+        values["token"] = viewer.token
     used += ["(created_at, id) < (:created_at, :id)"] if created_at is not None else []
     values |= {"created_at": created_at, "id": last_id, "limit": query.get("limit", 20) + 1}
     return "".join(f" and {each}" for each in used), values
+
+
+def viewer_values(viewer: Viewer | None) -> dict[str, Any]:
+    """Values for statements that return only what a viewer sees."""
+    return {
+        "all": viewer is None,
+        "token": None if viewer is None else viewer.token,
+        "shared": viewer is None or viewer.shared,
+    }
 
 
 def page_of(rows: Sequence[Row], values: Mapping[str, Any]) -> Page:
@@ -317,22 +276,34 @@ def heartbeat_reply(rows: Sequence[Row], epochs: Mapping[str, int]) -> Heartbeat
     return HeartbeatReply(statuses=statuses, guided=guided, lost=epochs.keys() - statuses.keys())
 
 
-def without_driver(live: Iterable[Debate], now: float, is_dead: Callable[[str], bool]) -> list[Debate]:
+def without_driver(live: Iterable[Debate | None], now: float, is_dead: Callable[[str], bool]) -> list[Debate]:
     return [
-        debate for debate in live if debate.owner is None or (debate.lease_until or 0) <= now or is_dead(debate.owner)
+        debate
+        for debate in live
+        if debate and (debate.owner is None or (debate.lease_until or 0) <= now or is_dead(debate.owner))
     ]
 
 
-def token_values(token: AccessToken) -> Mapping[str, Any]:
-    return {**{name: getattr(token, name) for name in _TOKEN}, "scopes": dumps(token.scopes)}
+def token_values(token: AccessToken) -> dict[str, Any]:
+    return stored(token, TOKEN, TOKEN_TEXTS)
 
 
 def token_of(row: Row) -> AccessToken:
-    return AccessToken(scopes=tuple(json.loads(row["scopes"])), **picked(row, _TOKEN))
+    return AccessToken(**loaded(row, TOKEN, TOKEN_TEXTS))
 
 
 def key_of(row: Row) -> IdempotencyKey:
-    return IdempotencyKey(key=row["key"], hash=row["hash"], debate_id=row["session_id"], response=row["response"])
+    return IdempotencyKey(debate_id=row["session_id"], **picked(row, fields_without(IdempotencyKey, "debate_id")))
+
+
+def vector_of(row: Row) -> Vector:
+    return Vector(
+        place=row["id"],
+        debate_id=row["session_id"],
+        decided=bool(row["decided"]),
+        demonstration=bool(row["demonstration"]),
+        embedding=row["embedding"],
+    )
 
 
 def tombstone_of(row: Row) -> Tombstone:

@@ -8,14 +8,16 @@ from typing import Any
 from moot.core.ceilings import Reserved, Spending, Today, day_of
 from moot.core.types import Usage
 from moot.store import Commit
-from moot.store.rows import Row
+from moot.store.columns import Row
 
 NOTHING = Reserved()
 
 
 def commit_values(commit: Commit, now: float) -> dict[str, Any]:
     """Values for book_spending.sql; `books` is False for a commit that changes nothing there."""
-    usages = [*(turn.usage for turn in commit.turns), *([] if commit.lost is None else [commit.lost])]
+    # What a recollection cost was booked when its embedder was called.
+    paid = [turn.usage for turn in commit.turns if turn.kind != "recall"]
+    usages = [*paid, *([] if commit.lost is None else [commit.lost])]
     used = sum(usages, Usage(cost_usd=0.0))
     cost = sum(each.cost_usd or 0.0 for each in usages)
     return {

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
 from moot.core.errors import InputError, MootError
-from moot.telemetry.metrics import MEDIA_TYPE
+from moot.telemetry.exposition import MEDIA_TYPE
 
 REQUEST_SECONDS = 10.0  # for one request
 MOST_BYTES = 16_384  # of a request

@@ -21,6 +21,7 @@ from moot.core.errors import (
 from moot.core.script import Step
 from moot.core.settings import Settings
 from moot.core.types import Call, Debate, Failure, Hear, Model, Reply, Status, Turn, Usage
+from moot.models import providers
 from moot.models.prices import Meter
 from moot.models.spec import ModelSpec
 from moot.store.queue import Swept
@@ -82,9 +83,9 @@ class Telemetry:
         instruments, format_ = self.instruments, debate.format
         for turn in turns:
             kind = turn.kind
-            instruments.steps.add(format_, kind, "done" if turn.failure is None else turn.failure.kind)
+            instruments.steps(format_, kind, "done" if turn.failure is None else turn.failure.kind).inc()
             if kind in ("ask", "recall", "use"):
-                instruments.step_seconds.observe(turn.duration_ms / 1000, format_, kind)
+                instruments.step_seconds(format_, kind).observe(turn.duration_ms / 1000)
             if log.isEnabledFor(logging.DEBUG):
                 log.debug(
                     "Stored %s: %d tokens in, %d out, %d ms.",
@@ -92,11 +93,11 @@ class Telemetry:
                 )  # fmt: skip
 
     def failed(self, debate: Debate, step: Step, error: Exception) -> None:
-        self.instruments.steps.add(debate.format, step.kind, outcome(error))
+        self.instruments.steps(debate.format, step.kind, outcome(error)).inc()
         log.warning("Step %s failed for good: %s.", step.key, outcome(error), extra={"step": step.key})
 
     def rested(self, debate: Debate, status: Status, error: Failure | None) -> None:
-        self.instruments.rests.add(debate.format, status)
+        self.instruments.rests(debate.format, status).inc()
         if error is None:
             log.info("Debate %s is %s.", debate.short, status)
         else:
@@ -107,25 +108,25 @@ class Telemetry:
             trace.get_current_span().set_attribute(names.STATUS, status)
 
     def refused(self, debate: Debate) -> None:
-        self.instruments.refused.add()
+        self.instruments.refused.inc()
         log.warning("A commit of epoch %d was rejected: another process has taken the debate over.", debate.epoch)
 
     def took_over(self, debate: Debate, owner: str) -> None:
-        self.instruments.take_overs.add()
+        self.instruments.take_overs.inc()
         log.warning("Took %s over from %s, whose lease had expired.", debate.short, owner)
 
     def swept(self, swept: Swept) -> None:
         for what, count in (("orphans", swept.orphans), ("answered", swept.answered), ("stopped", swept.stopped)):
             if count:
-                self.instruments.swept.add(what, by=count)
+                self.instruments.swept(what).inc(count)
 
     def waited(self, limit: str, seconds: float) -> None:
-        self.instruments.waits.add(limit)
-        self.instruments.wait_seconds.add(limit, by=seconds)
+        self.instruments.waits(limit).inc()
+        self.instruments.wait_seconds(limit).inc(seconds)
 
     def wrap(self, spec: ModelSpec, model: Model, meter: Meter) -> Model:
         """The model with its calls counted and traced."""
-        name = f"{spec.provider}:{spec.model}" if spec.remote else spec.provider
+        name = f"{spec.provider}:{spec.model}" if providers.find(spec.provider).remote else spec.provider
         instruments = self.instruments
         if self._spans is not None:
             from moot.telemetry.tracing import with_spans
@@ -143,8 +144,8 @@ class Telemetry:
                 ended, usage = outcome(error), error.usage if isinstance(error, ModelError) else None
                 raise
             finally:
-                instruments.calls.add(name, ended)
-                instruments.call_seconds.observe(time.perf_counter() - began, name)
+                instruments.calls(name, ended).inc()
+                instruments.call_seconds(name).observe(time.perf_counter() - began)
                 if usage is not None:
                     self._count(name, usage, meter)
 
@@ -152,13 +153,13 @@ class Telemetry:
 
     def _count(self, name: str, usage: Usage, meter: Meter) -> None:
         tokens = self.instruments.tokens
-        tokens.add(name, "in", by=usage.tokens_in)
-        tokens.add(name, "out", by=usage.tokens_out)
+        tokens(name, "in").inc(usage.tokens_in)
+        tokens(name, "out").inc(usage.tokens_out)
         if usage.tokens_cached:
-            tokens.add(name, "cached", by=usage.tokens_cached)
+            tokens(name, "cached").inc(usage.tokens_cached)
         cost = meter(usage)
         if cost:
-            self.instruments.cost.add(name, by=cost)
+            self.instruments.cost(name).inc(cost)
 
 
 def outcome(error: Exception) -> str:

@@ -86,7 +86,7 @@ class Spans:
             names.PROVIDER: spec.provider,
             names.REQUEST_MODEL: spec.model,
             names.REQUEST_MAX_TOKENS: call.max_tokens,
-            names.OUTPUT_TYPE: "text" if call.returns is None else "json",
+            names.OUTPUT_TYPE: "text" if call.json_shape is None else "json",
         }
         here = task_context.get()
         if here is not None:

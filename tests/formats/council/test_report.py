@@ -81,7 +81,7 @@ def test_a_council_that_agrees_on_a_clear_leader_is_decided_with_high_confidence
     made = record(council())
     reasons = ("The verdict was checked, its lead is clear, and no ballot was missing.",)
     assert (made.confidence, made.confidence_reasons) == ("High", reasons)
-    assert (made.decided.source, made.decided.by) == ("jury", "a vote of the members, counted by code")
+    assert (made.decided.source, made.decided.by) == ("jury", "a vote of the members (borda), counted by code")
     assert [(vote.name, vote.choice) for vote in made.decided.votes] == [
         ("Ines", "m2"),
         ("Jonas", "m1"),

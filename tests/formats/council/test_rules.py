@@ -265,8 +265,8 @@ def test_a_limit_in_the_debate_ends_it_and_only_what_is_new_is_voted_on(at, vote
 
 def test_a_limit_among_the_ballots_is_an_abstention():
     played = play(script_of("council", **NAMES), council(**{"0_rank_m3": LIMIT, "1_object_m1": LIMIT}))
-    vote = next(vote for vote in played.outcome.details["votes"] if vote["seat"] == "m3")
-    assert (vote["choice"], vote["reason"]) == ("abstains", "none left")
+    ballot = next(ballot for ballot in played.outcome.polls[0].ballots if ballot.voter == "m3")
+    assert (ballot.ranking, ballot.reason) == ((), "none left")
     assert "1/object/m3" not in played.keys  # it has read nothing to object to
 
 

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from moot.formats.council.shapes import Opinion, ballot_over
-from moot.formats.council.vote import LETTERS, Candidate, labels_for
+from moot.formats.council.vote import LETTERS, Submission, labels_for
 from tests.formats.council.answers import INVALID, NAMES, ballot, council, opinion, outcome_of
 from tests.playing import play, script_of
 
 
-def candidates(count: int, rounds: int = 1) -> list[Candidate]:
+def submissions(count: int, rounds: int = 1) -> list[Submission]:
     return [
-        Candidate(seat=f"m{n}", round=round, opinion=Opinion(**opinion(f"m{n}", round)))
+        Submission(seat=f"m{n}", round=round, opinion=Opinion(**opinion(f"m{n}", round)))
         for n in range(1, count + 1)
         for round in range(rounds)
     ]
@@ -23,7 +23,7 @@ def candidates(count: int, rounds: int = 1) -> list[Candidate]:
 
 @given(st.integers(2, 9), st.text(max_size=30), st.integers(0, 10))
 def test_every_answer_is_read_in_every_place_by_someone(count, topic, round):
-    all_answers = candidates(count)
+    all_answers = submissions(count)
     places: dict[str, list[str]] = {each.id: [] for each in all_answers}
     for reader in {each.seat for each in all_answers}:
         labels = labels_for(reader, all_answers, topic=topic, round=round)
@@ -37,7 +37,7 @@ def test_every_answer_is_read_in_every_place_by_someone(count, topic, round):
 
 
 def test_labels_differ_between_readers_rounds_and_topics():
-    all_answers = candidates(5)
+    all_answers = submissions(5)
 
     def order(reader, topic="t", round=0):
         return [each.id for each in labels_for(reader, all_answers, topic=topic, round=round).values()]
@@ -45,8 +45,8 @@ def test_labels_differ_between_readers_rounds_and_topics():
     assert len({tuple(order(f"m{n}")) for n in range(1, 6)}) == 5
     assert len({tuple(order("m1", round=n)) for n in range(8)}) > 3
     assert len({tuple(order("m1", topic=str(n))) for n in range(8)}) > 3
-    assert len(labels_for("m1", candidates(9, 2), topic="t", round=1)) == 16
-    assert len(labels_for("none", candidates(9, 2), topic="t", round=1)) == 18
+    assert len(labels_for("m1", submissions(9, 2), topic="t", round=1)) == 16
+    assert len(labels_for("none", submissions(9, 2), topic="t", round=1)) == 18
 
 
 def test_a_ballot_must_rank_exactly_what_was_shown():
@@ -72,11 +72,12 @@ def test_invalid_ballots_abstain_with_the_reason():
     played = play(script_of("council", **NAMES), council(**{"0_rank_m3": INVALID}))
     outcome = played.outcome
     assert outcome.winner == "m1"
-    votes = {vote["seat"]: vote for vote in outcome.details["votes"] if vote["round"] == 0}
-    assert votes["m3"]["choice"] == "abstains"
-    assert votes["m3"]["reason"] == "three bad tries"
-    assert votes["m3"]["ranking"] == []
-    assert votes["m2"]["ranking"] == ["m1/0", "m3/0"]
+    first = outcome.polls[0]
+    assert (first.round, first.method, first.result.abstained) == (0, "borda", 1)
+    ballots = {ballot.voter: ballot for ballot in first.ballots}
+    assert (ballots["m3"].ranking, ballots["m3"].reason) == ((), "three bad tries")
+    assert ballots["m2"].ranking == ("m1/0", "m3/0")
+    assert ballots["m2"].keys == ("0/rank/m2",)
 
 
 def test_what_is_recorded_of_a_ballot():
@@ -84,7 +85,7 @@ def test_what_is_recorded_of_a_ballot():
     step = played.step("0/rank/m2")
     recorded = step.record(step.returns.model_validate(ballot(step, ["m3/0"], ["m1/0"])))
     assert recorded["ranking"] == ["m3/0", "m1/0"]
-    assert (recorded["choice"], recorded["stands_behind"]) == ("m3", ["m1/0"])
+    assert (recorded["choice"], recorded["approves"]) == ("m3", ["m2/0", "m1/0"])  # its own, and what it says
     assert recorded["ranks"] == ["Karin", "Ines"]
 
 
@@ -94,7 +95,8 @@ def test_without_a_quorum_nothing_is_decided_and_nothing_debated():
     assert outcome.headline == "Undecided: there is no valid vote."
     assert outcome.reason.startswith("Only 1 of 3 ballots in the last vote were valid")
     assert "three bad tries" in outcome.reason
-    assert (outcome.scores, outcome.details["ranking"], outcome.details["winning_answer"]) == ({}, [], None)
+    assert (outcome.scores, outcome.details["winning_answer"]) == ({}, None)
+    assert [poll.decides for poll in outcome.polls] == [False]
     assert outcome.statement == "The council's answer."
 
 
@@ -109,7 +111,8 @@ def test_when_the_last_vote_has_no_quorum_the_one_before_counts():
 
 def test_first_answers_stay_eligible_and_can_win_against_their_own_revision():
     outcome = outcome_of(council(behind=(), revise=("m1", "m2")), max_rounds=3, depth="debate")
-    assert {each["answer"] for each in outcome.details["ranking"]} == {"m1/0", "m1/3", "m2/0", "m2/3", "m3/0"}
+    assert {each.id for each in outcome.polls[-1].candidates} == {"m1/0", "m1/3", "m2/0", "m2/3", "m3/0"}
+    assert [poll.decides for poll in outcome.polls] == [False, False, False, True]
     assert outcome.winner == "m1"
     assert outcome.details["winning_answer"]["round"] == 0
     revised = outcome_of(council(favourites=("m2/1",), behind=("m2/1",), revise=("m1", "m2")))

@@ -13,7 +13,7 @@ from moot.formats import installed
 from moot.formats.crucible import prompting
 from moot.formats.crucible.prompting import PRESSURE
 from moot.formats.crucible.shapes import Round, ShortProposal
-from moot.memory.library import built_in
+from moot.memory.library import DOOR
 from tests.formats.crucible.answers import BAD, CONTENT, STUCK, TOPIC, critique, issue, rounds, run
 from tests.playing import debate_of, play
 
@@ -156,7 +156,7 @@ def test_whether_the_proposer_is_small_decides():
 
 
 def test_every_built_in_template_has_steps():
-    for template in built_in():
+    for template in DOOR.get("moot"):
         steps = prompting.steps_of(template.text)
         assert steps.startswith("1. ")
         assert "## " not in steps

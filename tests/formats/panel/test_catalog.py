@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from moot.core.errors import InputError
 from moot.core.settings import read
 from moot.core.types import Failure
-from moot.formats.panel.catalog import built_in, called_for, catalog, choose, oppose
+from moot.formats.panel.catalog import called_for, catalog, choose, oppose
 from moot.formats.panel.settings import PanelSettings
+from moot.formats.shared.perspectives import built_in
 from tests.formats.panel.answers import (
     answers,
     run,

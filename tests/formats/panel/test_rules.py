@@ -436,3 +436,17 @@ def test_an_argument_copied_from_another_does_not_become_ones_own():
     outcome = run(answers(argue=argues, rebut=position), max_rounds=2).outcome
     assert outcome.winner == "undecided"
     assert "Operational Simplicity repeated Performance Advocate's words" in outcome.notes[0]
+
+
+def test_those_who_recommend_different_answers_do_not_agree():
+    topic = "Should we move our monolith to the cloud or keep it on our own servers?"
+    words = {"p1": "We should move our monolith to the cloud.", "p2": "We should keep our monolith on our own servers."}
+    divided = answers(rebut=lambda step: rebuttal("agree", recommendation=words[step.seat.id]))
+    outcome = play(script_of("panel", topic, max_rounds=1), divided).outcome
+    assert outcome.ended_by == "max_rounds"
+    assert outcome.winner != "consensus"
+    words["p2"] = "Let the monolith go, and move into the cloud this summer."
+    united = answers(
+        rebut=lambda step: rebuttal("agree", text=f"{step.seat.id} is fine.", recommendation=words[step.seat.id])
+    )
+    assert play(script_of("panel", topic, max_rounds=1), united).outcome.ended_by == "agreement"

@@ -13,7 +13,7 @@ from moot.formats import installed
 from moot.formats.shared import sides
 from moot.formats.shared.jury import Speech
 from moot.formats.shared.sides import Sides
-from moot.reasoning.verdict import Decision, ReaderVote, decide
+from moot.reasoning.verdict import Decision, JudgeVote, ReaderVote, decide
 from tests.playing import good, play, script_of
 
 NAMES = {"a": "Debater A", "b": "Debater B"}
@@ -58,6 +58,7 @@ def test_everyone_is_told_the_sides_and_the_topic(name: str):
     ("named", "begins"),
     [
         (("buy a house", "rent"), "It is better to buy a house, because"),
+        (("Buy a tool", "build one"), "It is better to buy a tool, because"),
         (("bike lanes", "more buses"), "Bike lanes"),
         (("Redis", "PostgreSQL"), "Redis"),
         (("Yes", "No"), "Yes, because"),
@@ -122,7 +123,7 @@ def test_a_stance_turns_the_sides_around():
             "No. Debater B, who argued for it, won 7 to 5 (not checked in the other order).",
         ),
         (
-            Sides.of(None, proposition="Tea beats coffee"),
+            Sides.of(None, topic="Tea beats coffee"),
             Decision(winner="b", source="judge"),
             (5, 7),
             "It does not hold. Debater B, who argued against it, won 7 to 5 (not checked in the other order).",
@@ -253,8 +254,8 @@ def test_a_duel_is_announced_after_all_readings():
 
 
 def test_a_decision_of_a_jury_counts_votes():
-    votes = [ReaderVote(seat=f"juror{n}", first="a", choice="b") for n in range(1, 4)]
-    decision = decide("a", "", votes)
+    votes = [ReaderVote(seat=f"juror{n}", key=f"1/ballot/juror{n}", first="a", choice="b") for n in range(1, 4)]
+    decision = decide(JudgeVote(choice="a"), votes)
     assert REDIS.answer(decision) is not None
     assert REDIS.sentence(decision, NAMES, {"a": 7, "b": 5}).startswith(
         "PostgreSQL. Debater B, who argued for it, won by 3"

@@ -80,6 +80,19 @@ def test_private_thoughts_are_not_told():
     assert narrator.hear([event(2, "1/speak/a", "Said.")]) == "### A, turn 1\n\nSaid.\n\n"
 
 
+def test_a_long_answer_in_many_pieces_is_told_whole():
+    narrator, a = Narrator(wording_of(a_debate())), flight("1/a", "Begin")
+    text = narrator.hear([heard(a)])
+    for n in range(200):
+        offset = a.size
+        a.hear(f" word {n}.")
+        delta = Delta(flight=a, attempt=a.attempt, offset=offset, text=a.text[offset:])
+        text += narrator.hear([delta])
+        assert text.endswith(f"word {n}.")
+    text += narrator.hear([event(1, "1/a", a.text)])
+    assert text == f"### A, round 1\n\n{a.text}\n\n"
+
+
 def test_what_someone_began_to_say_and_others_said_is_told_when_the_debate_stops():
     narrator, a = Narrator(wording_of(a_debate())), flight("1/a", "Begun")
     narrator.hear([heard(a), event(1, "1/b", "Said.", "b")])

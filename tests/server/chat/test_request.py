@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from moot.server.chat.request import MAX_CONTEXT_CHARS, Message, _context, is_chore
+from moot.server.chat.chores import is_chore
+from moot.server.chat.conversation import MAX_CONTEXT_CHARS, Message, context_of
 
 
 def test_long_conversations_lose_their_beginning():
     long = [Message(role="user", content=f"message {n} " + "x" * 3000) for n in range(10)]
-    text = _context(long)
+    text = context_of(long)
     assert "message 9" in text
     assert "message 0" not in text
     assert "earlier messages are left out" in text

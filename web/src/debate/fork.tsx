@@ -24,7 +24,7 @@ function Forking({ at, watched }: { at: string; watched: Watched }) {
   const [key] = useState(newKey)
   const [error, setError] = useState('')
   const steps = (turns.value ?? []).filter((turn) => turn.kind === 'ask')
-  const voices = new Set(debate.cast.filter((seat) => seat.voice).map((seat) => seat.id))
+  const voices = new Set(debate.seats.filter((seat) => seat.voice).map((seat) => seat.id))
   const spoken = steps.filter((turn) => voices.has(turn.seat) && !turn.metadata.off_record)
   const chosen = at || (debate.status === 'completed' ? (spoken.at(-1)?.key ?? '') : '')
   const { length, ledger } = debate.vocabulary

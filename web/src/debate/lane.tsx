@@ -9,7 +9,7 @@ export function LaneView({ lane, watched, title, hidden }: { lane: Lane; watched
   const debate = watched.debate.value
   const table = lane.id === TABLE
   const index = table ? -1 : seatIndex(debate, lane.id)
-  const seat = debate.cast.find((each) => each.id === lane.id)
+  const seat = debate.seats.find((each) => each.id === lane.id)
   const stance = seat?.stance
   const badge = watched.badges.value[lane.id]
   return (
@@ -21,7 +21,7 @@ export function LaneView({ lane, watched, title, hidden }: { lane: Lane; watched
           <p>
             {stance && <b>{stance}</b>}
             {stance && ' · '}
-            {seat ? modelName(seat.model) : debate.cast.filter((each) => !each.voice).map((each) => modelName(each.model))[0]}
+            {seat ? modelName(seat.model) : debate.seats.filter((each) => !each.voice).map((each) => modelName(each.model))[0]}
           </p>
         </div>
         {badge && <span class="tag badge">{badge}</span>}

@@ -11,11 +11,11 @@ const W = 340, H = 152, HIGH = 46, LOW = 112, NODE = 15
 const MOST_VOICES = 8
 const MOST_OTHERS = 3
 
-/** Voices above, the others below; only roles that hear or are heard. */
+/** Voices above, the others below; only roles and seats that hear or are heard. */
 function placed(debate: Debate, watched: Watched): Node[] {
   const roles = new Set(debate.vocabulary.hears.flatMap((each) => [each.listener, each.speaker]))
   const named = new Set(watched.voices.value)
-  const seats = debate.cast.filter((seat) => roles.has(seat.role) && (!seat.voice || named.has(seat.id)))
+  const seats = debate.seats.filter((seat) => (roles.has(seat.role) || roles.has(seat.id)) && (!seat.voice || named.has(seat.id)))
   return [true, false].flatMap((voice) => {
     const row = seats.filter((seat) => seat.voice === voice)
     const many = row.length > (voice ? MOST_VOICES : MOST_OTHERS)
@@ -38,9 +38,9 @@ function placed(debate: Debate, watched: Watched): Node[] {
 
 function joined(debate: Debate, nodes: Node[]): Edge[] {
   const heard = new Set(debate.vocabulary.hears.map((each) => `${each.speaker}/${each.listener}`))
-  const edges = nodes.flatMap((from, at) =>
-    nodes.slice(at + 1).map((to) => ({ from, to, there: heard.has(`${from.role}/${to.role}`), back: heard.has(`${to.role}/${from.role}`) })),
-  )
+  const called = (node: Node) => (node.seats.length > 1 ? [node.role] : [node.role, ...node.seats])
+  const hears = (to: Node, from: Node) => called(from).some((speaker) => called(to).some((listener) => heard.has(`${speaker}/${listener}`)))
+  const edges = nodes.flatMap((from, at) => nodes.slice(at + 1).map((to) => ({ from, to, there: hears(to, from), back: hears(from, to) })))
   return edges.filter((each) => each.there || each.back)
 }
 
@@ -62,7 +62,11 @@ export function Topology({ watched }: { watched: Watched }) {
   if (!edges.length) return null
   const speaking = watched.speaking.value
   const lit = (node: Node) => node.seats.some((seat) => speaking.has(seat))
-  const words = debate.vocabulary.hears.map(({ listener, speaker }) => (listener === speaker ? `Each ${listener} hears the others.` : `The ${listener} hears the ${speaker}.`))
+  const words = debate.vocabulary.hears.map(({ listener, speaker }) => {
+    const seat = debate.seats.some((each) => each.id === listener || each.id === speaker)
+    if (seat) return `${watched.name(listener)} hears ${watched.name(speaker)}.`
+    return listener === speaker ? `Each ${listener} hears the others.` : `The ${listener} hears the ${speaker}.`
+  })
   return (
     <figure class="chart topology">
       <figcaption>Who hears whom</figcaption>

@@ -100,10 +100,10 @@ export class Watched {
   constructor(debate: Debate) {
     this.debate = signal(debate)
     const named = debate.outcome?.names ?? {}
-    this.names = signal({ ...Object.fromEntries(debate.cast.map((seat) => [seat.id, seat.name])), ...named })
+    this.names = signal({ ...Object.fromEntries(debate.seats.map((seat) => [seat.id, seat.name])), ...named })
     this.voices = signal([])
     this.lanes.set(TABLE, new Lane(TABLE, this.isLive))
-    this.open(debate.cast.filter((seat) => !seat.optional || seat.id in named).map((seat) => seat.id))
+    this.open(debate.seats.filter((seat) => !seat.optional || seat.id in named).map((seat) => seat.id))
     this.stream = new Stream(() => `debates=${debate.id}:${this.seq}&html=true`, {
       opened: () => this.seeGates(),
       event: (event) => this.happened(event),
@@ -131,7 +131,7 @@ export class Watched {
 
   /** Lanes for those of these seats that have a voice, in the order of the cast. */
   private open(seats: string[]): void {
-    const voices = this.debate.peek().cast.filter((seat) => seat.voice && (this.lanes.has(seat.id) || seats.includes(seat.id)))
+    const voices = this.debate.peek().seats.filter((seat) => seat.voice && (this.lanes.has(seat.id) || seats.includes(seat.id)))
     for (const { id } of voices) if (!this.lanes.has(id)) this.lanes.set(id, new Lane(id, this.isLive))
     this.voices.value = voices.map((seat) => seat.id)
   }

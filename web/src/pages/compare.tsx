@@ -88,7 +88,7 @@ function Compared({ one, two }: { one: string; two: string }) {
         {diff.parting ? <Parting diff={diff} /> : <p class="lead">Nowhere: the same was said in both.</p>}
       </section>
       <Told title="What they were told" rows={diff.settings} />
-      <Told title="Who took part" rows={diff.cast} />
+      <Told title="Who took part" rows={diff.seats} />
     </>
   )
 }
@@ -105,7 +105,7 @@ function Outcome({ side, name, debate }: { side: ComparedDebate; name: string; d
       <Checks checks={debate?.outcome?.checks} />
       {ended && <p class="dim">Ended because {ended}.</p>}
       <dl class="facts">
-        {scores.map(([seat, value]) => <div key={seat}><dt>{sideName(side.names[seat] ?? seat, stanceOf(debate?.cast ?? [], seat))}</dt><dd>{Math.round((value ?? 0) * 100) / 100}</dd></div>)}
+        {scores.map(([seat, value]) => <div key={seat}><dt>{sideName(side.names[seat] ?? seat, stanceOf(debate?.seats ?? [], seat))}</dt><dd>{Math.round((value ?? 0) * 100) / 100}</dd></div>)}
         <div><dt>Rounds, turns</dt><dd>{side.rounds}, {side.turns}</dd></div>
         <div><dt>Tokens written</dt><dd>{count(side.tokens_out)}</dd></div>
         <div><dt>Cost</dt><dd>{money(side.cost_usd)}</dd></div>

@@ -139,7 +139,7 @@ function Columns({ watched }: { watched: Watched }) {
       <div class="lane-tabs" role="group" aria-label="Whose words to show">
         {tabs.map((id) => (
           <button key={id} aria-pressed={chosen === id} onClick={() => choose(id)}>
-            {id === TABLE ? table : sideName(watched.name(id), stanceOf(watched.debate.value.cast, id))}
+            {id === TABLE ? table : sideName(watched.name(id), stanceOf(watched.debate.value.seats, id))}
           </button>
         ))}
       </div>

@@ -71,7 +71,7 @@ function Past() {
   const [error, setError] = useState('')
   const more = async (cursor: string | null) => {
     try {
-      const page = await call('listDebates', { query: { status: 'completed', cursor, limit: 50 } })
+      const page = await call('listDebates', { query: { status: 'completed', cursor: cursor ?? undefined, limit: 50 } })
       setItems((old) => (cursor ? [...old, ...page.items] : page.items))
       setNext(page.next)
       setError('')

@@ -65,7 +65,7 @@ class Debates {
     const { signal } = this.abort
     const first = !this.next.peek()
     try {
-      const page = await call('listDebates', { query: { ...this.filter, cursor: this.next.peek() ?? null, limit: PAGE }, signal })
+      const page = await call('listDebates', { query: { ...this.filter, cursor: this.next.peek() ?? undefined, limit: PAGE }, signal })
       if (signal.aborted) return
       this.error.value = ''
       this.pages = first ? page.items : [...this.pages, ...page.items]

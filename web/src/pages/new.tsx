@@ -206,7 +206,7 @@ function Seats({ form, format }: { form: Form; format: Format }) {
 
 function EstimateCard({ estimate, stale, errors, busy }: { estimate: Estimate | undefined; stale: boolean; errors: Record<string, string>; busy: boolean }) {
   const general = errors['']
-  const models = [...new Set((estimate?.cast ?? []).map((seat) => modelName(seat.model)))]
+  const models = [...new Set((estimate?.seats ?? []).map((seat) => modelName(seat.model)))]
   return (
     <aside class="card estimate" aria-label="Estimate">
       <h2>At full length, about</h2>

@@ -116,7 +116,7 @@ function Transcript({ told }: { told: Told }) {
   }, [wanted])
   const turns = [...told.turns.values()].filter((turn) => turn.content)
   const rounds = [...new Set(turns.map((turn) => turn.round))].sort((a, b) => a - b)
-  const name = (seat: string) => told.record.perspectives.find((each) => each.seat === seat)?.name ?? told.debate.cast.find((each) => each.id === seat)?.name ?? capital(seat)
+  const name = (seat: string) => told.record.perspectives.find((each) => each.seat === seat)?.name ?? told.debate.seats.find((each) => each.id === seat)?.name ?? capital(seat)
   return (
     <section class="turns">
       <h2>Transcript</h2>

@@ -99,8 +99,8 @@ function Arguments({ each, told }: { each: RecordedPerspective; told: Told }) {
 
 function Decided({ told }: { told: Told }) {
   const { decided, seconds: took, usage, rounds, counted } = told.record
-  const { perspectives, cast } = told.record
-  const name = (seat: string) => sideName(perspectives.find((each) => each.seat === seat)?.name ?? cast.find((each) => each.id === seat)?.name ?? seat, stanceOf(cast, seat))
+  const { perspectives, seats } = told.record
+  const name = (seat: string) => sideName(perspectives.find((each) => each.seat === seat)?.name ?? seats.find((each) => each.id === seat)?.name ?? seat, stanceOf(seats, seat))
   const scores = Object.entries(decided.scores).filter(([, value]) => value !== null)
   return (
     <Part title="How it was decided">
@@ -130,7 +130,7 @@ function Cast({ told }: { told: Told }) {
       <div class="table-scroll" tabIndex={0} role="region" aria-label="Who took part">
         <table>
           <thead><tr><th>Name</th><th>Role</th><th>Model</th></tr></thead>
-          <tbody>{told.record.cast.map((seat) => <tr key={seat.id}><td>{told.record.perspectives.find((each) => each.seat === seat.id)?.name ?? seat.name}</td><td>{seat.role}</td><td>{modelName(seat.model)}</td></tr>)}</tbody>
+          <tbody>{told.record.seats.map((seat) => <tr key={seat.id}><td>{told.record.perspectives.find((each) => each.seat === seat.id)?.name ?? seat.name}</td><td>{seat.role}</td><td>{modelName(seat.model)}</td></tr>)}</tbody>
         </table>
       </div>
     </Part>

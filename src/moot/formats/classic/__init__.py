@@ -5,7 +5,7 @@ from moot.formats.shared import jury, ledger, sides
 
 FORMAT = Format(
     name="classic",
-    version=1,
+    version=2,
     purpose="Two sides of a question",
     summary="Two debaters, one on each side, in rounds; a judge rules at the end.",
     settings=ClassicSettings,

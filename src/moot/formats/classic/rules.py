@@ -17,11 +17,20 @@ from moot.formats.shared import jury, sides
 from moot.formats.shared.jury import Speech
 from moot.formats.shared.ledger import Clerk
 from moot.formats.shared.sides import Sides
-from moot.formats.shared.small import ONE_PARAGRAPH, Points, Remark, opening_words, points_shape, room_in_words
+from moot.formats.shared.small import (
+    ONE_PARAGRAPH,
+    Points,
+    Remark,
+    in_sentences,
+    opening_words,
+    point_for,
+    points_shape,
+    room_in_words,
+)
 from moot.reasoning.fence import fence, quote
 from moot.reasoning.sentences import first_sentence
 from moot.reasoning.statements import Known
-from moot.reasoning.verdict import SIDES, ReaderVote, Side, Winner, decide, leader
+from moot.reasoning.verdict import SIDES, JudgeVote, ReaderVote, Side, decide, leader
 
 prompts = Prompts("classic")
 
@@ -57,7 +66,7 @@ class Case(Answer):
         return round((self.logic + self.evidence + self.relevance) / 3, 1)
 
     def prose(self) -> str:
-        return " ".join(dict.fromkeys(map(first_sentence, (self.strength, self.weakness))))
+        return in_sentences(*map(first_sentence, (self.strength, self.weakness)))
 
 
 @record
@@ -76,8 +85,8 @@ class ScoredApart:
 Verdict = Ruling | ScoredApart | Failed | LimitReached
 
 
-def sides_of(settings: ClassicSettings, proposition: str = "") -> Sides:
-    return Sides.of(settings.sides, swapped=settings.a_stance == "con", proposition=proposition)
+def sides_of(settings: ClassicSettings, topic: str = "") -> Sides:
+    return Sides.of(settings.sides, swapped=settings.a_stance == "con", topic=topic)
 
 
 def parts(settings: ClassicSettings) -> list[Part]:
@@ -106,7 +115,7 @@ async def play(stage: Stage, settings: ClassicSettings) -> Outcome:
 class Classic:
     def __init__(self, stage: Stage, settings: ClassicSettings) -> None:
         self.stage, self.settings = stage, settings
-        self.sides = sides_of(settings, sides.proposition_of(stage.topic))
+        self.sides = sides_of(settings, stage.topic)
         self.speakers: dict[Side, Seat] = {side: stage.seat(side) for side in SIDES}
         self.judge = stage.seat("judge")
         self.clerk = Clerk(stage, settings)
@@ -116,6 +125,7 @@ class Classic:
         self.points: dict[Side, tuple[str, ...]] = {}  # what a small model has listed to speak to, one a round
         self.judged = 0  # how many statements the judge has read
         self.final: Verdict | None = None
+        self.ruled_at: tuple[str, ...] = ()  # the steps of the latest ruling
         for side, seat in self.speakers.items():
             name = "debater_small" if seat.spec.small else "debater"
             seat.brief(prompts(name, name=LABELS[side], topic=stage.topic, task=self.sides.task(side)))
@@ -146,7 +156,8 @@ class Classic:
     async def speak(self, side: Side) -> None:
         seat = self.speakers[side]
         speaker, prompt = await self._small(side) if seat.spec.small else (seat, self._prompt(side))
-        text = await speaker.ask("speak", prompt, round=self.round, shows="TURN")
+        objection = self.sides.objection(side, self.known) if seat.spec.small else None
+        text = await speaker.ask("speak", prompt, round=self.round, shows="TURN", objection=objection)
         self.said.append(sides.heard(self.known, speaker, side, self.round, text))
         self.clerk.hear(speaker, "speak", self.round, text)
         self.clerk.ask()
@@ -165,13 +176,13 @@ class Classic:
         of what it answers."""
         if side not in self.points:
             self.points[side] = await self._list_points(side)
-        points = self.points[side]
-        point = points[(self.round - 1) % len(points)] if points else ""
+        point = point_for(self.points[side], self.round)
         begin = self.sides.begin(side)
         values = {
             "task": self.sides.task(side),
             "point": f"Your point now: {point}" if point else "",
             "begin": f"Begin with the words “{begin}”." if begin else "",
+            "conclusion": self.sides.conclusion(side),
         }
         speaker = self.speakers[side].fresh(ONE_PARAGRAPH)
         if not self.said:
@@ -203,6 +214,7 @@ class Classic:
         phase = "verdict" if closing else "rule"
         heading = "The debate is over. These are the statements:" if closing else "These statements are new:"
         at = f"{self.round}/{phase}/judge"
+        self.ruled_at = (at,)
         shown = [fence(s.text, of=s.label(LABELS[s.side]), at=f"{at}/{n}") for n, s in enumerate(unread)]
         return await self.judge.ask(
             phase,
@@ -217,6 +229,7 @@ class Classic:
 
     async def _score_apart(self, closing: bool) -> ScoredApart | Failed:
         """Have each case scored by itself; the ruling follows from the scores."""
+        self.ruled_at = tuple(f"{self.round}/case-{side}/judge" for side in SIDES)
         a, b = await together(self._score_case("a", closing), self._score_case("b", closing))
         if isinstance(a, Failed):
             return a
@@ -243,10 +256,20 @@ class Classic:
     def outcome(self, votes: Sequence[ReaderVote], ended_by: str) -> Outcome:
         ruling = self.final
         valid = ruling if isinstance(ruling, Ruling | ScoredApart) else None
-        judged = judge_decision(ruling)
+        judged = judge_vote(ruling, self.ruled_at)
         nothing = self.nothing_said()
-        apart = self.judge.spec.small
-        decision = decide("undecided", nothing, ()) if nothing else decide(*judged, votes, apart=apart)
+        decision = (
+            decide(JudgeVote(choice="undecided", reason=nothing))
+            if nothing
+            else decide(
+                judged,
+                votes,
+                method=self.settings.voting,
+                names=LABELS,
+                round=self.round,
+                apart=self.judge.spec.small,
+            )
+        )
         scores: dict[Side, float | None] = {
             "a": valid.score_a if valid else None,
             "b": valid.score_b if valid else None,
@@ -260,24 +283,24 @@ class Classic:
             scores={**scores},
             checks=sides.checks(
                 decision,
-                judge=judged[0],
+                judge=judged.choice,
                 said=self.said,
                 called=LABELS,
                 statement=statement,
                 labels={side: [LABELS[side], *filter(None, [self.sides.names.get(side)])] for side in SIDES},
             ),
             ledger=self.clerk.as_json(),
-            **jury.verdict_fields(decision, votes, self.round),
+            **jury.verdict_fields(decision, votes),
         )
 
 
-def judge_decision(ruling: Verdict | None) -> tuple[Winner, str]:
-    """The judge's winner, and the reason if there is none."""
+def judge_vote(ruling: Verdict | None, keys: tuple[str, ...]) -> JudgeVote:
     if isinstance(ruling, Ruling | ScoredApart):
-        return ruling.winner, ""
+        return JudgeVote(choice=ruling.winner, keys=keys)
     if isinstance(ruling, Failed):
-        return "undecided", f"The judge gave no valid verdict: {ruling.failure.message.rstrip('.')}."
-    return "undecided", f"The judge was not asked: {ruling}"
+        reason = f"The judge gave no valid verdict: {ruling.failure.message.rstrip('.')}."
+        return JudgeVote(choice="undecided", keys=keys, reason=reason)
+    return JudgeVote(choice="undecided", reason=f"The judge was not asked: {ruling}")
 
 
 def ruling_metadata(ruling: Ruling | Failed) -> Json:

@@ -1,9 +1,11 @@
+from collections.abc import Sequence
 from typing import Any
 
+from moot.core.types import SeatSpec
 from moot.formats.council.rules import parts, play
 from moot.formats.council.settings import CouncilSettings
 from moot.formats.format import EventType, Example, Format, Hears, Mark
-from moot.formats.shared import ledger
+from moot.formats.shared import attendance, ledger
 
 
 def _tally(data: dict[str, Any]) -> str:
@@ -12,9 +14,18 @@ def _tally(data: dict[str, Any]) -> str:
     return f"The vote {which}: {how}"
 
 
+STATEMENTS = ("answer", "answer-again", "object", "object-again", "rebut", "rebut-again")
+CHAIR_HEARS = Hears(listener="chair", speaker="member")
+
+
+def _hears(settings: CouncilSettings, seats: Sequence[SeatSpec]) -> tuple[Hears, ...]:
+    members = [seat for seat in seats if seat.role == "member"]
+    return (*attendance.hears_among(settings.topology, "member", members), CHAIR_HEARS)
+
+
 FORMAT = Format(
     name="council",
-    version=1,
+    version=2,
     purpose="Several answers, ranked blind by those who gave them",
     summary="Members answer alone, rank each other's answers blind, debate where they disagree; a chair writes it up.",
     settings=CouncilSettings,
@@ -47,6 +58,7 @@ FORMAT = Format(
         ),
         "BALLOT": EventType(verb="ranks", failed="abstains", marks=(Mark(path="ranks", join=" > ", tone="strong"),)),
         "TALLY": EventType(heading=_tally, lines=lambda data: data["lines"]),
+        **attendance.EVENTS,
         **ledger.EVENTS,
     },
     phases={
@@ -55,10 +67,14 @@ FORMAT = Format(
         "rank": "Ballot",
         "object": "Objection",
         "rebut": "Rebuttal",
+        "answer-again": "Answer, asked again",
+        "rank-again": "Ballot, asked again",
+        "object-again": "Objection, asked again",
+        "rebut-again": "Rebuttal, asked again",
         "synthesize": "The council's answer",
-        **ledger.phases("answer", "object", "rebut"),
+        **ledger.phases(*STATEMENTS),
     },
-    statements=("answer", "object", "rebut"),
+    statements=STATEMENTS,
     endings={
         "vote": "the vote was all that was asked for",
         "agreement": "they agreed",
@@ -66,7 +82,8 @@ FORMAT = Format(
         "no_quorum": "too few ballots were valid to tell whether they disagree",
         "too_few_answers": "fewer than two members gave a valid answer",
     },
-    hears=(Hears(listener="member", speaker="member"), Hears(listener="chair", speaker="member")),
+    hears=(Hears(listener="member", speaker="member"), CHAIR_HEARS),
+    hears_in=_hears,
     examples=(
         Example(
             title="Three answer alone, then rank each other",

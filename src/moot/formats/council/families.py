@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 
 from moot.core.types import Json, SeatSpec
 
@@ -35,6 +36,12 @@ def family_of(spec: str) -> str:
     name = re.split(r"@https?://", rest)[0].rpartition("/")[2]
     word = _FIRST_WORD.match(name)
     return _ALIASES.get(word[0], word[0]) if word else name or provider
+
+
+def shares(members: Sequence[SeatSpec]) -> dict[str, Fraction]:
+    """A weight for each member, with which members that are one model have one vote together."""
+    models = [member.model for member in members]
+    return {member.id: Fraction(1, models.count(member.model)) for member in members}
 
 
 def shared_error_risk(members: Sequence[SeatSpec], voters: int, effective: float | None) -> Json:

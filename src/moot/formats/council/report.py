@@ -6,14 +6,32 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from moot.core.types import ArguedPosition, Check, FinalAnswer, Json, Outcome, RecordParts, SeatSpec, VoteCast
+from moot.core.types import (
+    TIE,
+    UNDECIDED,
+    ArguedPosition,
+    Check,
+    FinalAnswer,
+    Json,
+    Outcome,
+    RecordParts,
+    Result,
+    SeatSpec,
+    VoteCast,
+)
 from moot.formats.council.families import shared_error_risk
 from moot.formats.council.settings import CouncilSettings
 from moot.formats.council.shapes import Synthesis
-from moot.formats.council.vote import Candidate, Labels, Tally, latest
+from moot.formats.council.vote import Labels, Standing, Submission, Tally, choice_of, latest
+from moot.formats.shared.attendance import Absence, checks_on, notes_on
 from moot.formats.shared.checks import UNSETTLED, answer_in
 from moot.reasoning.fence import clean
+from moot.reasoning.voting.methods import FIRST_PLACES, POINTS
 
+TIE_BREAK_WORDS = {
+    "pairwise": "it wins head to head against those with the same result",
+    "support": "more members stand behind it",
+}
 _LABEL = re.compile(r"\b([Aa]nswer) ([A-Z])\b")
 
 
@@ -23,10 +41,11 @@ class CouncilResult:
 
     settings: CouncilSettings
     members: Sequence[SeatSpec]
-    candidates: Sequence[Candidate]  # eligible at the end
+    submissions: Sequence[Submission]  # eligible at the end
     tallies: Sequence[Tally]
     failed: Mapping[str, str]  # why a member has no answer, by seat
     ended_by: str
+    absences: Sequence[Absence] = ()  # who could not be heard
 
     @property
     def names(self) -> dict[str, str]:
@@ -38,13 +57,12 @@ class CouncilResult:
         return next((tally for tally in reversed(self.tallies) if tally.quorum), None)
 
     @property
-    def leaders(self) -> list[Candidate]:
+    def leaders(self) -> list[Submission]:
         return self.tally.leaders if self.tally else []
 
     @property
     def winner(self) -> str:
-        authors = {leader.seat for leader in self.leaders}
-        return "undecided" if not authors else authors.pop() if len(authors) == 1 else "tie"
+        return self.tally.poll.seat if self.tally else UNDECIDED
 
     @property
     def given_up(self) -> bool:
@@ -54,22 +72,22 @@ class CouncilResult:
     @property
     def held(self) -> set[str]:
         """The latest answer of each member."""
-        return {each.id for each in latest(self.candidates).values()}
+        return {each.id for each in latest(self.submissions).values()}
 
     @property
     def reason(self) -> str:
         """Why there is no winner, or why an earlier vote counts."""
-        if not self.candidates:
+        if not self.submissions:
             return f"No member gave a valid answer. {_first(self.failed)}".strip()
         if not self.tallies:
             return "Only one member gave a valid answer, so there was nothing to rank."
         last, short = self.tallies[-1], self.shortfall
-        why = _first({vote.seat: vote.reason for vote in last.votes if vote.abstains})
+        why = _first({ballot.voter: ballot.reason for ballot in last.ballots if not ballot.ranking})
         if self.tally is None:
             return f"{short} {why}".strip()
         if self.tally is not last:
             return f"{short} The vote of round {self.tally.round} counts. {why}".strip()
-        return "The votes rank none of them above the others." if self.winner == "tie" else ""
+        return "" if self.winner in self.names else last.poll.result.reason
 
     @property
     def shortfall(self) -> str:
@@ -84,22 +102,27 @@ class CouncilResult:
         """What the vote came to, in a sentence; empty without a valid vote."""
         if self.tally is None:
             return ""
-        behind = f"{self.tally.behind} of {self.tally.members} members stand behind it"
-        if self.winner == "tie":
+        if self.winner == UNDECIDED:
+            return self.tally.poll.result.reason
+        if self.winner == TIE:
             authors = dict.fromkeys(self.names[leader.seat] for leader in self.leaders)
             return f"A tie between the answers of {' and '.join(authors)}."
+        behind = f"{self.tally.behind} of {self.tally.members} members stand behind it"
         return f"{self.names[self.winner]}'s answer ranks first; {behind}."
 
-    def in_order(self) -> list[Candidate]:
-        """The candidates by rank; in no order if there was no valid vote."""
+    def in_order(self) -> list[Submission]:
+        """The answers by rank; in no order if there was no valid vote."""
         if self.tally is None:
-            return list(self.candidates)
-        return [self.tally.candidates[standing.answer] for place in self.tally.places for standing in place]
+            return list(self.submissions)
+        return [self.tally.submissions[standing.answer] for standing in self.tally.standings]
 
     def summary(self, called: Mapping[str, str]) -> str:
         """The result for the chair's prompt, with each answer's name from `called`."""
         if self.tally is None:
             return f"There is no result. {self.shortfall} The answers stand in no order, and nothing ranks first."
+        if self.winner == UNDECIDED:
+            result = f"Nothing is decided. {self.tally.poll.result.reason}"
+            return "\n".join([result, *order(self.tally, called)])
         first = " and ".join(called[leader.id] for leader in self.leaders)
         verb = "ranks first" if len(self.leaders) == 1 else "share the first place"
         agrees = "The council agrees." if self.tally.agrees(self.settings.agreement) else "The council does not agree."
@@ -111,7 +134,8 @@ class CouncilResult:
         if tally is None:
             return []
         leading = {leader.id for leader in tally.leaders}
-        against = [vote.seat for vote in tally.votes if not vote.abstains and not tally.signed[vote.seat] & leading]
+        voted = [ballot for ballot in tally.ballots if ballot.ranking]
+        against = [ballot.voter for ballot in voted if leading.isdisjoint(ballot.approves)]
         return [_words(seat, self.names[seat], tally.current(seat)) for seat in against]
 
 
@@ -126,15 +150,15 @@ def report(result: CouncilResult, written: Synthesis | str, ledger: Json | None 
     statement = _statement(written, leading)
     recommendation = _recommendation(written, statement, leading)
     sentence = answer_in(recommendation) if tally else ""
-    if winner in result.names and not sentence:
-        winner = "undecided"
+    if leading is not None and not sentence:
+        winner, leading = UNDECIDED, None
     return Outcome(
         winner=winner,
         headline=_headline(result, winner, sentence),
         how=result.how if sentence else "",
         ended_by=result.ended_by,
         verdict_source="jury" if tally else "fallback",
-        decided_by="a vote of the members, counted by code" if tally else "",
+        decided_by=f"a vote of the members ({_method(tally.poll.result)}), counted by code" if tally else "",
         answer=FinalAnswer(value=sentence) if sentence else None,
         reason=result.reason or ("" if sentence else "The answer that ranks first does not answer the question."),
         statement=statement,
@@ -143,9 +167,10 @@ def report(result: CouncilResult, written: Synthesis | str, ledger: Json | None 
         scale=1,
         tally=_first_places(tally) if tally else None,
         votes=_votes(tally) if tally else (),
+        polls=tuple(each.poll.model_copy(update={"decides": each is tally}) for each in result.tallies),
         support=tally.behind / tally.members if tally and winner in result.names else None,
-        checks=_checks(written) if tally else (),
-        notes=(*_notes(result, written, dissent), str(shared["note"])),
+        checks=(*(_checks(written) if tally else ()), *checks_on(result.absences)),
+        notes=(*_notes(result, written, dissent), *notes_on(result.absences), str(shared["note"])),
         record=_record(result, recommendation, dissent, str(shared["note"])),
         ledger=ledger,
         details={
@@ -153,9 +178,7 @@ def report(result: CouncilResult, written: Synthesis | str, ledger: Json | None 
             "agrees": tally is not None and tally.agrees(result.settings.agreement),
             "agreement": round(tally.behind / tally.members, 3) if tally else None,
             "winning_answer": None if leading is None else _words(winner, result.names[winner], leading),
-            "ranking": _ranking(tally) if tally else [],
             "condorcet_winner": tally.condorcet_winner if tally else None,
-            "votes": [vote.as_json() for each in result.tallies for vote in each.votes],
             "dissent": dissent,
             "no_answer": dict(sorted(result.failed.items())),
             "chair_departs": None if isinstance(written, str) or tally is None else written.departs,
@@ -166,7 +189,7 @@ def report(result: CouncilResult, written: Synthesis | str, ledger: Json | None 
 
 def _headline(result: CouncilResult, winner: str, sentence: str) -> str:
     if not sentence:
-        return result.how if winner == "tie" else _undecided(result)
+        return result.how if winner == TIE else _undecided(result)
     return sentence if winner in result.names else f"{UNSETTLED} {sentence}"
 
 
@@ -176,14 +199,14 @@ def _undecided(result: CouncilResult) -> str:
 
 def _votes(tally: Tally) -> tuple[VoteCast, ...]:
     return tuple(
-        VoteCast(seat=vote.seat, choice=vote.choice, key=f"{vote.round}/rank/{vote.seat}", reason=vote.reason)
-        for vote in tally.votes
+        VoteCast(seat=ballot.voter, choice=choice_of(ballot), key=ballot.keys[0], reason=ballot.reason)
+        for ballot in tally.ballots
     )
 
 
 def _first_places(tally: Tally) -> dict[str, float]:
     """How many ballots rank each member first."""
-    choices = [vote.choice for vote in tally.votes]
+    choices = [choice_of(ballot) for ballot in tally.ballots]
     return {choice: choices.count(choice) for choice in dict.fromkeys(choices)}
 
 
@@ -191,40 +214,48 @@ def _record(result: CouncilResult, recommendation: str, dissent: Sequence[Json],
     return RecordParts(
         recommendation=recommendation or None,
         converged=result.tally is not None and result.tally.agrees(result.settings.agreement),
-        caveats=(caveat,),
+        caveats=(caveat, *notes_on(result.absences)),
         dissent=tuple(f"{each['name']}: {each['position'] or 'without an answer of their own.'}" for each in dissent),
         positions=tuple(
             ArguedPosition(
                 name=result.names[seat],
                 seat=seat,
-                arguments=tuple(candidate.opinion.reasons),
-                recommendation=candidate.opinion.position,
+                arguments=tuple(held.opinion.reasons),
+                recommendation=held.opinion.position,
             )
-            for seat, candidate in latest(result.candidates).items()
+            for seat, held in latest(result.submissions).items()
         ),
     )
-
-
-def titles(candidates: Sequence[Candidate], names: Mapping[str, str]) -> dict[str, str]:
-    """Names of answers for people: the member's name for its latest answer."""
-    held = latest(candidates)
-    return {
-        each.id: names[each.seat] if held[each.seat] == each else f"{names[each.seat]} (first answer)"
-        for each in candidates
-    }
 
 
 def order(tally: Tally, called: Mapping[str, str]) -> list[str]:
     """A line for each answer, best first, with its count."""
     if not tally.valid:
         return [f"No valid ballot of {tally.members}."]
-    lines: list[str] = []
-    for n, place in enumerate(tally.places, 1):
-        for each in place:
-            points = "" if each.points is None else f"{float(each.points):.2f} points, "
-            first = f"first on {each.firsts} of {each.ballots} ballots, "
-            lines.append(f"{n}. {called[each.answer]}: {points}{first}{each.behind} of {tally.members} behind it")
-    return lines
+    return [
+        f"{each.place}. {called[each.answer]}: {_figure(tally, each)}first on {each.firsts} of {each.ballots} ballots, "
+        f"{each.behind} of {tally.members} behind it"
+        for each in tally.standings
+    ]
+
+
+def _figure(tally: Tally, standing: Standing) -> str:
+    """What the method counts, where that is not the number of first places."""
+    result = tally.poll.result
+    deciding = result.deciding
+    figure = None if deciding is None else deciding.figures.get(standing.answer)
+    if deciding is None or figure is None:
+        return ""
+    if deciding.name == POINTS:
+        return f"{float(figure):.2f} points, "
+    weighed = any(ballot.weight != 1 for ballot in tally.ballots)
+    if deciding.name == FIRST_PLACES and not weighed:
+        return ""
+    return f"{float(figure):.4g} of {float(deciding.most):.4g} {deciding.name}, "
+
+
+def _method(result: Result) -> str:
+    return f"{result.method}, with {result.fallback} as its fallback" if result.fallback else result.method
 
 
 def with_names(text: str, labels: Labels, called: Mapping[str, str]) -> str:
@@ -236,13 +267,13 @@ def with_names(text: str, labels: Labels, called: Mapping[str, str]) -> str:
     return _LABEL.sub(name, text)
 
 
-def _statement(written: Synthesis | str, leading: Candidate | None) -> str:
+def _statement(written: Synthesis | str, leading: Submission | None) -> str:
     if isinstance(written, Synthesis):
         return clean(written.answer)
     return clean(leading.opinion.answer) if leading else ""
 
 
-def _recommendation(written: Synthesis | str, statement: str, leading: Candidate | None) -> str:
+def _recommendation(written: Synthesis | str, statement: str, leading: Submission | None) -> str:
     """What the council recommends: the chair's words, or, if the chair gives no answer or departs from the one that
     ranks first, that one. The chair has no vote."""
     own = isinstance(written, Synthesis) and not written.departs and answer_in(statement)
@@ -266,6 +297,10 @@ def _checks(written: Synthesis | str) -> tuple[Check, ...]:
 def _notes(result: CouncilResult, written: Synthesis | str, dissent: Sequence[Json]) -> list[str]:
     notes = [f"{each['name']} dissents: {each['position'] or 'without an answer of their own.'}" for each in dissent]
     tally = result.tally
+    if tally is not None and tally.poll.result.fallback:
+        notes.append("No answer beats every other one head to head, so the Borda count decided.")
+    if tally is not None and tally.poll.result.tie_break:
+        notes.append(f"The first place was decided by a tie-break: {TIE_BREAK_WORDS[tally.poll.result.tie_break]}.")
     if tally is not None and tally.valid < tally.members:
         notes.append(f"{tally.members - tally.valid} of {tally.members} abstained: no valid ballot.")
     if result.failed:
@@ -281,32 +316,15 @@ def _notes(result: CouncilResult, written: Synthesis | str, dissent: Sequence[Js
 
 
 def _scores(tally: Tally) -> dict[str, float | None]:
-    """The points of each member's best answer."""
+    """What each member's best answer has, as a share of what it could have."""
     best: dict[str, float | None] = {}
-    for place in tally.places:
-        for each in place:
-            if each.points is not None:
-                best.setdefault(tally.candidates[each.answer].seat, round(float(each.points), 3))
+    for each in tally.standings:
+        if each.share is not None:
+            best.setdefault(tally.submissions[each.answer].seat, round(float(each.share), 3))
     return best
 
 
-def _ranking(tally: Tally) -> list[Json]:
-    return [
-        {
-            "place": n,
-            "answer": each.answer,
-            "points": None if each.points is None else round(float(each.points), 3),
-            "pairwise": each.pairwise,
-            "firsts": each.firsts,
-            "ballots": each.ballots,
-            "behind": each.behind,
-        }
-        for n, place in enumerate(tally.places, 1)
-        for each in place
-    ]
-
-
-def _words(seat: str, name: str, held: Candidate | None) -> Json:
+def _words(seat: str, name: str, held: Submission | None) -> Json:
     if held is None:
         return {"seat": seat, "name": name, "round": None, "position": "", "answer": "", "reasons": []}
     opinion = held.opinion

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from moot.core.errors import LimitReached
-from moot.core.script import Failed, Seat, Stage, together
+from moot.core.script import Failed, Seat, Stage
 from moot.core.settings import SeatSettings
-from moot.core.types import Json, Outcome, Prompt
-from moot.formats.council.report import CouncilResult, order, report, titles, with_names
+from moot.core.types import Ballot, Json, Outcome, Prompt
+from moot.formats.council.families import shares
+from moot.formats.council.report import CouncilResult, order, report, with_names
 from moot.formats.council.settings import CouncilSettings
 from moot.formats.council.shapes import (
     Opinion,
@@ -24,9 +26,20 @@ from moot.formats.council.shapes import (
     objection_to,
     short_rebuttal,
 )
-from moot.formats.council.vote import LETTERS, Candidate, Labels, PeerVote, Tally, count, labels_for, vote_of
+from moot.formats.council.vote import (
+    LETTERS,
+    Labels,
+    Submission,
+    Tally,
+    ballot_of,
+    choice_of,
+    count,
+    labels_for,
+    titles,
+)
 from moot.formats.format import Part
 from moot.formats.prompts import Prompts
+from moot.formats.shared.attendance import Attendance, phase_of, put
 from moot.formats.shared.ledger import Clerk
 from moot.formats.shared.small import POINT_CHARS, Points, points_shape, without_memory
 from moot.reasoning.fence import fence, quote
@@ -49,7 +62,8 @@ def parts(settings: CouncilSettings) -> list[Part]:
 
 
 def _own(settings: SeatSettings) -> Json:
-    return {"model": settings.model, "max_tokens": settings.max_tokens, "sampling": settings.sampling}
+    own = {"model": settings.model, "max_tokens": settings.max_tokens, "sampling": settings.sampling}
+    return {**own, "hats": settings.hats}
 
 
 async def play(stage: Stage, settings: CouncilSettings) -> Outcome:
@@ -70,7 +84,7 @@ class DirectedObjection:
     """An objection with its author and its target."""
 
     by: str
-    against: Candidate
+    against: Submission
     text: str
 
 
@@ -81,14 +95,22 @@ class Council:
         self.chair = stage.seat("chair")
         self.clerk = Clerk(stage, settings)
         self.round = 0
-        self.first: dict[str, Candidate] = {}  # each member's first answer, by seat
-        self.now: dict[str, Candidate] = {}  # and its latest
+        self.first: dict[str, Submission] = {}  # each member's first answer, by seat
+        self.now: dict[str, Submission] = {}  # and its latest
         self.rebuttals: dict[str, Rebuttal] = {}  # the latest of each
         self.rebutted = 0  # how many rebuttals there were
+        self.rebutting: list[str] = []  # who has rebutted in this round, in this order
+        self.objected: dict[str, DirectedObjection] = {}  # the objections of this round, by their authors
         self.options: dict[str, str] = {}  # the answer that a small model argues for, by seat
         self.failed: dict[str, str] = {}  # why a member has no answer
         self.read: dict[str, Labels] = {}  # what each member read last
         self.tallies: list[Tally] = []
+        specs = [member.spec for member in self.members]
+        names = {member.id: member.name for member in self.members}
+        self.here = Attendance(stage, settings.topology, self.members, names)
+        if not self.here.mesh:
+            self.clerk.reads = lambda seat: self.here.reads(seat, "object")
+        self.weights = shares(specs) if settings.weights == "models" else {}  # of ballots; 1 where it is not set
         size = str(len(self.members))
         for member, own in zip(self.members, settings.members, strict=True):
             name = "member_small" if member.spec.small else "member"
@@ -121,7 +143,7 @@ class Council:
         ended_by = ""
         try:
             await self.list_options()
-            await together(*(self.answer(member) for member in self.members))
+            await self.here.at_once(self.ids, 0, self.answer)
         except LimitReached as limit:
             ended_by = limit.limit
             for member in self.members:
@@ -141,8 +163,8 @@ class Council:
         if len(to_assign) < 2:
             return
         question = prompts("options_small", topic=self.stage.topic, count=str(len(to_assign)))
-        given = await without_memory(to_assign[0]).ask(
-            "options", question, returns=points_shape(len(to_assign)), tolerant=True, shows="POSSIBLE_ANSWERS"
+        given = await without_memory(to_assign[0]).ask_spared(
+            "options", question, returns=points_shape(len(to_assign)), shows="POSSIBLE_ANSWERS"
         )
         if isinstance(given, Points):
             self.options = {member.id: point for member, point in zip(to_assign, given.points, strict=True)}
@@ -150,12 +172,13 @@ class Council:
     async def debate(self) -> str:
         """Object, rebut, rank again; return the limit reached, if any. New rebuttals are voted on even then."""
         self.round += 1
+        self.here.next_round()
+        self.objected, self.rebutting = {}, []
         ended_by, before = "", self.rebutted
         try:
-            objections = await together(*(self.object(member) for member in self.members))
+            await self.here.at_once([seat for seat in self.ids if self.answers_to(seat)], self.round, self.object)
             self.clerk.ask()
-            heard = [objection for objection in objections if objection is not None]
-            await together(*(self.rebut(member, heard) for member in self.members))
+            await self.here.in_waves("rebut", list(self.now), self.round, self.rebut)
         except LimitReached as limit:
             ended_by = limit.limit
         self.clerk.ask()
@@ -164,9 +187,16 @@ class Council:
         return ended_by
 
     async def vote(self) -> None:
-        candidates = self.eligible()
-        votes = await together(*(self.rank(member, candidates) for member in self.members))
-        tally = count(self.round, candidates, votes)
+        eligible = self.eligible()
+        ballots: dict[str, Ballot] = {}
+
+        async def rank(seat: str, again: bool) -> Failed | None:
+            ballots[seat], failed = await self.rank(self.stage.seat(seat), eligible, again=again)
+            return failed
+
+        await self.here.at_once(self.ids, self.round, rank)
+        cast = [ballots.get(member.id) or self.not_asked(member, eligible) for member in self.members]
+        tally = count(self.settings.voting, self.round, eligible, cast, self.names)
         self.tallies.append(tally)
         self.stage.show(
             "TALLY",
@@ -175,36 +205,41 @@ class Council:
             members=tally.members,
             quorum=tally.quorum,
             agrees=tally.agrees(self.settings.agreement),
-            lines=order(tally, self.titles(candidates)),
+            lines=order(tally, tally.poll.titles),
         )
 
-    async def answer(self, member: Seat) -> None:
+    async def answer(self, seat: str, again: bool) -> Failed | None:
+        member = self.stage.seat(seat)
         small = member.spec.small
         question = self.to_answer_small(member) if small else prompts("answer", topic=self.stage.topic)
+        shape: type[Opinion] = ShortOpinion if small else Opinion
         try:
-            given = await without_memory(member).ask(
-                "answer", question, returns=ShortOpinion if small else Opinion, tolerant=True, shows="TURN"
-            )
+            given = await put(without_memory(member), "answer", question, again, returns=shape, shows="TURN")
         except LimitReached as limit:
             self.failed[member.id] = str(limit)
             raise
         if isinstance(given, Failed):
             self.failed[member.id] = given.failure.message
-        elif flaw := given.flaw:
+            return given
+        self.failed.pop(member.id, None)
+        if flaw := given.flaw:
             self.failed[member.id] = f"The answer {flaw}."
         else:
-            self.first[member.id] = self.now[member.id] = Candidate(seat=member.id, round=0, opinion=given)
-            self.clerk.hear(member, "answer", 0, given.prose())
+            self.first[member.id] = self.now[member.id] = Submission(seat=member.id, round=0, opinion=given)
+            self.clerk.hear(member, phase_of("answer", again), 0, given.prose())
+        return None
 
     def to_answer_small(self, member: Seat) -> Prompt:
         option = self.options.get(member.id)
         told = "" if option is None else f"Your answer to it: {quote(option, POINT_CHARS)}"
         return prompts("answer_small", topic=self.stage.topic, option=told)
 
-    async def rank(self, member: Seat, candidates: Sequence[Candidate]) -> PeerVote:
+    async def rank(
+        self, member: Seat, submissions: Sequence[Submission], *, again: bool
+    ) -> tuple[Ballot, Failed | None]:
         """Ask for a blind ballot on the others' answers. An invalid one is an abstention."""
-        round, titles = self.round, self.titles(candidates)
-        labels = labels_for(member.id, candidates, topic=self.stage.topic, round=round)
+        round, called = self.round, titles(submissions, self.names)
+        labels = labels_for(member.id, submissions, topic=self.stage.topic, round=round)
         small = member.spec.small
         answers = self.all_quoted(labels, f"{round}/rank/{member.id}", small=small)
         if small:
@@ -212,74 +247,122 @@ class Council:
         else:
             occasion = "After the debate, everyone ranks again." if round else "Everyone has answered."
             question = prompts("rank", occasion=occasion, answers=answers, labels=quoted_labels(labels))
+        held, weight = self.now.get(member.id), self.weights.get(member.id, Fraction(1))
+
+        def ballot(given: RankedBallot | Failed | str) -> Ballot:
+            return ballot_of(given, member.id, round, labels, held, weight)
 
         def on_record(given: RankedBallot | Failed) -> Json:
-            vote = vote_of(given, member.id, round, labels)
-            return {**vote.as_json(), "ranks": [titles[each] for each in vote.ranking]}
+            cast = ballot(given)
+            ranks = [called[each] for each in cast.ranking]
+            return {**cast.model_dump(mode="json"), "choice": choice_of(cast), "ranks": ranks}
 
         try:
-            ballot = await without_memory(member).ask(
+            given = await put(
+                self.voter(member),
                 "rank",
                 question,
+                again,
                 returns=ballot_over(tuple(labels), short=small),
-                tolerant=True,
                 round=round,
                 closing=True,
                 shows="BALLOT",
                 record=on_record,
             )
         except LimitReached as limit:
-            return PeerVote(seat=member.id, round=round, reason=str(limit))
+            return ballot(str(limit)), None
         self.read[member.id] = labels
-        return vote_of(ballot, member.id, round, labels)
+        return ballot(given), given if isinstance(given, Failed) else None
 
-    async def object(self, member: Seat) -> DirectedObjection | None:
-        """Ask for an objection to one of the answers read last that their authors still hold."""
-        labels = {label: each for label, each in self.read.get(member.id, {}).items() if self.now[each.seat] == each}
-        if not labels or member.id not in self.now:
+    def voter(self, member: Seat) -> Seat:
+        """Who ranks. Everyone reads all answers then; where not all hear all, the member must not remember them."""
+        return without_memory(member) if self.here.mesh else member.fresh()
+
+    def not_asked(self, member: Seat, submissions: Sequence[Submission]) -> Ballot:
+        """The abstention of one that can't be heard in this round."""
+        labels = labels_for(member.id, submissions, topic=self.stage.topic, round=self.round)
+        weight = self.weights.get(member.id, Fraction(1))
+        return ballot_of("Its model could not be had.", member.id, self.round, labels, self.now.get(member.id), weight)
+
+    def answers_to(self, seat: str) -> Labels:
+        """The answers that a member can object to: of those it read last, the ones that their authors still hold and
+        that it hears in the debate."""
+        if seat not in self.now:
+            return {}
+        hears = set(self.ids) if self.here.mesh else self.here.reads(seat, "object")
+        read = self.read.get(seat, {})
+        return {label: each for label, each in read.items() if self.now[each.seat] == each and each.seat in hears}
+
+    async def object(self, seat: str, again: bool) -> Failed | None:
+        member, labels = self.stage.seat(seat), self.answers_to(seat)
+        if not labels:
             return None
         small = member.spec.small
         question = prompts("object", labels=quoted_labels(labels))
+        if not self.here.mesh:
+            answers = self.all_quoted(labels, f"{self.round}/object/{seat}", small=False)
+            question = prompts("object_among", answers=answers, labels=quoted_labels(labels))
         if small:
             held = {label: each.opinion.position for label, each in labels.items()}  # it would copy more
             answers = "\n".join(f"Answer {label}: {quote(text, MOST_QUOTED)}" for label, text in held.items())
             question = prompts("object_small", topic=self.stage.topic, answers=answers, labels=quoted_labels(labels))
         speaker = without_memory(member)
-        given = await speaker.ask(
+        given = await put(
+            speaker,
             "object",
             question,
+            again,
             returns=objection_to(tuple(labels), short=small),
-            tolerant=True,
             round=self.round,
             shows="TURN",
             record=lambda given: {} if isinstance(given, Failed) else {"to": labels[given.against].seat},
         )
         if isinstance(given, Failed):
-            return None
-        self.clerk.hear(speaker, "object", self.round, given.prose())
-        return DirectedObjection(by=member.id, against=labels[given.against], text=given.objection)
+            return given
+        self.clerk.hear(speaker, phase_of("object", again), self.round, given.prose())
+        self.objected[seat] = DirectedObjection(by=seat, against=labels[given.against], text=given.objection)
+        return None
 
-    async def rebut(self, member: Seat, objections: Sequence[DirectedObjection]) -> None:
+    def heard_by(self, seat: str) -> list[DirectedObjection]:
+        """The objections that reach a member: in a mesh all of them, else those to its own answer and those of members
+        whom it hears."""
+        objections = [self.objected[each] for each in self.ids if each in self.objected]
+        if self.here.mesh:
+            return objections
+        hears = self.here.reads(seat, "rebut")
+        return [each for each in objections if each.against.seat == seat or each.by in hears]
+
+    async def rebut(self, seat: str, again: bool) -> Failed | None:
         """Ask for a rebuttal of all objections. An answer that is not revised stays the same, word for word."""
-        if member.id not in self.now:
-            return
+        member, objections = self.stage.seat(seat), self.heard_by(seat)
         small, speaker = member.spec.small, without_memory(member)
-        given = await speaker.ask(
+        given = await put(
+            speaker,
             "rebut",
             self.objections_small(member, objections) if small else self.objections(member, objections),
+            again,
             returns=short_rebuttal() if small else Rebuttal,
-            tolerant=True,
             round=self.round,
             shows="TURN",
             record=lambda given: {"changed": isinstance(given, Rebuttal) and given.revised is not None},
         )
         if isinstance(given, Failed):
-            return
-        self.clerk.hear(speaker, "rebut", self.round, given.prose())
+            return given
+        self.clerk.hear(speaker, phase_of("rebut", again), self.round, given.prose())
         self.rebutted += 1
+        self.rebutting.append(seat)
         self.rebuttals[member.id] = given
         if given.revised is not None and not given.revised.flaw:
-            self.now[member.id] = Candidate(seat=member.id, round=self.round, opinion=given.revised)
+            self.now[member.id] = Submission(seat=member.id, round=self.round, opinion=given.revised)
+        return None
+
+    def rebuttals_read(self, seat: str) -> str:
+        """What those whom a member hears have answered before it in this round; nothing in a mesh, where all answer at
+        once."""
+        key = f"{self.round}/rebut/{seat}"
+        read = [each for each in self.rebutting if each in self.here.fresh(seat, "rebut")]
+        said = [fence(self.rebuttals[each].prose(), of="a member", at=f"{key}/{each}") for each in read]
+        return "\n\n".join(f"A member whom you hear has answered the objections:\n\n{each}" for each in said)
 
     def objections(self, member: Seat, objections: Sequence[DirectedObjection]) -> Prompt:
         """All that was objected, for a rebuttal."""
@@ -292,12 +375,16 @@ class Council:
                 own.append(f"This was said against your answer:\n\n{said}")
             elif each.by != member.id and each.against.id in called:
                 others.append(f"This was said against {called[each.against.id]}:\n\n{said}")
+        others += filter(None, [self.rebuttals_read(member.id)])
         return prompts("rebut", own="\n\n".join(own) or NOBODY_OBJECTED, others="\n\n".join(others))
 
     def objections_small(self, member: Seat, objections: Sequence[DirectedObjection]) -> Prompt:
         """Only what was objected to the member's own answer."""
         against = [each for each in objections if each.against.seat == member.id]
         said = "\n".join(f"Someone objects: {quote(each.text, MOST_QUOTED)}" for each in against)
+        read = [each for each in self.rebutting if each in self.here.fresh(member.id, "rebut")]
+        answers = [f"Another says: {quote(self.rebuttals[each].rebuttal, MOST_QUOTED)}" for each in read]
+        said = "\n".join(filter(None, [said, *answers]))
         held = quote(self.now[member.id].opinion.position, MOST_QUOTED)
         return prompts("rebut_small", topic=self.stage.topic, held=held, own=said or NOBODY_OBJECTED)
 
@@ -325,7 +412,7 @@ class Council:
         if isinstance(given, ShortSynthesis):
             said = [each.opinion.prose() for each in ranked]
             return Synthesis(answer=given.after(ranked[0].opinion.position, said), departs=False)
-        return Synthesis(answer=with_names(given.answer, labels, self.titles(ranked)), departs=given.departs)
+        return Synthesis(answer=with_names(given.answer, labels, titles(ranked, self.names)), departs=given.departs)
 
     def to_synthesize(self, result: CouncilResult, labels: Labels) -> Prompt:
         key = f"{self.round}/synthesize/chair"
@@ -335,7 +422,7 @@ class Council:
             answers="\n\n".join(self.quoted(each, label, key) for label, each in labels.items()),
         )
 
-    def to_synthesize_small(self, ranked: Sequence[Candidate]) -> Prompt:
+    def to_synthesize_small(self, ranked: Sequence[Submission]) -> Prompt:
         first, *others = (each.opinion for each in ranked)
         return prompts(
             "synthesize_small",
@@ -344,14 +431,14 @@ class Council:
             others="\n".join(f"Another way: {quote(each.position, MOST_QUOTED)}" for each in others),
         )
 
-    def eligible(self) -> list[Candidate]:
+    def eligible(self) -> list[Submission]:
         """The first answer of each member, and its latest if that is another."""
-        candidates: list[Candidate] = []
+        eligible: list[Submission] = []
         for seat in (member.id for member in self.members if member.id in self.now):
-            candidates.append(self.first[seat])
+            eligible.append(self.first[seat])
             if self.now[seat] != self.first[seat]:
-                candidates.append(self.now[seat])
-        return candidates
+                eligible.append(self.now[seat])
+        return eligible
 
     def all_quoted(self, labels: Labels, key: str, *, small: bool) -> str:
         if small:
@@ -359,24 +446,30 @@ class Council:
             return "\n".join(f"Answer {label}: {quote(text, MOST_QUOTED)}" for label, text in short.items())
         return "\n\n".join(self.quoted(each, label, key) for label, each in labels.items())
 
-    def quoted(self, candidate: Candidate, label: str, key: str) -> str:
-        text = candidate.opinion.prose()
-        rebuttal = self.rebuttals.get(candidate.seat)
-        if rebuttal is not None and self.now[candidate.seat] == candidate:
+    def quoted(self, submission: Submission, label: str, key: str) -> str:
+        text = submission.opinion.prose()
+        rebuttal = self.rebuttals.get(submission.seat)
+        if rebuttal is not None and self.now[submission.seat] == submission:
             text += f"\n\nTo what was objected: {rebuttal.rebuttal}"
         return fence(text, of=f"answer {label}", at=f"{key}/{label}")
 
-    def titles(self, candidates: Sequence[Candidate]) -> dict[str, str]:
-        return titles(candidates, {member.id: member.name for member in self.members})
+    @property
+    def ids(self) -> list[str]:
+        return [member.id for member in self.members]
+
+    @property
+    def names(self) -> dict[str, str]:
+        return {member.id: member.name for member in self.members}
 
     def result(self, *, ended_by: str) -> CouncilResult:
         return CouncilResult(
             settings=self.settings,
             members=[member.spec for member in self.members],
-            candidates=self.eligible(),
+            submissions=self.eligible(),
             tallies=self.tallies,
             failed=self.failed,
             ended_by=ended_by,
+            absences=self.here.absences,
         )
 
 

@@ -6,7 +6,9 @@ from typing import Any, Literal, Self, cast
 from pydantic import Field, field_validator, model_validator
 
 from moot.core.settings import Name, OutputTokens, RunningSeconds, SeatSettings, Text, Tokens
+from moot.formats.shared.attendance import TopologySettings
 from moot.formats.shared.ledger import LedgerSettings
+from moot.formats.shared.voting import RankingMethod
 
 Depth = Literal["auto", "vote", "debate"]
 
@@ -23,7 +25,7 @@ class Chair(SeatSettings):
     instructions: Text = ""
 
 
-class CouncilSettings(LedgerSettings):
+class CouncilSettings(TopologySettings, LedgerSettings):
     max_total_output_tokens: OutputTokens = 48_000
     max_runtime_seconds: RunningSeconds = 1800
     debater_max_tokens: Tokens = Field(800, description="tokens in one answer of a member")
@@ -43,6 +45,11 @@ class CouncilSettings(LedgerSettings):
     max_rounds: int = Field(2, ge=1, le=10, description="rounds of debate at most, after the first vote")
     agreement: float = Field(
         0.75, gt=0, le=1, description="share of members behind a leading answer with which the council agrees"
+    )
+
+    voting: RankingMethod = Field("borda", description="how the ballots are counted; auto: by the number of members")
+    weights: Literal["equal", "models"] = Field(
+        "equal", description="a vote for each member, or one for each model, which its members share"
     )
 
     @field_validator("members", mode="before")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import ConfigDict, Field, create_model, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, create_model, field_validator, model_validator
 
 from moot.core.types import Answer, Json, NonEmpty
-from moot.formats.shared.small import SAID_AGAIN, Conclusion, Line, Passage, Remark, in_sentences
+from moot.formats.shared.small import SAID_AGAIN, Conclusion, Line, Passage, Remark, in_sentences, said_once
 from moot.reasoning.repetition import repetition
 from moot.reasoning.statements import flaw_of
 
@@ -33,7 +33,7 @@ class Opinion(Answer):
 class ShortOpinion(Opinion):
     position: Conclusion
     answer: Passage
-    reasons: list[Remark] = Field(min_length=1, max_length=2)
+    reasons: Annotated[list[Remark], AfterValidator(said_once)] = Field(min_length=1, max_length=2)
 
 
 class RankedBallot(Answer):

@@ -6,7 +6,7 @@ from moot.formats.shared import jury, ledger
 
 FORMAT = Format(
     name="duel",
-    version=1,
+    version=2,
     purpose="Two characters, scored statement by statement",
     summary="Two characters plan, think and speak in turn; a judge scores every statement and rules.",
     settings=DuelSettings,

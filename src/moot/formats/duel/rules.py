@@ -26,12 +26,14 @@ from moot.formats.shared.small import (
     Line,
     Points,
     opening_words,
+    point_for,
     points_shape,
     room_in_words,
 )
 from moot.reasoning.fence import fence, quote
+from moot.reasoning.language import language_of
 from moot.reasoning.statements import Known
-from moot.reasoning.verdict import SIDES, Decision, ReaderVote, Side, Winner, decide, other_side
+from moot.reasoning.verdict import SIDES, Decision, JudgeVote, ReaderVote, Side, Winner, decide, other_side
 
 prompts = Prompts("duel")
 
@@ -59,12 +61,13 @@ def settle(settings: DuelSettings, topic: str) -> DuelSettings:
     return settings if settings.premise or settings.have_positions else sides.settle(settings, topic)
 
 
-def sides_of(settings: DuelSettings, proposition: str = "") -> Sides:
+def sides_of(settings: DuelSettings, topic: str = "") -> Sides:
+    language = language_of(topic)
     if settings.premise:
-        return Sides(proposition=settings.premise, verdicts=UPHELD)
+        return Sides(proposition=settings.premise, verdicts=UPHELD, language=language)
     if settings.sides is None and settings.have_positions:
-        return Sides(told=False)
-    return Sides.of(settings.sides, proposition=proposition)
+        return Sides(told=False, language=language)
+    return Sides.of(settings.sides, topic=topic)
 
 
 def parts(settings: DuelSettings) -> list[Part]:
@@ -79,6 +82,7 @@ def parts(settings: DuelSettings) -> list[Part]:
             model=judge.model,
             max_tokens=judge.max_tokens,
             sampling=judge.sampling,
+            hats=judge.hats,
         ),
         *jury.parts(settings),
     ]
@@ -96,6 +100,7 @@ def _speaker(side: Side, sheet: Debater, settings: DuelSettings) -> Part:
         model=sheet.model,
         max_tokens=sheet.max_tokens,
         sampling=sheet.sampling,
+        hats=sheet.hats,
     )
 
 
@@ -118,11 +123,12 @@ async def play(stage: Stage, settings: DuelSettings) -> Outcome:
     ended_by = await duel.debate()
     nothing = sides.nothing_said(duel.said, duel.names)
     if nothing:
-        return duel.outcome(Ruling(reason=nothing), decide("undecided", nothing, ()), [], "", ended_by)
+        ruling = Ruling(reason=nothing)
+        return duel.outcome(ruling, decide(ruling.vote), [], "", ended_by)
     reading = stage.start(jury.collect_votes(stage, settings, duel.said, round=settings.turns))
     ruling = await duel.rule()
     votes = await reading
-    decision = decide(ruling.winner, ruling.reason, votes)
+    decision = decide(ruling.vote, votes, method=settings.voting, names=duel.names, round=settings.turns)
     return duel.outcome(ruling, decision, votes, await duel.announce(ruling, decision), ended_by)
 
 
@@ -138,7 +144,7 @@ class Duel:
         self.known: dict[Side, Known] = {side: Known() for side in SIDES}  # what each has said
         self.points: dict[Side, tuple[str, ...]] = {}  # what a small model plans to say, one point a statement
         self.scores: dict[Side, float | None] = {"a": None, "b": None}
-        self.sides = sides_of(settings, sides.proposition_of(stage.topic))
+        self.sides = sides_of(settings, stage.topic)
         for sheet, (side, seat) in zip(settings.debaters, self.speakers.items(), strict=True):
             words = joined(sheet.personality, sheet.position, sheet.instructions)
             name = "debater_small" if seat.spec.small else "debater"
@@ -205,13 +211,13 @@ class Duel:
 
     def to_say(self, side: Side, turn: int) -> dict[str, str]:
         """What a small model is told before it speaks: its side, one point of its plan, and how to begin."""
-        points = self.points.get(side)
-        point = points[(turn - 1) // 2 % len(points)] if points else ""
+        point = point_for(self.points.get(side, ()), (turn + 1) // 2)
         return {
             "side": self.sides.task(side),
             "opponent": self.names[other_side(side)],
             "point": f"Your point now: {quote(point, POINT_CHARS)}" if point else "",
             "begin": self.beginning(side, "with the words"),
+            "conclusion": self.sides.conclusion(side),
         }
 
     def beginning(self, side: Side, how: str) -> str:
@@ -222,7 +228,8 @@ class Duel:
     async def say(self, speaker: Seat, side: Side, turn: int, thinking: Prompt | None, speaking: Prompt) -> None:
         if thinking is not None:
             await speaker.ask("think", thinking, round=turn, shows="THINK")
-        text = await speaker.ask("speak", speaking, round=turn, shows="TURN")
+        objection = self.sides.objection(side, self.known) if speaker.spec.small else None
+        text = await speaker.ask("speak", speaking, round=turn, shows="TURN", objection=objection)
         self.said.append(sides.heard(self.known, speaker, side, turn, text))
         self.clerk.hear(speaker, "speak", turn, text)
         self.clerk.ask()
@@ -275,7 +282,11 @@ class Duel:
                 return Ruling(reason=f"The judge put no valid verdict on record: {record.failure.message}")
         except LimitReached as limit:
             return Ruling(reason=f"The judge could not finish: {limit}")
-        return Ruling(winner="a" if record.winner == a else "b", scores={"a": record.points(a), "b": record.points(b)})
+        return Ruling(
+            winner="a" if record.winner == a else "b",
+            scores={"a": record.points(a), "b": record.points(b)},
+            key=f"{end}/extract/judge",
+        )
 
     async def announce(self, ruling: Ruling, decision: Decision) -> str:
         """What the judge says of the decision, which is made. Empty without a decision."""
@@ -320,7 +331,7 @@ class Duel:
                 "running_scores": self.scores,
                 "judge_winner": ruling.winner,
             },
-            **jury.verdict_fields(decision, votes, self.settings.turns),
+            **jury.verdict_fields(decision, votes),
         )
 
     def premise_upheld(self, winner: Winner) -> bool | None:
@@ -334,6 +345,11 @@ class Ruling:
     winner: Winner = "undecided"
     reason: str = ""
     scores: Mapping[Side, float | None] = field(default_factory=lambda: {"a": None, "b": None})
+    key: str = ""  # of the step that put it on record
+
+    @property
+    def vote(self) -> JudgeVote:
+        return JudgeVote(choice=self.winner, keys=(self.key,) if self.key else (), reason=self.reason)
 
 
 def joined(*texts: str) -> str:

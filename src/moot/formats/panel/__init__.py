@@ -1,11 +1,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from moot.core.types import SeatSpec
 from moot.formats.format import CatalogEntry, Chart, EventType, Example, Format, Hears, Mark, Series
-from moot.formats.panel.catalog import built_in
+from moot.formats.panel.catalog import with_plugged_in
+from moot.formats.panel.report import TOO_FEW
 from moot.formats.panel.rules import parts, play
 from moot.formats.panel.settings import PanelSettings
-from moot.formats.shared import ledger
+from moot.formats.shared import attendance, ledger
+from moot.formats.shared.perspectives import Perspective, built_in, plugged_in
 
 
 def _muted(data: dict[str, Any]) -> str:
@@ -26,7 +29,25 @@ def _measured(data: dict[str, Any]) -> list[str]:
 
 
 def _catalog() -> Sequence[CatalogEntry]:
-    return [CatalogEntry(name=p.name, about=f"{', '.join(p.priorities)}. {p.trade_offs}") for p in built_in()]
+    every = [*((perspective, "") for perspective in built_in()), *plugged_in()]
+    return [CatalogEntry(name=perspective.name, about=_about(perspective, package)) for perspective, package in every]
+
+
+def _about(perspective: Perspective, package: str) -> str:
+    about = f"{', '.join(perspective.priorities)}. {perspective.trade_offs}"
+    return f"{about} ({package})" if package else about
+
+
+STATEMENTS = ("argue", "argue-again", "rebut", "rebut-again")
+MODERATED = (
+    Hears(listener="moderator", speaker="perspective"),
+    Hears(listener="perspective", speaker="moderator"),
+)
+
+
+def _hears(settings: PanelSettings, seats: Sequence[SeatSpec]) -> tuple[Hears, ...]:
+    perspectives = [seat for seat in seats if seat.role == "perspective"]
+    return (*attendance.hears_among(settings.topology, "perspective", perspectives), *MODERATED)
 
 
 FORMAT = Format(
@@ -37,6 +58,7 @@ FORMAT = Format(
     settings=PanelSettings,
     parts=parts,
     play=play,
+    settle=with_plugged_in,
     keeps_ledger=True,
     unattended={"checkpoints": False},
     efforts={
@@ -74,6 +96,7 @@ FORMAT = Format(
             heading="{name} has used its {budget} tokens for round {round} and is not heard in answer.", quiet=True
         ),
         "MUTED": EventType(heading=_muted, badge="muted"),
+        **attendance.EVENTS,
         **ledger.EVENTS,
     },
     phases={
@@ -82,25 +105,25 @@ FORMAT = Format(
         "frame": "Analysis after your answer",
         "argue": "Argument",
         "rebut": "Rebuttal",
+        "argue-again": "Argument, asked again",
+        "rebut-again": "Rebuttal, asked again",
         "compare": "Comparison with earlier arguments",
         "evaluate": "Assessment",
         "checkpoint": "At the checkpoint",
         "synthesize": "Synthesis",
-        **ledger.phases("argue", "rebut"),
+        **ledger.phases(*STATEMENTS),
     },
-    statements=("argue", "rebut"),
+    statements=STATEMENTS,
     endings={
         "agreement": "the perspectives agreed",
         "clear_winner": "one perspective prevailed",
         "stagnation": "it went in circles",
         "max_rounds": "all rounds were played without agreement",
         "person": "you ended it",
+        TOO_FEW: "fewer than two perspectives could still be heard",
     },
-    hears=(
-        Hears(listener="perspective", speaker="perspective"),
-        Hears(listener="moderator", speaker="perspective"),
-        Hears(listener="perspective", speaker="moderator"),
-    ),
+    hears=(Hears(listener="perspective", speaker="perspective"), *MODERATED),
+    hears_in=_hears,
     chart=Chart(title="Repetition", unit="%", most=100, series=(Series(event="MEASURED", path="shares"),)),
     examples=(
         Example(

@@ -1,20 +1,12 @@
-"""The catalog of perspectives, and the choice of opposing ones for a question."""
+"""The choice of opposing perspectives for a question."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 
-from moot.formats.panel.settings import Perspective
-from moot.yamlfile import parse
-
-
-@cache
-def built_in() -> tuple[Perspective, ...]:
-    text = (files("moot.formats.panel") / "catalog.yaml").read_text(encoding="utf-8")
-    return tuple(Perspective.model_validate(entry) for entry in parse(text, "The catalog")["perspectives"])
+from moot.formats.panel.settings import PanelSettings
+from moot.formats.shared.perspectives import Perspective, built_in, plugged_in
 
 
 def catalog(custom: Sequence[Perspective]) -> Mapping[str, Perspective]:
@@ -22,6 +14,14 @@ def catalog(custom: Sequence[Perspective]) -> Mapping[str, Perspective]:
     own = {perspective.name.casefold(): perspective for perspective in custom}
     kept = [perspective for perspective in built_in() if perspective.name.casefold() not in own]
     return {perspective.name: perspective for perspective in (*custom, *kept)}
+
+
+def with_plugged_in(settings: PanelSettings, topic: str) -> PanelSettings:
+    """The settings with the perspectives of plug-ins among the custom ones: a debate keeps those it was made with, and
+    can be replayed where the plug-in is not installed."""
+    own = {perspective.name.casefold() for perspective in settings.custom_perspectives}
+    more = [perspective for perspective, _ in plugged_in() if perspective.name.casefold() not in own]
+    return settings.model_copy(update={"custom_perspectives": (*settings.custom_perspectives, *more)})
 
 
 def oppose(one: Perspective, two: Perspective) -> bool:

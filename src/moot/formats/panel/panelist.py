@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from moot.core.script import Seat
-from moot.formats.panel.settings import Perspective
 from moot.formats.panel.shapes import Rebuttal
+from moot.formats.shared.perspectives import Perspective
 
 
 @dataclass(kw_only=True)
@@ -17,6 +17,7 @@ class Panelist:
     perspective: Perspective
     seat: Seat
     arguments: list[str]
+    said: list[str] = field(default_factory=list[str])  # arguments and answers, in the order in which it said them
     argued_in: int = 0  # the round of its last argument
     ended: str = ""  # and its finish reason
     last: Rebuttal | None = None

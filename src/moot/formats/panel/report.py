@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from moot.core.types import ArguedPosition, Confidence, FinalAnswer, Json, Outcome, RecordParts
+from moot.core.types import ArguedPosition, Check, Confidence, FinalAnswer, Json, Outcome, RecordParts
 from moot.formats.panel.measures import RoundMeasures
 from moot.formats.panel.panelist import Panelist
 from moot.formats.panel.shapes import Synthesis
+from moot.formats.shared.attendance import Absence, checks_on, notes_on
 from moot.formats.shared.checks import UNSETTLED, answer_in, complete, own_words
+
+TOO_FEW = "too_few_voices"
 
 # In the words of the moderator's prompt; people read the format's `endings`.
 ENDINGS = {
@@ -18,6 +21,7 @@ ENDINGS = {
     "stagnation": "it went in circles",
     "max_rounds": "the last round has been heard and no agreement was reached",
     "person": "the person in charge ended it",
+    TOO_FEW: "fewer than two perspectives could still be heard",
 }
 SETTLED = ("agreement", "clear_winner")
 BY_POSITIONS = "the perspectives' stated positions, read by code"
@@ -44,6 +48,7 @@ class PanelResult:
     cut_off: Sequence[str]  # what was cut off, each as a clause
     clarification: str
     guidance: Sequence[str]
+    absences: Sequence[Absence]  # who could not be heard
 
     @property
     def names(self) -> dict[str, str]:
@@ -87,6 +92,7 @@ class PanelResult:
             f"{name} repeated {of}'s words; that is not counted as agreement." for name, of in self.copied.items()
         ]
         rounds = ", ".join(map(str, self.cut_short))
+        found += notes_on(self.absences)
         return [*found, *([f"Not everyone could answer in time in round {rounds}."] if rounds else [])]
 
 
@@ -110,7 +116,7 @@ def report(result: PanelResult, written: Synthesis | str, ledger: Json | None) -
         statement=valid.recommendation if valid else "",
         names=result.names,
         confidence=confidence,
-        checks=(own_words(result.not_own), complete(result.cut_off)) if result.panelists else (),
+        checks=_checks(result) if result.panelists else (),
         notes=tuple(result.notes),
         record=_record(result, valid),
         ledger=ledger,
@@ -121,6 +127,10 @@ def report(result: PanelResult, written: Synthesis | str, ledger: Json | None) -
             "cut_short": list(result.cut_short),
         },
     )
+
+
+def _checks(result: PanelResult) -> tuple[Check, ...]:
+    return (own_words(result.not_own), complete(result.cut_off), *checks_on(result.absences))
 
 
 def _headline(result: PanelResult, sentence: str) -> str:

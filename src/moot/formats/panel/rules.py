@@ -9,15 +9,18 @@ from collections.abc import Mapping, Sequence
 from moot.core.errors import LimitReached
 from moot.core.gates import Checkpoint, Clarification
 from moot.core.marks import guidance
-from moot.core.script import Cap, Failed, Stage, together
-from moot.core.types import Likeness, Outcome, Prompt
+from moot.core.script import Cap, Failed, Stage
+from moot.core.types import Json, Likeness, Outcome, Prompt
 from moot.formats.format import Part
 from moot.formats.panel.catalog import balanced, catalog, choose
 from moot.formats.panel.measures import RoundMeasures, copied_from, measure_round, pairs_to_compare
 from moot.formats.panel.panelist import Panelist
 from moot.formats.panel.prompting import (
     MOST_QUOTED,
+    chosen,
     full_analysis,
+    latest,
+    latest_short,
     options_of,
     prompts,
     said,
@@ -25,7 +28,7 @@ from moot.formats.panel.prompting import (
     short_analysis,
     told,
 )
-from moot.formats.panel.report import NOTHING_SAID, PanelResult, ending_words, report
+from moot.formats.panel.report import NOTHING_SAID, TOO_FEW, PanelResult, ending_words, report
 from moot.formats.panel.settings import PanelSettings
 from moot.formats.panel.shapes import (
     MAX_PERSPECTIVES,
@@ -38,6 +41,7 @@ from moot.formats.panel.shapes import (
     short_assessment,
     short_rebuttal,
 )
+from moot.formats.shared.attendance import Attendance, phase_of, put
 from moot.formats.shared.ledger import Clerk
 from moot.formats.shared.sides import capital
 from moot.formats.shared.small import POINT_CHARS, without_memory
@@ -95,14 +99,35 @@ class Panel:
         self.stagnation = ""  # why the panel stagnates, if it does
         self.prevailing: Panelist | None = None
         self.cut_short: list[int] = []  # rounds in which some could not answer in time
+        self.attendance: Attendance | None = None  # once the perspectives are chosen
 
     @property
     def names(self) -> dict[str, str]:
         return {panelist.seat.id: panelist.name for panelist in self.panelists}
 
     @property
+    def here(self) -> Attendance:
+        assert self.attendance is not None, "the perspectives are chosen first"
+        return self.attendance
+
+    @property
     def speaking(self) -> list[Panelist]:
-        return [panelist for panelist in self.panelists if panelist.muted_in is None]
+        """Those who take part, also if they can't be heard in this round."""
+        return [
+            panelist
+            for panelist in self.panelists
+            if panelist.muted_in is None and not self.here.has_left(panelist.seat.id)
+        ]
+
+    @property
+    def present(self) -> list[Panelist]:
+        """Those who were heard in this round."""
+        return [panelist for panelist in self.speaking if panelist.argued_in == self.round]
+
+    def read_by(self, panelist: Panelist, phase: str) -> list[Panelist]:
+        """Those whose words a panelist gets, as far as they have said anything."""
+        reads = self.here.reads(panelist.seat.id, phase)
+        return [each for each in self.panelists if each.seat.id in reads and each.arguments]
 
     def left(self, panelist: Panelist) -> int | None:
         """Tokens that a panelist may still write in this round; None: any number."""
@@ -156,6 +181,10 @@ class Panel:
             )
             self.panelists.append(Panelist(perspective=perspective, seat=seat, arguments=[]))
         self.stage.name_seats(self.names)
+        seats = [panelist.seat for panelist in self.panelists]
+        self.attendance = Attendance(self.stage, self.settings.topology, seats, self.names)
+        if not self.attendance.mesh:
+            self.clerk.reads = lambda seat: self.here.reads(seat, "argue")
 
     def option(self, panelist: Panelist) -> str:
         """The answer that a small model argues for; empty if there is none to assign."""
@@ -171,56 +200,90 @@ class Panel:
             self.written = dict(self.stage.spent.written)
             began = self.stage.spent.seconds
             before = {panelist.name: panelist.words for panelist in self.panelists}
+            self.here.next_round()
             try:
-                await together(*(self.argue(panelist) for panelist in self.speaking))
+                await self.here.in_waves("argue", list(self.names), round, self.argue)
             finally:
-                for panelist in self.speaking:  # those of one round don't know each other's arguments
-                    self.check_argument(panelist, before)
+                for panelist in self.speaking:
+                    self.check_argument(panelist, self.read_before(panelist, before))
             self.clerk.ask()
-            speaking = self.speaking
             comparing = self.stage.start(self.compare())  # no one waits for it before the moderator does
             try:
-                await self.rebuttals(speaking, began)
+                await self.rebuttals(began)
             except LimitReached:
                 await comparing
                 raise
+            speaking = self.speaking
             ended_by = self.converged(speaking, await self.evaluate(await comparing))
             if ended_by is not None:
                 return ended_by
+            if len(speaking) < 2:
+                return TOO_FEW
             if round < self.settings.max_rounds and await self.person_ends():
                 return "person"
         return "max_rounds"
 
-    async def rebuttals(self, speaking: Sequence[Panelist], began: float) -> None:
-        """One after the other, each hearing those before; a round that takes too long is cut short."""
-        for at, panelist in enumerate(speaking):
-            if self.stage.spent.seconds - began >= self.settings.round_timeout_seconds:
-                self.cut_short.append(self.round)  # what was said is assessed
-                self.stage.show("CUT", round=self.round, unheard=[each.name for each in speaking[at:]])
-                return
-            await self.rebut(panelist)
-            self.clerk.ask()
+    def read_before(self, panelist: Panelist, before: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+        """What a panelist could have repeated in its argument: what was said before the round, and, where arguments
+        are read within it, those that it read."""
+        read = self.here.fresh(panelist.seat.id, "argue")
+        return {**before, **{each.name: each.words for each in self.panelists if each.seat.id in read}}
 
-    async def argue(self, panelist: Panelist) -> None:
+    async def rebuttals(self, began: float) -> None:
+        """In a mesh one after the other, each hearing those before; else in the topology's waves. A round that takes
+        too long is cut short."""
+        unheard = [panelist.seat.id for panelist in self.present]
+
+        async def answer(seat: str, again: bool) -> Failed | None:
+            if not again:
+                unheard.remove(seat)
+            return await self.rebut(self.panelist(seat), again=again)
+
+        def in_time() -> bool:
+            self.clerk.ask()
+            late = self.stage.spent.seconds - began >= self.settings.round_timeout_seconds
+            if late:
+                self.cut_short.append(self.round)  # what was said is assessed
+                self.stage.show("CUT", round=self.round, unheard=[self.names[seat] for seat in unheard])
+            return not late
+
+        if self.here.mesh:
+            await self.here.one_by_one(list(unheard), self.round, answer, in_time)
+        else:
+            await self.here.in_waves("rebut", list(unheard), self.round, answer, in_time)
+        self.clerk.ask()
+
+    def panelist(self, seat: str) -> Panelist:
+        return next(each for each in self.panelists if each.seat.id == seat)
+
+    async def argue(self, seat: str, again: bool) -> Failed | None:
+        panelist = self.panelist(seat)
         speaker = without_memory(panelist.seat)
         left = self.left(panelist)
         prompt = self.to_argue_small(panelist) if speaker.spec.small else self.to_argue(panelist)
-        text = await speaker.ask(
-            "argue", prompt, round=self.round, share=self.share(left), most_tokens=left, shows="TURN"
-        )
+        asked: Json = {"round": self.round, "share": self.share(left), "most_tokens": left, "shows": "TURN"}
+        phase = phase_of("argue", again)
+        text = await (speaker.ask(phase, prompt, **asked) if again else speaker.ask_spared(phase, prompt, **asked))
+        if isinstance(text, Failed):
+            return text
         panelist.arguments.append(text)
+        panelist.said.append(text)
         panelist.argued_in, panelist.ended = self.round, speaker.finish_reason
-        self.clerk.hear(speaker, "argue", self.round, text)
+        self.clerk.hear(speaker, phase, self.round, text)
+        return None
 
     def to_argue_small(self, panelist: Panelist) -> Prompt:
         opening = f"The question: {self.question}"
         if self.assessment is None and self.framing is not None and self.framing.constraints:
             opening += f"\nKeep in mind: {quote('; '.join(self.framing.constraints), MOST_QUOTED)}"
         if self.assessment is not None:
-            opening += f"\nThe moderator sums up: {quote(self.assessment.summary, MOST_QUOTED)}"
+            if self.here.mesh:
+                opening += f"\nThe moderator sums up: {quote(self.assessment.summary, MOST_QUOTED)}"
             opening += f"\nNext: {quote(self.assessment.redirect, MOST_QUOTED)}"
             if panelist.is_among(self.assessment.off_topic):
                 opening += f"\n{LEFT_THE_QUESTION}"
+        if read := self.read_to_argue(panelist):
+            opening += f"\n{latest_short(read)}"
         option = self.option(panelist)
         return prompts(
             "argue_small",
@@ -241,43 +304,49 @@ class Panel:
         if self.assessment is not None:
             summary = f"{self.assessment.summary}\n\nNext: {self.assessment.redirect}"
             opening = "The moderator sums up:\n\n" + fence(summary, of="the moderator", at=at)
+            if not self.here.mesh:  # a summary would bring everyone's words to everyone
+                asked = fence(self.assessment.redirect, of="the moderator", at=at)
+                opening = f"The moderator asks to look at this next:\n\n{asked}"
             if panelist.is_among(self.assessment.off_topic):
                 opening += f"\n\n{LEFT_THE_QUESTION}"
+        if read := self.read_to_argue(panelist):
+            opening += f"\n\nThose whom you hear have said last:\n\n{latest(read, at)}"
         advice = guidance(self.guidance_words(), at=at, among=[opening])
         return prompts("argue", round=str(self.round), opening=opening, guidance=advice, name=panelist.name)
 
-    async def rebut(self, panelist: Panelist) -> None:
+    def read_to_argue(self, panelist: Panelist) -> list[Panelist]:
+        """Those whose latest words an argument can build on: none in a mesh, where all argue at once."""
+        return [] if self.here.mesh else self.read_by(panelist, "argue")
+
+    async def rebut(self, panelist: Panelist, *, again: bool) -> Failed | None:
         key, left = f"{self.round}/rebut/{panelist.seat.id}", self.left(panelist)
         if left is not None and left <= 0:
             budget = self.settings.token_budget_per_round
             self.stage.show("SPENT", seat=panelist.seat.id, name=panelist.name, round=self.round, budget=budget)
-            return
+            return None
         speaker = without_memory(panelist.seat)
-        shape, question = Rebuttal, prompts("rebut", said=said(self.speaking, key, but=panelist))
+        heard = [each for each in self.read_by(panelist, "rebut") if each.argued_in == self.round]
+        shape, question = Rebuttal, prompts("rebut", said=said(heard, key))
         if speaker.spec.small:
-            shape = short_rebuttal(tuple(each.name for each in self.speaking if each is not panelist))
+            shape = short_rebuttal(tuple(each.name for each in heard))
             question = prompts(
                 "rebut_small",
                 question=self.question,
-                said=said_short(self.speaking, but=panelist, answering=True),
+                said=said_short(heard, answering=True),
                 name=panelist.name,
                 option=told(self.option(panelist)),
             )
-        rebuttal = await speaker.ask(
-            "rebut",
-            question,
-            returns=shape,
-            tolerant=True,
-            round=self.round,
-            share=self.share(left),
-            most_tokens=left,
-            shows="TURN",
-        )
-        panelist.last = None if isinstance(rebuttal, Failed) else rebuttal
-        if panelist.last is not None:
-            self.check_for_copies(panelist, panelist.last)
-            panelist.rebuttals.append(panelist.last)
-            self.clerk.hear(speaker, "rebut", self.round, panelist.last.prose())
+        asked: Json = {"round": self.round, "share": self.share(left), "most_tokens": left, "shows": "TURN"}
+        rebuttal = await put(speaker, "rebut", question, again, returns=shape, **asked)
+        if isinstance(rebuttal, Failed):
+            panelist.last = None
+            return rebuttal
+        panelist.last = rebuttal
+        self.check_for_copies(panelist, rebuttal)
+        panelist.rebuttals.append(rebuttal)
+        panelist.said.append(rebuttal.prose())
+        self.clerk.hear(speaker, phase_of("rebut", again), self.round, rebuttal.prose())
+        return None
 
     def check_argument(self, panelist: Panelist, before: Mapping[str, Sequence[str]]) -> None:
         """Note what is wrong with a panelist's argument in this round, if it has argued."""
@@ -315,11 +384,11 @@ class Panel:
         moderator, person = without_memory(self.moderator), self.from_the_person()
         shape: type[Assessment] = Assessment
         if moderator.spec.small:
-            shape = short_assessment(tuple(each.name for each in self.speaking))
-            question = prompts("evaluate_small", question=self.question, said=said_short(self.speaking), person=person)
+            shape = short_assessment(tuple(each.name for each in self.present))
+            question = prompts("evaluate_small", question=self.question, said=said_short(self.present), person=person)
         else:
             at = f"{self.round}/evaluate/moderator"
-            heard = said(self.speaking, at)
+            heard = said(self.present, at)
             question = prompts(
                 "evaluate",
                 round=str(self.round),
@@ -340,6 +409,7 @@ class Panel:
         for panelist in self.speaking:
             if self.assessment and panelist.is_among(self.assessment.mute) and self.can_do_without(panelist):
                 panelist.muted_in = self.round  # from the next round on: what it said in this one counts
+                self.here.exclude(panelist.seat.id)
                 panelist.left_the_question = panelist.is_among(self.assessment.off_topic)
                 self.stage.show(
                     "MUTED",
@@ -357,7 +427,7 @@ class Panel:
 
     @property
     def arguments(self) -> dict[str, list[str]]:
-        return {panelist.name: panelist.arguments for panelist in self.speaking}
+        return {panelist.name: panelist.arguments for panelist in self.present}
 
     async def compare(self) -> Likeness | None:
         """How alike this round's arguments are to earlier ones of the same speaker; None: there are none."""
@@ -380,12 +450,14 @@ class Panel:
     def converged(self, speaking: Sequence[Panelist], assessment: Assessment | None) -> str | None:
         """The rule that ends the panel now, if any, from typed positions, the typed assessment and measures."""
         positions = [panelist.position for panelist in speaking]
-        if all(position == "agree" for position in positions):
+        recommended = [each.last.recommendation for each in speaking if each.last is not None]
+        divided = len(chosen(recommended, options_of(self.stage.topic, self.framing))) > 1
+        if all(position == "agree" for position in positions) and not divided:
             return "agreement"
         self.prevailing = self.leader(speaking)
         if self.prevailing is not None:
             return "clear_winner"
-        if assessment and assessment.state == "converging" and "hold" not in positions:
+        if assessment and assessment.state == "converging" and "hold" not in positions and not divided:
             return "agreement"
         if self.measures:
             stagnating = assessment is not None and assessment.state == "stagnating"
@@ -479,6 +551,7 @@ class Panel:
             cut_off=self.cut_off,
             clarification=self.clarification,
             guidance=[text for _, text in self.guidance],
+            absences=self.attendance.absences if self.attendance else (),
         )
 
     def guidance_words(self) -> str:

@@ -3,30 +3,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from moot.core.settings import Name, OutputTokens, RunningSeconds, Tokens
-from moot.core.types import Frozen
+from moot.core.settings import OutputTokens, RunningSeconds, Tokens
+from moot.formats.shared.attendance import TopologySettings
 from moot.formats.shared.ledger import LedgerSettings
-
-Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300, pattern=r"^[^\n]+$")]
+from moot.formats.shared.perspectives import Perspective
 
 
 def _unlimited(value: Any) -> Any:
     return 0 if value == "unlimited" else value
 
 
-class Perspective(Frozen):
-    """A viewpoint that a panelist argues for."""
-
-    name: Name
-    priorities: tuple[Line, ...] = Field(min_length=1)
-    trade_offs: Line
-    keywords: tuple[str, ...] = ()
-    opposes: tuple[str, ...] = ()
-
-
-class PanelSettings(LedgerSettings):
+class PanelSettings(TopologySettings, LedgerSettings):
     other_names: ClassVar[Mapping[str, str]] = {
         **LedgerSettings.other_names,
         "checkpoint_timeout": "checkpoint_timeout_seconds",

@@ -6,7 +6,7 @@ from moot.core.errors import BadOutput, LimitReached
 from moot.core.limits import Limits
 from moot.core.steps import Ask, Step
 from moot.core.types import CHARS_PER_TOKEN, Call, Hear, Message, Models, Reply, Usage
-from moot.runtime.budget import Allowance, allow
+from moot.runtime.budget import Allowance, Used, allow
 
 REHEARSAL_MODEL = "sim:"
 _ENOUGH_TOKENS = 1_000_000
@@ -19,7 +19,7 @@ class AskExecutor:
     def __init__(self, models: Models) -> None:
         self._models = models
 
-    def allow(self, step: Ask, limits: Limits, used: Usage) -> Allowance | LimitReached:
+    def allow(self, step: Ask, limits: Limits, used: Used) -> Allowance | LimitReached:
         price = closing_price = None
         if limits.max_cost_usd is not None:
             price = self._models.price(step.seat.model)
@@ -36,6 +36,7 @@ class AskExecutor:
             most_tokens=allowance.tokens,
             sampling=step.seat.sampling,
             returns=step.returns,
+            objection=step.objection,
         )
         try:
             return await self._models.open(step.seat.model)(call, hear)

@@ -8,11 +8,11 @@ from moot.core.errors import LimitReached
 from moot.core.limits import Limits
 from moot.core.steps import Step
 from moot.core.types import Answer, Hear, Reply, Usage
-from moot.runtime.budget import Allowance
+from moot.runtime.budget import Allowance, Used
 
 S = TypeVar("S", bound=Step, contravariant=True)
 
-FREE = Allowance(max_tokens=0, tries=1, tokens=0, cost_usd=0.0)
+FREE = Allowance(max_tokens=0, tries=0, tokens=0, cost_usd=0.0)
 
 
 class Executor(Protocol[S]):
@@ -21,7 +21,7 @@ class Executor(Protocol[S]):
     waits: bool  # a person answers the step: it is never executed
     live: bool  # watchers see the step, and its text, while it is in flight
 
-    def allow(self, step: S, limits: Limits, used: Usage, /) -> Allowance | LimitReached:
+    def allow(self, step: S, limits: Limits, used: Used, /) -> Allowance | LimitReached:
         """Return what to reserve for the step until it has ended, or the limit that forbids it. `used` is everything
         spent, lost and reserved so far."""
         ...

@@ -11,7 +11,7 @@ from moot.core.settings import read
 from moot.core.steps import AskPerson, Step
 from moot.core.types import HUMAN, Gate, Hear, Json, Models, Reply, Turn, Usage
 from moot.reasoning.fence import clean
-from moot.runtime.budget import Allowance
+from moot.runtime.budget import Allowance, Used
 from moot.runtime.executors.ask import simulated
 from moot.runtime.executors.executor import FREE, typed
 from moot.runtime.turns import identity
@@ -24,7 +24,7 @@ class GateExecutor:
     def __init__(self, models: Models) -> None:
         self._models = models
 
-    def allow(self, step: AskPerson, limits: Limits, used: Usage) -> Allowance | LimitReached:
+    def allow(self, step: AskPerson, limits: Limits, used: Used) -> Allowance | LimitReached:
         return FREE
 
     async def execute(self, step: AskPerson, allowance: Allowance, hear: Hear) -> Reply:

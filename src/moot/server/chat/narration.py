@@ -11,10 +11,10 @@ from collections.abc import Iterable
 
 from moot.core.types import Event
 from moot.formats.wording import Wording
-from moot.reasoning.fence import clean
+from moot.reasoning.clean_stream import CleanStream
 from moot.records.transcript import passage
 from moot.runtime.hub import Flight
-from moot.server.chat.request import CONTEXT
+from moot.server.chat.conversation import CONTEXT
 from moot.server.live import Delta, Item
 
 _BEGINS_AGAIN = "\n\n[begins again]\n\n"
@@ -27,7 +27,7 @@ class Narrator:
         self._wording = wording
         self._floor: Flight | None = None  # the step that is passed on live
         self._attempt = 0
-        self._sent = ""  # of that step
+        self._clean, self._read, self._sent = CleanStream(), 0, list[str]()  # of that step
         self._waiting: deque[Event] = deque()
         self._seq = 0  # of the newest event
         self._early: Delta | None = None  # text of a step that began after an event which has not arrived yet
@@ -56,9 +56,9 @@ class Narrator:
         if event.key != self._floor.key:
             self._waiting.append(event)
             return ""
-        said = passage(event, self._wording)
-        whole = said.text if said is not None else self._sent
-        sent, self._floor, self._sent = self._sent, None, ""
+        said, sent = passage(event, self._wording), "".join(self._sent)
+        whole = said.text if said is not None else sent
+        self._floor = None
         rest = whole[len(sent) :] if whole.startswith(sent) else _BEGINS_AGAIN + whole
         return f"{rest}\n\n{self._catch_up()}"
 
@@ -67,29 +67,31 @@ class Narrator:
         if self._floor is None and flight.after > self._seq:
             self._early = delta  # the events before it come first
             return ""
-        if self._floor is None and self._is_public(flight) and _is_prose(flight.text):
-            self._floor, self._attempt, self._sent = flight, flight.attempt, ""
+        if self._floor is None and self._is_public(flight) and _is_prose(flight):
             heading = f"### {self._wording.heading(flight.shows, flight.seat, flight.round)}\n\n"
-            return heading + self._new()
+            return heading + self._begin(flight)
         if self._floor is None or flight.key != self._floor.key:
             return ""
         if flight is not self._floor or flight.attempt != self._attempt:
-            self._floor, self._attempt, self._sent = flight, flight.attempt, ""
-            return _BEGINS_AGAIN + self._new()
-        return self._new()
+            return _BEGINS_AGAIN + self._begin(flight)
+        return self._pass_on(delta.text[max(0, self._read - delta.offset) :])
+
+    def _begin(self, flight: Flight) -> str:
+        """Give the floor to a step; its text so far."""
+        self._floor, self._attempt = flight, flight.attempt
+        self._clean, self._read, self._sent = CleanStream(), 0, []
+        return self._pass_on(flight.text)
+
+    def _pass_on(self, text: str) -> str:
+        """As the turn will have it: cleaned, and without blank ends."""
+        self._read += len(text)
+        new = self._clean.feed(text)
+        self._sent.append(new)
+        return new
 
     def _is_public(self, flight: Flight) -> bool:
         kind = self._wording.type(flight.shows)
         return bool(flight.shows) and kind.public and not kind.hidden
-
-    def _new(self) -> str:
-        """Without blank ends, which the turn will not have."""
-        assert self._floor is not None
-        text = clean(self._floor.text).strip()
-        if not text.startswith(self._sent):
-            return ""  # the turn will have the right text
-        new, self._sent = text[len(self._sent) :], text
-        return new
 
     def _catch_up(self) -> str:
         waiting, self._waiting = self._waiting, deque()
@@ -105,7 +107,6 @@ class Narrator:
         return f"### {said.heading}\n\n{said.text}\n\n" if said.text else f"### {said.heading}\n\n"
 
 
-def _is_prose(text: str) -> bool:
+def _is_prose(flight: Flight) -> bool:
     """False for typed answers, which come as JSON: their turn has the words for people."""
-    begin = text.lstrip()
-    return bool(begin) and begin[0] not in "{[`"
+    return bool(flight.opening) and flight.opening not in "{[`"

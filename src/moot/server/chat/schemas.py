@@ -46,14 +46,14 @@ class ChatUsage(BaseModel):
 class ChatAnswer(BaseModel):
     role: Literal["assistant"]
     content: str = Field(description="the outcome")
-    refusal: None
+    refusal: str | None = Field(description="always null: a debate gives an answer, or says why it has none")
     reasoning_content: str = Field("", description="the debate; a chore has none")
 
 
 class ChatChoice(BaseModel):
     index: Literal[0]
     message: ChatAnswer
-    logprobs: None
+    logprobs: dict[str, Any] | None = Field(description="always null: a debate has none")
     finish_reason: Literal["stop", "length"]
 
 
@@ -87,6 +87,23 @@ class ChatError(BaseModel):
 
     error: ChatProblem
 
+
+# Of every request that may begin a debate.
+PROBLEMS = (
+    "not-found",
+    "unknown-debate",
+    "deleted",
+    "ambiguous-id",
+    "wrong-status",
+    "rules-changed",
+    "invalid",
+    "unknown-name",
+    "unknown-model",
+    "key-reused",
+    "model-failed",
+    "too-many-streams",
+    "over-budget",
+)
 
 STREAMED: dict[str, Any] = {
     "description": "The answer. With `stream`, server-sent events: chunks as OpenAI's, the debate in "

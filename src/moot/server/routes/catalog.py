@@ -12,9 +12,11 @@ from moot.core.settings import read
 from moot.core.types import TIERS, Tier
 from moot.folders import weights_dir
 from moot.formats import Format
-from moot.models.catalog import ABOUT, EXAMPLES, embedded, usable
+from moot.formats.shared import roles
+from moot.models import providers as known
+from moot.models.catalog import embedded, key_of, usable
 from moot.models.choice import is_demonstration
-from moot.models.spec import PROVIDERS, key_variable, parse
+from moot.models.providers import Provider
 from moot.request import merged
 from moot.server import catalog_schemas, views
 from moot.server.context import Admin, Context, Reader
@@ -33,7 +35,8 @@ async def list_formats(context: Context, caller: Reader) -> catalog_schemas.Form
     return catalog_schemas.FormatList(
         items=[_format(context.app, each) for each in formats.installed().values()],
         problems=[
-            catalog_schemas.FormatProblem(name=name, problem=problem) for name, problem in formats.broken().items()
+            catalog_schemas.FormatProblem(name=each.name, package=each.package, problem=each.text)
+            for each in formats.broken()
         ],
     )
 
@@ -53,6 +56,21 @@ async def get_format(name: str, context: Context, caller: Reader) -> catalog_sch
 
 
 @router.get(
+    "/v1/roles",
+    operation_id="listRoles",
+    summary="The roles that a seat of any format can take on",
+    response_model=catalog_schemas.RoleList,
+)
+async def list_roles(context: Context, caller: Reader) -> catalog_schemas.RoleList:
+    return catalog_schemas.RoleList(
+        items=[
+            catalog_schemas.Role(**role.model_dump(), package=package or None) for role, package in roles.installed()
+        ],
+        problems=[f"{each.name} ({each.package}) can't be used. {each.text}" for each in roles.DOOR.broken()],
+    )
+
+
+@router.get(
     "/v1/providers",
     operation_id="listProviders",
     summary="Which models can be used, and which would be chosen now",
@@ -61,7 +79,7 @@ async def get_format(name: str, context: Context, caller: Reader) -> catalog_sch
 async def providers(context: Context, caller: Reader) -> catalog_schemas.Providers:
     return catalog_schemas.Providers(
         chosen=[_choice(context.app, tier) for tier in TIERS],
-        items=[_provider(context.app, name) for name in PROVIDERS],
+        items=[_provider(context.app, each) for each in known.ranked()],
         embedded=[
             catalog_schemas.EmbeddedModel(
                 model=each.spec,
@@ -94,6 +112,7 @@ def _format(app: App, format_: Format) -> catalog_schemas.Format:
     return views.filled(
         catalog_schemas.Format,
         format_,
+        package=formats.DOOR.package(format_.name) or None,
         default=format_.name == app.default_format,
         settings_schema=format_.settings.model_json_schema(),
         defaults=shown(settings.model_dump(mode="json")),
@@ -114,12 +133,12 @@ def _choice(app: App, tier: Tier) -> catalog_schemas.ModelChoice:
     )
 
 
-def _provider(app: App, name: str) -> catalog_schemas.Provider:
-    variable = key_variable(parse(EXAMPLES[name])[0])
+def _provider(app: App, provider: Provider) -> catalog_schemas.Provider:
     return catalog_schemas.Provider(
-        name=name,
-        example=EXAMPLES[name],
-        about=ABOUT.get(name, ""),
-        key_variable=variable,
-        usable=usable(name, app.environ),
+        name=provider.name,
+        example=provider.example,
+        about=provider.about,
+        key_variable=key_of(provider),
+        usable=usable(provider, app.environ),
+        package=known.DOOR.package(provider.name) or None,
     )

@@ -8,20 +8,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
 
-from moot import formats
-from moot.config import masked, reaching
-from moot.core.errors import AmbiguousId, DebateDeleted, InputError, NoSuchDebate, UnknownName
-from moot.core.types import Debate, Json, Status
-from moot.planning import Plan
+from moot.client import Once
+from moot.core.errors import InputError
+from moot.core.types import Debate, Status
 from moot.request import Request
-from moot.runtime.threads import in_thread
 from moot.server import bodies, idempotency, schemas, views
 from moot.server.context import Context, DebateId, Reader, Runner, ServerContext
 from moot.server.estimate import estimated
 from moot.server.etags import etag, same
 from moot.server.markdown import prepare
-from moot.server.problems import Refused, documented
-from moot.server.tokens import Caller
+from moot.server.problems import documented
 
 router = APIRouter(tags=["debates"])
 
@@ -39,27 +35,8 @@ def given(context: ServerContext, debate: Debate, *, with_html: bool = False) ->
     return Response(views.json_of(view), 200, {"ETag": etag(debate), "Cache-Control": "no-cache"}, "application/json")
 
 
-async def distrust(caller: Caller, settings: Json) -> None:
-    """Refuse models with an address, which would be sent our key, and models that read files, unless the caller is an
-    admin."""
-    found = None if caller.may("admin") else await in_thread(lambda: reaching(settings))
-    if found is not None:
-        raise Refused(
-            "scope-missing",
-            f"The setting {found[0]} names the model {masked(found[1])[:80]!r}, which has an address or reads files; "
-            "that takes the scope 'admin'. Choose a model of a known provider.",
-        )
-
-
-async def planned(context: ServerContext, caller: Caller, new: bodies.NewDebate) -> Plan:
-    await distrust(caller, new.settings)
-    request = Request(topic=new.topic, format=new.format, settings=new.settings, effort=new.effort)
-    return await plan_of(context, request)
-
-
-async def plan_of(context: ServerContext, request: Request) -> Plan:
-    # In a thread: reading the price list, or looking for Ollama, takes a while the first time.
-    return await in_thread(lambda: context.app.plan(request))
+def requested(new: bodies.NewDebate) -> Request:
+    return Request(topic=new.topic, format=new.format, settings=new.settings, effort=new.effort, private=new.private)
 
 
 @router.post(
@@ -74,23 +51,17 @@ async def plan_of(context: ServerContext, request: Request) -> Plan:
 )
 async def create(new: bodies.NewDebate, context: Context, caller: Runner, key: idempotency.Key = None) -> Response:
     """The settings are checked before anything is written. With `Idempotency-Key`, a repetition creates nothing."""
-    plan = await planned(context, caller, new)
+    client = context.client.acting_for(caller)
+    plan = await client.plan(requested(new))
 
-    async def make(debate_id: str) -> Debate:
-        try:
-            remedy = '"recall_decisions": true in the settings'
-            return await context.app.create(
-                plan, by=caller.name, token_id=caller.identity, debate_id=debate_id, remedy=remedy
-            )
-        except (NoSuchDebate, AmbiguousId) as error:  # of a debate that a `replay:` model names
-            raise InputError(str(error)) from None
-
-    async def answer(debate: Debate) -> Response:
-        debate = await context.started(debate) if new.start else debate
+    async def answer(once: Once) -> Response:
+        debate = await client.create(
+            plan, once=once, start=new.start, remedy='"recall_decisions": true in the settings'
+        )
         context.live.poke()
         return created(context, debate)
 
-    return await idempotency.once(context, caller, key, "create", new, make, answer)
+    return await idempotency.once(client, key, "create", new, answer)
 
 
 @router.post(
@@ -102,7 +73,7 @@ async def create(new: bodies.NewDebate, context: Context, caller: Runner, key: i
 )
 async def estimate(new: bodies.NewDebate, context: Context, caller: Runner) -> schemas.Estimate:
     """Takes what creating one takes; nothing is stored and no model is asked."""
-    return await estimated(context.app, await planned(context, caller, new))
+    return await estimated(context.app, await context.client.acting_for(caller).plan(requested(new)))
 
 
 @router.get(
@@ -132,14 +103,10 @@ async def list_debates(
     ] = None,
 ) -> Response:
     """Filters can be combined. `GET /v1/search` finds completed debates by what they are about, best first."""
-    if format is not None and format not in formats.installed():
-        raise UnknownName("format", format, formats.installed())
     mark = None if cursor is None else _read_cursor(cursor)
-    forked = None if parent is None else await _parent(context, caller, parent)
-    only = caller.sees(context.app)
-    page = await context.store.page(
-        status=status, format=format, contains=q, parent=forked, token=only, limit=limit, after=mark
-    )
+    client = context.client.acting_for(caller)
+    forked = None if parent is None else await client.parent_id(parent)
+    page = await client.page(status=status, format=format, contains=q, parent=forked, limit=limit, after=mark)
     items = [views.summary(context.app, each) for each in page.debates]
     view = schemas.DebatePage(items=items, next=None if page.next is None else _cursor(page.next))
     return Response(views.json_of(view), media_type="application/json")
@@ -170,14 +137,6 @@ async def get(
     if html and debate.outcome is not None and debate.outcome.statement:
         await prepare(debate.outcome.statement)
     return given(context, debate, with_html=html)
-
-
-async def _parent(context: ServerContext, caller: Caller, debate_id: str) -> str:
-    """The full id of a debate, which may have been deleted: its forks are still there."""
-    try:
-        return (await context.find(debate_id, caller)).id
-    except DebateDeleted as deleted:
-        return deleted.debate_id
 
 
 def _cursor(mark: str) -> str:

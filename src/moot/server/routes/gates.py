@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from fastapi import APIRouter
 
+from moot.caller import Caller
 from moot.core.errors import WrongStatus
-from moot.core.types import Json
 from moot.server import bodies, etags, schemas, views
 from moot.server.context import Context, DebateId, Decider, Reader, ServerContext
 from moot.server.problems import Refused, documented
 from moot.server.routes.lifecycle import IfMatch
-from moot.server.tokens import Caller
 
 router = APIRouter(tags=["gates"])
 
 ANSWERS = documented(
-    "unknown-debate", "ambiguous-id", "wrong-status", "already-answered", "rules-changed", "stale", "invalid"
+    "unknown-debate",
+    "ambiguous-id",
+    "wrong-status",
+    "already-answered",
+    "rules-changed",
+    "stale",
+    "invalid",
+    "unknown-name",
 )
 
 
@@ -28,10 +32,7 @@ ANSWERS = documented(
     response_model=schemas.GateList,
 )
 async def open_gates(context: Context, caller: Reader) -> schemas.GateList:
-    only = caller.sees(context.app)
-    found = await context.store.gates()
-    if only is not None:
-        found = [gate for gate in found if (await context.store.get(gate.debate_id)).token_id == only]
+    found = await context.client.acting_for(caller).gates()
     return schemas.GateList(items=[views.gate(gate) for gate in found])
 
 
@@ -58,10 +59,7 @@ async def answer(
     debate_id: DebateId, given: bodies.GateAnswer, context: Context, caller: Decider, if_match: IfMatch = None
 ) -> schemas.Answered:
     """A question is answered once: a second answer is refused with `already-answered`, which names who was first."""
-    words: Json = {"text": given.text}
-    if given.choice is not None:
-        words["choice"] = given.choice
-    return await _answer(context, caller, debate_id, given.key, words, if_match)
+    return await _answer(context, caller, debate_id, given, if_match)
 
 
 @router.post(
@@ -107,22 +105,22 @@ async def _rule(
     if_match: str | None,
 ) -> schemas.Answered:
     key, reason = (None, "") if verdict is None else (verdict.key, verdict.reason)
-    return await _answer(context, caller, debate_id, key, {"choice": choice, "text": reason}, if_match)
+    given = bodies.GateAnswer(key=key, choice=choice, text=reason)
+    return await _answer(context, caller, debate_id, given, if_match)
 
 
 async def _answer(
-    context: ServerContext, caller: Caller, debate_id: str, key: str | None, words: Json, if_match: str | None
+    context: ServerContext, caller: Caller, debate_id: str, given: bodies.GateAnswer, if_match: str | None
 ) -> schemas.Answered:
-    found = await context.find(debate_id, caller)
-    async with context.alone(found.id):
+    client = context.client.acting_for(caller)
+    found = await client.find(debate_id)
+    async with client.alone(found.id):
         seen = etags.seen(if_match, await context.store.get(found.id))
         try:
-            decided = await context.app.runtime.answer(found.id, words, by=caller.name, key=key, seen=seen)
+            decided = await client.answer(found, given.choice, given.text, key=given.key, seen=seen)
         except WrongStatus as error:
             etags.check(if_match, await context.store.get(found.id))
-            raise await _too_late(context, error, found.id, key) from None
-        with suppress(WrongStatus):  # another process has resumed it
-            await context.dispatcher.dispatch(found.id, "resume")
+            raise await _too_late(context, error, found.id, given.key) from None
     context.live.poke()
     debate = await context.store.get(found.id)
     return schemas.Answered(gate=views.gate(decided), debate=views.summary(context.app, debate))

@@ -8,13 +8,15 @@ from moot.core.errors import MootError
 from moot.server import schemas, views
 from moot.server.context import Context, Reader
 from moot.server.probe import PROBE_SECONDS
-from moot.telemetry.metrics import MEDIA_TYPE, Numbers
+from moot.telemetry.exposition import MEDIA_TYPE
+from moot.telemetry.instruments import gauge
 
 router = APIRouter(tags=["health"])
 
 
 @router.get("/healthz", operation_id="isAlive", summary="Whether the server lives", response_model=schemas.Health)
 async def healthz() -> schemas.Health:
+    """Answers as long as the process does; it looks at nothing else."""
     return schemas.Health(status="ok")
 
 
@@ -26,6 +28,7 @@ async def healthz() -> schemas.Health:
     responses={503: {"model": schemas.Readiness, "description": "It can't; the checks say why"}},
 )
 async def readyz(context: Context) -> Response:
+    """503 when one of the checks fails; each says what it has found. It takes two seconds at most."""
     checks = [await _database(context), _running(context)]
     ready = all(check.ok for check in checks)
     view = schemas.Readiness(status="ready" if ready else "not ready", checks=checks)
@@ -40,8 +43,7 @@ async def readyz(context: Context) -> Response:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 async def get_metrics(context: Context, caller: Reader) -> Response:
-    streams = Numbers("moot_streams_open", "Event streams that are open here.", "gauge")
-    streams.set(to=context.live.streams)
+    streams = gauge("moot_streams_open", "Event streams that are open here.", context.live.streams)
     return Response(await context.app.metrics([streams]), media_type=MEDIA_TYPE)
 
 

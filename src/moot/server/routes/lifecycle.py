@@ -1,4 +1,4 @@
-"""What can be done with a debate: start, stop, resume, cancel, retry, fork, rate, guide.
+"""What can be done with a debate: start, stop, resume, cancel, retry, fork, rate, guide, make private.
 
 Each takes `If-Match`: when the debate has changed since, nothing is done."""
 
@@ -10,14 +10,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Response
 
+from moot.caller import Caller
+from moot.client import Once
 from moot.core.errors import WrongStatus
 from moot.core.lifecycle import DriveVerb
 from moot.core.types import Debate
 from moot.server import bodies, etags, idempotency, schemas, views
 from moot.server.context import Context, DebateId, Decider, Runner, ServerContext
-from moot.server.problems import Refused, documented
-from moot.server.routes.debates import created, distrust, given
-from moot.server.tokens import Caller
+from moot.server.problems import documented
+from moot.server.routes.debates import created, given
 
 router = APIRouter(tags=["lifecycle"])
 
@@ -35,7 +36,7 @@ async def moving(
     """Lock the debate against other requests to this process; yields it, and the version that it must still have when
     it is changed, since another process may be faster."""
     found = await context.find(debate_id, caller)
-    async with context.alone(found.id):
+    async with context.client.alone(found.id):
         debate = await context.store.get(found.id)
         seen = etags.seen(if_match, debate)
         try:
@@ -51,10 +52,7 @@ async def _go_on(
     context: ServerContext, caller: Caller, debate_id: str, verb: DriveVerb, if_match: str | None
 ) -> Response:
     async with moving(context, caller, debate_id, if_match) as (debate, seen):
-        if not debate.terminal:
-            context.app.check(debate)  # refuse it now rather than fail at the first step
-            await context.app.check_budget(debate.token_id)
-        return given(context, await context.dispatcher.dispatch(debate.id, verb, seen=seen))
+        return given(context, await context.client.acting_for(caller).go_on(debate, verb, seen=seen))
 
 
 @router.post(
@@ -100,7 +98,7 @@ async def retry(debate_id: DebateId, context: Context, caller: Runner, if_match:
 async def stop(debate_id: DebateId, context: Context, caller: Runner, if_match: IfMatch = None) -> Response:
     """It is `stopping` until the step in progress is done, then `stopped`."""
     async with moving(context, caller, debate_id, if_match) as (debate, seen):
-        return given(context, await context.app.runtime.stop(debate.id, seen=seen))
+        return given(context, await context.client.acting_for(caller).stop(debate, seen=seen))
 
 
 @router.post(
@@ -112,7 +110,7 @@ async def stop(debate_id: DebateId, context: Context, caller: Runner, if_match: 
 )
 async def cancel(debate_id: DebateId, context: Context, caller: Runner, if_match: IfMatch = None) -> Response:
     async with moving(context, caller, debate_id, if_match) as (debate, seen):
-        return given(context, await context.app.runtime.cancel(debate.id, seen=seen))
+        return given(context, await context.client.acting_for(caller).cancel(debate, seen=seen))
 
 
 @router.post(
@@ -138,32 +136,17 @@ async def fork(
 ) -> Response:
     """A new debate with the turns before `at`, and other settings or guidance from there on. The parent stays as it
     is. A completed debate needs `at`."""
-    await distrust(caller, wanted.settings)
-    parent = await context.find(debate_id, caller)
+    client = context.client.acting_for(caller)
+    parent = await client.find(debate_id)
 
-    async def make(fork_id: str) -> Debate:
-        if wanted.at is None and parent.outcome is not None:
-            last = (await context.store.turns(parent.id))[-1].key
-            raise Refused(
-                "wrong-status",
-                f"Debate {parent.short} is complete: say in `at` which step to ask anew, for example {last!r}.",
-            )
-        return await context.app.fork(
-            parent.id,
-            wanted.at,
-            wanted.settings,
-            guidance=wanted.guidance,
-            by=caller.name,
-            token_id=caller.identity,
-            fork_id=fork_id,
+    async def answer(once: Once) -> Response:
+        debate = await client.fork(
+            parent, wanted.at, wanted.settings, guidance=wanted.guidance, once=once, start=wanted.start
         )
-
-    async def answer(debate: Debate) -> Response:
-        debate = await context.started(debate) if wanted.start else debate
         context.live.poke()
         return created(context, debate)
 
-    return await idempotency.once(context, caller, key, f"fork {parent.id}", wanted, make, answer)
+    return await idempotency.once(client, key, f"fork {parent.id}", wanted, answer)
 
 
 @router.post(
@@ -178,7 +161,22 @@ async def rate(
 ) -> Response:
     """It can be given again; the last one counts."""
     async with moving(context, caller, debate_id, if_match) as (debate, seen):
-        return given(context, await context.app.runtime.rate(debate.id, wanted.rating, seen=seen))
+        return given(context, await context.client.acting_for(caller).rate(debate, wanted.rating, seen=seen))
+
+
+@router.post(
+    "/v1/debates/{debate_id}/privacy",
+    operation_id="setPrivacy",
+    summary="Show a debate to its own token alone, or to everyone",
+    response_model=schemas.Debate,
+    responses={**MOVES, **documented("scope-missing")},
+)
+async def privacy(
+    debate_id: DebateId, wanted: bodies.Privacy, context: Context, caller: Runner, if_match: IfMatch = None
+) -> Response:
+    """For the token that made it, and for `admin`. Streams of others to a debate that becomes private end."""
+    async with moving(context, caller, debate_id, if_match) as (debate, seen):
+        return given(context, await context.client.acting_for(caller).set_private(debate, wanted.private, seen=seen))
 
 
 @router.post(
@@ -193,6 +191,6 @@ async def guide(
 ) -> schemas.Guided:
     """The seats that are asked next hear it; a debate that waits or rests hears it when it goes on."""
     async with moving(context, caller, debate_id, if_match) as (debate, seen):
-        gate = await context.app.runtime.guide(debate.id, said.text, by=caller.name, seen=seen)
+        gate = await context.client.acting_for(caller).guide(debate, said.text, seen=seen)
         now = await context.store.get(debate.id)
         return schemas.Guided(key=gate.key, debate=views.summary(context.app, now))

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.memory.decisions import headline
-from moot.memory.library import Template
+from moot.memory.library import DOOR, Template
 from moot.memory.past import PastDebate
 from moot.server import bodies, catalog_schemas, schemas
 from moot.server.context import Context, DebateId, Decider, Reader
@@ -34,12 +34,9 @@ async def search(
     q: Annotated[str, Query(min_length=1, max_length=1000, description="a question, or words")],
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> catalog_schemas.Search:
-    query = " ".join(q.split())
-    if not query:
-        raise InputError("What should be searched for? Give words in `q`.")
-    found = await context.app.memory.past.search(query, limit, token=caller.sees(context.app))
+    found = await context.client.acting_for(caller).search(q, limit)
     return catalog_schemas.Search(
-        query=query,
+        query=" ".join(q.split()),
         items=[_hit(past) for past in found.past],
         by=found.by,
         note=found.note,
@@ -61,8 +58,7 @@ async def quarantine(
 ) -> Response:
     """A search still finds it. Debates that were told of it already keep what they were told."""
     async with moving(context, caller, debate_id, if_match) as (debate, seen):
-        by = caller.name if wanted.on else None
-        return given(context, await context.app.runtime.quarantine(debate.id, by=by, seen=seen))
+        return given(context, await context.client.acting_for(caller).quarantine(debate, wanted.on, seen=seen))
 
 
 @router.get(
@@ -74,7 +70,8 @@ async def quarantine(
 async def list_templates(context: Context, caller: Reader) -> catalog_schemas.TemplateList:
     known = context.app.memory.library
     items = [catalog_schemas.TemplateSummary(**_summary(template)) for template in known.templates]
-    return catalog_schemas.TemplateList(items=items, problems=list(known.problems))
+    plug_ins = [f"{each.name} ({each.package}) can't be used. {each.text}" for each in DOOR.broken()]
+    return catalog_schemas.TemplateList(items=items, problems=[*known.problems, *plug_ins])
 
 
 @router.get(
@@ -123,4 +120,5 @@ def _summary(template: Template) -> Json:
         "domains": list(front.domains),
         "keywords": list(front.keywords),
         "own": template.file is not None,
+        "package": template.package or None,
     }

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
+from moot.caller import Caller
 from moot.core.errors import WrongStatus
 from moot.records.argument_map import ledger_json, mermaid
 from moot.records.issue import draft
@@ -15,7 +16,6 @@ from moot.server import schemas, views
 from moot.server.context import Context, DebateId, Reader, ServerContext
 from moot.server.documents import Diff, Record
 from moot.server.problems import Refused, documented
-from moot.server.tokens import Caller
 from moot.server.wordings import wording_after
 
 router = APIRouter(tags=["records"])
@@ -69,7 +69,7 @@ async def issue(request: Request, debate_id: DebateId, context: Context, caller:
 )
 async def diff(debate_id: DebateId, other_id: DebateId, context: Context, caller: Reader) -> Response:
     one, two = await context.find(debate_id, caller), await context.find(other_id, caller)
-    compared = await context.app.compare(one.id, two.id)
+    compared = await context.client.compare(one, two)
     return Response(views.json_of(Diff(**compared.as_json())), media_type="application/json")
 
 
@@ -94,7 +94,7 @@ async def claims(
 ) -> Response:
     """Only debates with the setting `claims` keep a ledger. Not every format has that setting."""
     debate = await context.find(debate_id, caller)
-    ledger = await context.app.ledger(debate.id)
+    ledger = await context.client.claims(debate)
     if ledger is None:
         format_ = context.app.formats.get(debate.format)
         advice = (
@@ -112,7 +112,7 @@ async def claims(
 async def _record(context: ServerContext, caller: Caller, debate_id: str) -> Any:
     debate = await context.find(debate_id, caller)
     try:
-        return await context.app.record(debate.id)
+        return await context.client.record(debate)
     except WrongStatus as error:
         raise context.refusal(error, debate) from None
 

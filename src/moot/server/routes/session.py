@@ -6,13 +6,15 @@ import time
 
 from fastapi import APIRouter, Request, Response
 
-from moot import __version__
+from moot import __version__, tokens
+from moot.caller import Caller
 from moot.core.ceilings import debate_usd
-from moot.server import bodies, schemas, tokens
+from moot.core.types import SCOPES, Scope
+from moot.server import bodies, schemas
 from moot.server.context import Asks, Context, ServerContext
 from moot.server.problems import Refused, documented
-from moot.server.tokens import COOKIE, SESSION_SECONDS, Caller
 from moot.server.views import filled
+from moot.tokens import COOKIE, SESSION_SECONDS
 
 router = APIRouter(tags=["session"])
 
@@ -25,6 +27,7 @@ router = APIRouter(tags=["session"])
     responses=documented("token-needed"),
 )
 async def me(context: Context, caller: Asks) -> schemas.Me:
+    """Also what the caller has used today, and whether this server demands a token."""
     return await _me(context, caller)
 
 
@@ -60,6 +63,7 @@ async def login(given: bodies.Login, request: Request, response: Response, conte
     status_code=204,
 )
 async def logout(request: Request, response: Response, context: Context) -> None:
+    """Ends the session of the cookie that is sent, if there is one. The token that it was made with stays valid."""
     secret = request.cookies.get(COOKIE)
     caller = await tokens.find(context.store, secret) if secret else None
     if caller is not None and caller.token is not None and caller.token.parent is not None:
@@ -68,12 +72,13 @@ async def logout(request: Request, response: Response, context: Context) -> None
 
 
 async def _me(context: ServerContext, caller: Caller) -> schemas.Me:
-    scopes: list[schemas.Scope] = [scope for scope in schemas.SCOPES if caller.may(scope)]
+    viewer = caller.viewer(context.app.settings)
+    scopes: list[Scope] = [scope for scope in SCOPES if caller.may(scope)]
     return schemas.Me(
         name=caller.name,
         scopes=scopes,
         token_needed=context.demands_token,
-        private=caller.sees(context.app) is not None,
+        private=not (viewer is None or viewer.shared),
         expires_at=None if caller.token is None else caller.token.expires_at,
         budget=await _budget(context, caller),
         version=__version__,

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Header, Query, Response
 
 from moot.core.errors import InputError, NoSuchDebate
 from moot.core.types import Debate
+from moot.server import stream_schema
 from moot.server.context import Context, Reader, check_room, until_revoked
 from moot.server.encoders import EventEncoder
 from moot.server.problems import documented
@@ -20,14 +21,7 @@ MAX_DEBATES = 20
 
 _STREAM: dict[str, Any] = {
     "description": "The live stream; it ends only with the connection",
-    "content": {
-        "text/event-stream": {
-            "schema": {
-                "type": "string",
-                "description": "Server-sent events, as of one debate (`watchDebate`), of all that were asked for",
-            }
-        }
-    },
+    "content": stream_schema.CONTENT,
 }
 
 
@@ -63,11 +57,11 @@ async def watch_many(
     wanted = {**_places(debates), **{name: at for name, at in _places(last_event_id or "").items() if name in debates}}
     if len(wanted) > MAX_DEBATES:
         raise InputError(f"{len(wanted)} debates were asked for; {MAX_DEBATES} is the most for one stream.")
-    only = caller.sees(context.app)
+    viewer = caller.viewer(context.app.settings)
     found: list[tuple[Debate, int]] = []
     for debate_id, after in wanted.items():
         debate = await context.store.get(debate_id)
-        if only is not None and debate.token_id != only:
+        if viewer is not None and not viewer.sees(debate):
             raise NoSuchDebate(debate_id)
         found.append((debate, after))
     check_room(context, caller)
@@ -77,7 +71,7 @@ async def watch_many(
         found,
         identity=caller.identity,
         with_list=newest,
-        only=only,
+        viewer=viewer,
         lasting=True,
         closing=context.closing,
     )

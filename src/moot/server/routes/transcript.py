@@ -10,7 +10,7 @@ from fastapi.sse import EventSourceResponse
 from moot.config import masked, shown
 from moot.core.types import Debate, Json
 from moot.runtime.threads import in_thread
-from moot.server import schemas, views
+from moot.server import schemas, stream_schema, views
 from moot.server.context import Context, DebateId, Reader, ServerContext, check_room, until_revoked
 from moot.server.encoders import OWN, encoder_of
 from moot.server.problems import Refused, documented
@@ -24,20 +24,9 @@ LOOKS = documented("unknown-debate", "ambiguous-id", "invalid")
 After = Annotated[int, Query(ge=0, le=2**53, description="only what comes after this number")]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
-_STREAM: dict[str, Any] = {
-    "description": "A page of events; or, for clients that accept `text/event-stream` or anything, the live stream",
-    "content": {
-        "text/event-stream": {
-            "schema": {
-                "type": "string",
-                "description": (
-                    "Server-sent events. Without a name: `Event`, with its `seq` as id. `delta`: `Delta`, new text of "
-                    "a step in flight. `debate`: `DebateSummary`, when its numbers have changed. `end`: `End`, then "
-                    "the stream closes."
-                ),
-            }
-        }
-    },
+_EVENTS: dict[str, Any] = {
+    "description": "A page of events; with `Accept: text/event-stream` the live stream. A dialect has other events",
+    "content": stream_schema.CONTENT,
 }
 
 
@@ -63,11 +52,11 @@ async def turns(
 
 @router.get(
     "/v1/debates/{debate_id}/events",
-    operation_id="watchDebate",
-    summary="The events of a debate: live, or as a page",
+    operation_id="getEvents",
+    summary="The events of a debate: as a page, or live",
     response_model=schemas.EventPage,
     responses={
-        200: _STREAM,
+        200: _EVENTS,
         204: {"description": "The debate is over and the client has every event: `EventSource` stops reconnecting"},
         **LOOKS,
         **documented("too-many-streams"),
@@ -92,12 +81,11 @@ async def events(
         str | None, Header(max_length=100, description="set by a browser that reconnects; wins over `after`")
     ] = None,
 ) -> Response:
-    """With `Accept: application/json` a page of durable events; otherwise a live stream of them, from `after` on, and
-    of the text that is being written. A client that reconnects with the last id misses nothing, and gets nothing
-    twice."""
+    """A page of durable events; with `Accept: text/event-stream` a live stream of them, from `after` on, and of the
+    text that is being written. A client that reconnects with the last id misses nothing, and gets nothing twice."""
     debate = await context.find(debate_id, caller)
     encoder = encoder_of(dialect, context.app, debate, with_html=html)
-    if _wants_page(request.headers.get("accept", "")):
+    if not _wants_stream(request.headers.get("accept", "")):
         return await _page(context, debate, after, limit, with_html=html)
     returning = last_event_id is not None and last_event_id.isdecimal()
     if returning:
@@ -110,15 +98,15 @@ async def events(
         encoder,
         [(debate, after)],
         identity=caller.identity,
+        viewer=caller.viewer(context.app.settings),
         until_rest=until == "rest",
         closing=context.closing,
     )
     return Events(stream, heartbeat_seconds=context.heartbeat_seconds, revoked=until_revoked(context, caller, "read"))
 
 
-def _wants_page(accept: str) -> bool:
-    kinds = [each.partition(";")[0].strip().lower() for each in accept.split(",")]
-    return "application/json" in kinds and EventSourceResponse.media_type not in kinds
+def _wants_stream(accept: str) -> bool:
+    return EventSourceResponse.media_type in [each.partition(";")[0].strip().lower() for each in accept.split(",")]
 
 
 async def _page(context: ServerContext, debate: Debate, after: int, limit: int, *, with_html: bool) -> Response:
@@ -141,7 +129,7 @@ async def _page(context: ServerContext, debate: Debate, after: int, limit: int, 
 )
 async def audit(debate_id: DebateId, context: Context, caller: Reader) -> Response:
     debate = await context.find(debate_id, caller)
-    found = await context.app.audit(debate.id)
+    found = await context.client.audit(debate)
     return Response(await in_thread(lambda: views.json_of(_audit(found))), media_type="application/json")
 
 
@@ -172,7 +160,7 @@ def _without_addresses(turn: Json) -> Json:
 async def trace(debate_id: DebateId, context: Context, caller: Reader) -> schemas.Trace:
     """Not every format has one."""
     debate = await context.find(debate_id, caller)
-    found = await context.app.trace(debate.id)
+    found = await context.client.trace(debate)
     if found is None:
         raise Refused("not-found", f"The format {debate.format!r} keeps no account of its own. See its turns.")
     return schemas.Trace(format=debate.format, trace=shown(found))
@@ -187,7 +175,7 @@ async def trace(debate_id: DebateId, context: Context, caller: Reader) -> schema
 )
 async def proof(debate_id: DebateId, context: Context, caller: Reader) -> schemas.Proof:
     debate = await context.find(debate_id, caller)
-    proof = await context.app.prove(debate.id)
+    proof = await context.client.replay(debate)
     line, recorded, replayed = await in_thread(lambda: proof.first_difference) or (None, None, None)
     return schemas.Proof(
         same=proof.same,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar
 
 from moot.store import Notice
-from moot.store.overview import Overview, Presence
+from moot.store.overview import Overview, Presence, Unserved
 from moot.store.postgres.access import PostgresAccess
+from moot.store.postgres.artifacts import PostgresArtifacts
 from moot.store.postgres.budgets import PostgresBudgets
 from moot.store.postgres.debates import PostgresDebates
 from moot.store.postgres.deletion import PostgresDeletion
@@ -25,6 +26,7 @@ class PostgresStore(
     PostgresDebates,
     PostgresPeople,
     PostgresDeletion,
+    PostgresArtifacts,
     PostgresTransfer,
     PostgresMemories,
     PostgresAccess,
@@ -41,7 +43,12 @@ class PostgresStore(
 
     async def check_in(self, worker: Presence) -> None:
         """Insert or refresh a worker's presence row."""
-        await self._rows("check_in", **{**asdict(worker), "now": self.now()})
+        await self._rows("check_in", **{**asdict(worker), "abilities": list(worker.abilities), "now": self.now()})
+
+    async def waiting(self, formats: Sequence[str]) -> list[Unserved]:
+        """Debates of these formats that should run and that no process drives, the longest first."""
+        rows = await self._rows("unserved", formats=list(formats), now=self.now())
+        return [Unserved(debate_id=row["id"], format=row["format"], since=row["since"]) for row in rows]
 
     async def check_out(self, name: str) -> None:
         """Delete a worker's presence row."""

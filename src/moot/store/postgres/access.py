@@ -11,8 +11,9 @@ from moot.store.rows import key_of, token_of, token_values
 
 class PostgresAccess(Database):
     async def add_token(self, token: AccessToken) -> bool:
+        values = {**token_values(token), "created_at": self.now()}
         await self._rows("expire_tokens")
-        return await self._change("add_token", token_values(token), arrived="added_token") is not None
+        return await self._change("add_token", values, arrived="added_token") is not None
 
     async def tokens(self) -> Sequence[AccessToken]:
         return [token_of(row) for row in await self._rows("tokens")]
@@ -44,3 +45,6 @@ class PostgresAccess(Database):
 
     async def answer_key(self, key: str, response: str) -> None:
         await self._rows("answer_key", key=key, response=response)
+
+    async def release_key(self, key: str, debate_id: str) -> None:
+        await self._rows("release_key", key=key, debate_id=debate_id)

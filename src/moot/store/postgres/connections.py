@@ -12,9 +12,9 @@ from importlib.resources import files
 from typing import Any, Protocol, cast
 
 from moot.core.errors import InputError
+from moot.store.columns import Row
 from moot.store.copies import with_columns
 from moot.store.postgres.address import Address
-from moot.store.rows import Row
 
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 60  # time-out of a statement: past it, the connection counts as lost

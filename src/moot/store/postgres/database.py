@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from moot.core.errors import NoSuchDebate
 from moot.core.settings import DATABASE_WAIT_SECONDS
+from moot.store.columns import Row
 from moot.store.postgres.address import read_address
 from moot.store.postgres.clock import ServerClock
 from moot.store.postgres.connections import Connection, Pool, load_statements, sql
@@ -19,7 +20,7 @@ from moot.store.postgres.faults import CLASHED, NOT_YET, UNIQUE, is_lost, readab
 from moot.store.postgres.notifications import Listener, TextPublisher
 from moot.store.postgres.schema import check_server, migrate
 from moot.store.postgres.writer import FIRST_WAIT, LONGEST_WAIT, Writer
-from moot.store.rows import Row, missing, the_tombstone, tombstone_of
+from moot.store.rows import missing, the_tombstone, tombstone_of
 
 T = TypeVar("T")
 

@@ -8,29 +8,29 @@ from functools import cache
 from typing import Unpack
 
 from moot.core.types import Debate, Event, Json, Shown, Status, Turn
-from moot.store import Commit, Committed, HeartbeatReply, Page, PageQuery, spending
+from moot.store import Commit, Committed, HeartbeatReply, Page, PageQuery, Viewer, spending
+from moot.store.columns import Row, dumps
 from moot.store.postgres.connections import Connection, Statement, raw_sql, sql
 from moot.store.postgres.database import Database
 from moot.store.postgres.faults import DELETED, UNIQUE, readable, sqlstate
 from moot.store.postgres.writer import Job, json_rows
 from moot.store.rows import (
-    TURN_COLUMNS,
-    Row,
     creation_values,
     debate_of,
-    dumps,
     ending_values,
     event_of,
     gate_values,
     heartbeat_reply,
+    intact,
     new_id,
     numbered,
     page_of,
     page_query,
     seen_values,
     step_values,
+    turn_json,
     turn_of,
-    turn_row,
+    viewer_values,
     without_driver,
 )
 
@@ -40,7 +40,7 @@ class PostgresDebates(Database):
         await self.open()
         values = {
             **creation_values(debate, turns, events, self.now()),
-            "turns": json_rows([_turn_json(turn, debate.id) for turn in turns]),
+            "turns": json_rows([turn_json(turn, debate.id) for turn in turns]),
             "events": json_rows(_events_json(debate.id, events)),
         }
 
@@ -65,8 +65,8 @@ class PostgresDebates(Database):
             raise await self._missing(debate_id)
         return debate_of(rows[0])
 
-    async def find(self, prefix: str, token: str | None = None) -> Sequence[str]:
-        return [row["id"] for row in await self._rows("find_ids", prefix=prefix, token=token)]
+    async def find(self, prefix: str, viewer: Viewer | None = None) -> Sequence[str]:
+        return [row["id"] for row in await self._rows("find_ids", prefix=prefix, **viewer_values(viewer))]
 
     async def page(self, **query: Unpack[PageQuery]) -> Page:
         filters, values = page_query("position(lower(:contains) in lower(topic)) > 0", query)
@@ -94,6 +94,9 @@ class PostgresDebates(Database):
         row = await self._change("claim", values, arrived="claimed")
         return None if row is None else debate_of(row)
 
+    async def accompany(self, debate_id: str, epoch: int) -> None:
+        await self._rows("accompany", id=debate_id, epoch=epoch)
+
     async def commit(self, commit: Commit) -> Committed | None:
         await self.open()
         now, debate_id, events = self.now(), commit.debate_id, commit.events
@@ -104,9 +107,10 @@ class PostgresDebates(Database):
                 **spending.commit_values(commit, now),
                 "write_id": _write_id(),
             },
-            turns=[_turn_json(turn, debate_id) for turn in commit.turns],
+            turns=[turn_json(turn, debate_id) for turn in commit.turns],
             events=_events_json(debate_id, events),
-            gates=[{**gate_values(gate), "id": new_id(now)} for gate in commit.gates],
+            gates=[gate_values(gate, new_id(now), now) for gate in commit.gates],
+            artifacts=commit.artifacts,
         )
         try:
             row = await self._writer.commit(job)
@@ -130,6 +134,11 @@ class PostgresDebates(Database):
         row = await self._change("move", values, arrived="moved")
         return None if row is None else debate_of(row)
 
+    async def set_private(self, debate_id: str, private: bool, *, seen: Debate | None = None) -> Debate | None:
+        values = {"id": debate_id, "private": int(private), **seen_values(seen)}
+        row = await self._change("set_private", values, arrived="private_arrived")
+        return None if row is None else debate_of(row)
+
     async def heartbeat(self, owner: str, epochs: Mapping[str, int], seconds: float | None) -> HeartbeatReply:
         if seconds is not None and epochs:
             values = {"ids": list(epochs), "epochs": list(epochs.values()), "owner": owner, "seconds": seconds}
@@ -137,7 +146,7 @@ class PostgresDebates(Database):
         return heartbeat_reply(await self._rows("owned", owner=owner), epochs)
 
     async def abandoned(self, is_dead: Callable[[str], bool]) -> Sequence[Debate]:
-        return without_driver([debate_of(row) for row in await self._rows("live")], self.now(), is_dead)
+        return without_driver(map(intact, await self._rows("live")), self.now(), is_dead)
 
 
 @cache
@@ -147,10 +156,6 @@ def page_statement(filters: str) -> Statement:
 
 def _write_id() -> str:
     return f"{random.getrandbits(64):016x}"
-
-
-def _turn_json(turn: Turn, debate_id: str) -> Json:
-    return dict(zip(TURN_COLUMNS, turn_row(turn, debate_id), strict=True))
 
 
 def _events_json(debate_id: str, events: Sequence[Shown]) -> list[Json]:

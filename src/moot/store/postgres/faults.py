@@ -60,7 +60,7 @@ def readable(error: Exception, address: Address, *, opening: bool = False) -> Ex
         )
     if code == "25006":
         return NotWritable(
-            f"The database {address} is read-only ({text}). Give the address of the primary server with --db."
+            f"The database {address} is read-only ({text}). Give the address of the primary server.", remedy="database"
         )
     if code == "53100":
         return NotWritable(

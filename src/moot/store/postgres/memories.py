@@ -6,10 +6,10 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 from moot.core.types import Debate
-from moot.store import Hits, MemoryEntry, Vector, Vectors
+from moot.store import Hits, MemoryEntry, Vectors, Viewer
 from moot.store.postgres.connections import Connection, sql
 from moot.store.postgres.database import Database
-from moot.store.rows import Row, debate_of, seen_values
+from moot.store.rows import debate_of, intact, seen_values, vector_of, viewer_values
 
 COMMON = 1000  # a word that more debates have may be too common to search by
 MAX_WORD = 500  # characters; PostgreSQL's index takes 2,046 bytes
@@ -18,11 +18,10 @@ _LOCK = 0x6D656D  # "mem"
 
 class PostgresMemories(Database):
     async def unremembered(self, embedder: str, limit: int) -> Sequence[Debate]:
-        found = [debate_of(row) for row in await self._rows("unremembered", limit=limit)]
+        found = [*await self._rows("unremembered", limit=limit)]
         if embedder and len(found) < limit:
-            more = await self._rows("remembered_otherwise", embedder=embedder, limit=limit - len(found))
-            found += [debate_of(row) for row in more]
-        return found
+            found += await self._rows("remembered_otherwise", embedder=embedder, limit=limit - len(found))
+        return [each for each in map(intact, found) if each]
 
     async def remember(self, entries: Sequence[MemoryEntry]) -> None:
         async def work(connection: Connection, _: bool) -> None:
@@ -49,7 +48,7 @@ class PostgresMemories(Database):
         *,
         decided: bool = False,
         demonstrations: bool = True,
-        token: str | None = None,
+        viewer: Viewer | None = None,
     ) -> Hits:
         rows = await self._rows("memory_words", words=_distinct(words) or [""])  # the total is returned in any case
         total = rows[0]["total"]
@@ -67,8 +66,8 @@ class PostgresMemories(Database):
             weights=[math.log((total + 1) / frequency[word]) + 1 for word in rare],
             decided=decided,
             demonstrations=demonstrations,
-            token=token,
             limit=limit,
+            **viewer_values(viewer),
         )
         return Hits(ids=[row["session_id"] for row in found], total=total, document_frequency=frequency)
 
@@ -83,7 +82,7 @@ class PostgresMemories(Database):
     async def vectors(self, embedder: str, after: int = 0, limit: int = 5000) -> Vectors:
         (count,) = await self._rows("count_vectors", embedder=embedder)
         rows = await self._rows("memory_vectors", embedder=embedder, after=after, limit=limit)
-        return Vectors(total=count["total"], vectors=[_vector_of(row) for row in rows])
+        return Vectors(total=count["total"], vectors=[vector_of(row) for row in rows])
 
     async def embeddings(self, embedder: str, hashes: Collection[str]) -> Mapping[str, bytes]:
         rows = await self._rows("embeddings", embedder=embedder, hashes=list(hashes))
@@ -99,16 +98,6 @@ async def lock_words(connection: Connection) -> None:
     """Take the lock on the counts of words until the transaction ends: two processes that change them at once would
     lock the same words in different orders."""
     await connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
-
-
-def _vector_of(row: Row) -> Vector:
-    return Vector(
-        place=row["id"],
-        debate_id=row["session_id"],
-        decided=row["decided"],
-        demonstration=row["demonstration"],
-        embedding=row["embedding"],
-    )
 
 
 def _distinct(words: Sequence[str]) -> list[str]:

@@ -19,8 +19,8 @@ from typing import Any
 
 from moot.core.types import Json
 from moot.store import Changed, Followed, Notice, RemoteText, Resync
+from moot.store.columns import dumps
 from moot.store.postgres.connections import Connection, Pool, sql
-from moot.store.rows import dumps
 
 EVERYONE = "moot"
 FOLLOWING_SECONDS = 10.0  # how often a follower repeats that it follows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from moot.store.columns import fields_without, picked
 from moot.store.overview import (
     MOST_FAILURES,
     QUIET_SECONDS,
@@ -15,7 +16,6 @@ from moot.store.overview import (
 )
 from moot.store.postgres.connections import Connection, sql
 from moot.store.queue import Depth, Stuck
-from moot.store.rows import fields_without, picked
 
 HEARTBEAT_SECONDS = 12.0  # a job whose worker has sent no heartbeat for so long is delivered again
 _PRESENCE, _LIMIT = fields_without(Presence), fields_without(RateLimitStatus)

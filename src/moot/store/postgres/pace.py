@@ -9,9 +9,9 @@ from typing import Any
 
 from moot.core.errors import StoreError
 from moot.core.pace import InProcessPace, Rates, Reservation
+from moot.store.columns import Row
 from moot.store.postgres import PostgresStore
 from moot.store.postgres.connections import sql
-from moot.store.rows import Row
 
 log = logging.getLogger("moot.core.pace")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from moot.core.types import Debate, Gate, Json
+from moot.store.columns import dumps
 from moot.store.postgres.database import Database
-from moot.store.rows import debate_of, dumps, gate_of, new_id, seen_values
+from moot.store.rows import debate_of, gate_of, new_id, seen_values
 
 
 class PostgresPeople(Database):

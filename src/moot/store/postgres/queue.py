@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from moot.core.errors import InputError
 from moot.core.types import Debate, Status
+from moot.store.columns import Row
 from moot.store.postgres import PostgresStore
 from moot.store.postgres.connections import Connection, connect, sql
 from moot.store.postgres.faults import readable
 from moot.store.postgres.overview import HEARTBEAT_SECONDS, depth, stuck
 from moot.store.queue import Advance, Depth, Stuck, Swept
-from moot.store.rows import Row, debate_of, seen_values
+from moot.store.rows import debate_of, seen_values
 
 if TYPE_CHECKING:
     from pgqueuer.models import Job

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from moot.core.artifacts import ARTIFACTS, ArtifactKind
 from moot.store import DebateCopy
-from moot.store.copies import copy_of
+from moot.store.columns import Row
+from moot.store.copies import copy_of, session_row
 from moot.store.postgres.connections import Connection, sql
 from moot.store.postgres.database import Database
 from moot.store.postgres.faults import DELETED, sqlstate
@@ -23,7 +27,10 @@ class PostgresTransfer(Database):
                 turns, events, gates = [
                     await sql(name).on(connection, values) for name in ("turns", "all_events", "gates")
                 ]
-                return copy_of(found[0], turns, events, gates)
+                artifacts: dict[ArtifactKind, Sequence[Row]] = {
+                    kind: await sql(f"{kind}s").on(connection, values) for kind in ARTIFACTS
+                }
+                return copy_of(found[0], turns, events, gates, artifacts)
 
         found = await self.with_connection(work)
         if found is None:
@@ -33,10 +40,14 @@ class PostgresTransfer(Database):
     async def adopt(self, copy: DebateCopy) -> bool:
         debate_id, now = copy.session["id"], self.now()
         values = {
-            "session": json_rows([copy.session]),
+            "session": json_rows([session_row(copy)]),
             "turns": json_rows([{**row, "session_id": debate_id} for row in copy.turns]),
             "events": json_rows([{**row, "session_id": debate_id} for row in copy.events]),
             "gates": json_rows([{**row, "session_id": debate_id, "id": new_id(now)} for row in copy.gates]),
+            **{
+                f"{kind}s": json_rows([{**row, "session_id": debate_id} for row in copy.artifacts.get(kind, ())])
+                for kind in ARTIFACTS
+            },
         }
 
         async def work(connection: Connection, retried: bool) -> bool | None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from moot.store.postgres.connections import Connection, Pool, sql
+from moot.core.artifacts import Artifact
+from moot.store.artifacts import by_kind
+from moot.store.columns import Row, dumps
+from moot.store.postgres.connections import Connection, Pool, Statement, raw_sql, sql
 from moot.store.postgres.faults import is_lost
-from moot.store.rows import Row, dumps
 
 MAX_GROUP = 256
 FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # back-off between tries to reach a server that is gone, in seconds
@@ -18,7 +21,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # back-off between tries to reach a server
 class Job:
     """A commit that waits to be written."""
 
-    __slots__ = ("done", "events", "gates", "retried", "session", "turns")
+    __slots__ = ("artifacts", "done", "events", "gates", "retried", "session", "turns")
 
     def __init__(
         self,
@@ -26,8 +29,10 @@ class Job:
         turns: Sequence[Mapping[str, Any]],
         events: Sequence[Mapping[str, Any]],
         gates: Sequence[Mapping[str, Any]],
+        artifacts: Sequence[Artifact] = (),
     ) -> None:
         self.session, self.turns, self.events, self.gates = session, turns, events, gates
+        self.artifacts = artifacts
         self.retried = False  # an earlier try lost its connection, and may have been written
         self.done: asyncio.Future[Row | None] = asyncio.get_running_loop().create_future()
 
@@ -123,10 +128,14 @@ class Writer:
             "events": json_rows([event for job in group for event in job.events]),
             "gates": json_rows([gate for job in group for gate in job.gates]),
         }
+        artifacts = [each for job in group for each in job.artifacts]
+        statement = _with_artifacts() if artifacts else sql("commit")
+        if artifacts:
+            values |= {f"{kind}s": json_rows(rows) for kind, rows in by_kind(artifacts).items()}
         async with self._writing:
             try:
                 connection = await self._connected()
-                found = {row["id"]: row for row in await sql("commit").on(connection, values)}
+                found = {row["id"]: row for row in await statement.on(connection, values)}
                 unsure = [job for job in group if job.retried and job.session["id"] not in found]
                 if unsure:
                     ids = [job.session["id"] for job in unsure]
@@ -152,6 +161,11 @@ class Writer:
         if self._connection is not None and (getattr(error, "sqlstate", None) is None or self._connection.is_closed()):
             self._pool.discard(self._connection)
             self._connection = None
+
+
+@cache
+def _with_artifacts() -> Statement:
+    return Statement(raw_sql("commit").replace("/* artifacts */", raw_sql("commit_artifacts")))
 
 
 def json_rows(rows: Sequence[Mapping[str, Any]]) -> str:

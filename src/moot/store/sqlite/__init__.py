@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from moot.store import Notice
 from moot.store.overview import Overview
 from moot.store.sqlite.access import SqliteAccess
+from moot.store.sqlite.artifacts import SqliteArtifacts
 from moot.store.sqlite.budgets import SqliteBudgets
 from moot.store.sqlite.connection import load_statements, sql
 from moot.store.sqlite.debates import SqliteDebates
@@ -23,7 +24,14 @@ __all__ = ["SqliteStore", "database_status", "migrate", "sql"]
 
 
 class SqliteStore(
-    SqliteDebates, SqlitePeople, SqliteDeletion, SqliteTransfer, SqliteMemories, SqliteAccess, SqliteBudgets
+    SqliteDebates,
+    SqlitePeople,
+    SqliteDeletion,
+    SqliteArtifacts,
+    SqliteTransfer,
+    SqliteMemories,
+    SqliteAccess,
+    SqliteBudgets,
 ):
     shared: ClassVar[bool] = False
 

@@ -14,7 +14,8 @@ from moot.store.sqlite.database import Database
 class SqliteAccess(Database):
     async def add_token(self, token: AccessToken) -> bool:
         def work(connection: sqlite3.Connection) -> bool:
-            values = {**token_values(token), "now": self._now()}
+            now = self._now()
+            values = {**token_values(token), "created_at": now, "now": now}
             connection.execute(sql("expire_tokens"), values)
             return connection.execute(sql("insert_token"), values).rowcount > 0
 
@@ -61,3 +62,6 @@ class SqliteAccess(Database):
 
     async def answer_key(self, key: str, response: str) -> None:
         await self._change("answer_key", {"key": key, "response": response})
+
+    async def release_key(self, key: str, debate_id: str) -> None:
+        await self._change("release_key", {"key": key, "debate_id": debate_id})

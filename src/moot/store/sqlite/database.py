@@ -36,7 +36,7 @@ class Database:
             if isinstance(error, sqlite3.Error):
                 raise readable(error) from error
             raise NotWritable(
-                f"The database {path} can't be opened ({error.strerror}). Choose another with --db."
+                f"The database {path} can't be opened ({error.strerror}). Choose another.", remedy="database"
             ) from error
         self._writer = Writer(writing, self._file)
         self._readers = ThreadPoolExecutor(1, "moot-reader")

@@ -6,17 +6,20 @@ import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Unpack
 
+from moot.core.artifacts import ARTIFACTS
 from moot.core.types import Debate, Event, Shown, Status, Turn
-from moot.store import Commit, Committed, HeartbeatReply, Page, PageQuery, spending
+from moot.store import Commit, Committed, HeartbeatReply, Page, PageQuery, Viewer, spending
+from moot.store.artifacts import artifact_values
+from moot.store.columns import dumps
 from moot.store.rows import (
     creation_values,
     debate_of,
-    dumps,
     ending_values,
     event_of,
     event_row,
     gate_values,
     heartbeat_reply,
+    intact,
     missing,
     new_id,
     numbered,
@@ -27,6 +30,7 @@ from moot.store.rows import (
     tombstone_of,
     turn_of,
     turn_row,
+    viewer_values,
     without_driver,
 )
 from moot.store.sqlite.connection import sql
@@ -35,6 +39,7 @@ from moot.store.sqlite.database import Database
 INSERT_TURN, INSERT_EVENT, STEP, COMMIT, BOOK = (
     sql(name) for name in ("insert_turn", "insert_event", "step", "commit", "book_spending")
 )
+INSERT = {kind: sql(f"insert_{kind}") for kind in ARTIFACTS}
 
 
 class SqliteDebates(Database):
@@ -59,8 +64,8 @@ class SqliteDebates(Database):
             raise await self._missing(debate_id)
         return found[0]
 
-    async def find(self, prefix: str, token: str | None = None) -> Sequence[str]:
-        return await self._rows("find_ids", lambda row: row["id"], prefix=prefix, token=token)
+    async def find(self, prefix: str, viewer: Viewer | None = None) -> Sequence[str]:
+        return await self._rows("find_ids", lambda row: row["id"], prefix=prefix, **viewer_values(viewer))
 
     async def page(self, **query: Unpack[PageQuery]) -> Page:
         filters, values = page_query("instr(lowered(topic), lowered(:contains))", query)
@@ -94,11 +99,15 @@ class SqliteDebates(Database):
         row = await self._writer.do(work)
         return None if row is None else debate_of(row)
 
+    async def accompany(self, debate_id: str, epoch: int) -> None:
+        await self._change("accompany", {"id": debate_id, "epoch": epoch})
+
     async def commit(self, commit: Commit) -> Committed | None:
         now, debate_id, events = self._now(), commit.debate_id, commit.events
         statement, values = _change(commit, now)
         turns = [turn_row(turn, debate_id) for turn in commit.turns]
-        gates = [{**gate_values(gate), "id": new_id(now), "now": now} for gate in commit.gates]
+        gates = [gate_values(gate, new_id(now), now) for gate in commit.gates]
+        artifacts = [(INSERT[each.kind], tuple(artifact_values(each).values())) for each in commit.artifacts]
         spent = spending.commit_values(commit, now)
 
         def work(connection: sqlite3.Connection) -> tuple[int, Status] | None:
@@ -107,6 +116,8 @@ class SqliteDebates(Database):
                 return None
             for turn in turns:
                 connection.execute(INSERT_TURN, turn)
+            for insert, row in artifacts:
+                connection.execute(insert, row)
             for gate in gates:
                 connection.execute(sql("open_gate"), gate)
             last_seq, status, token_id = held
@@ -149,6 +160,11 @@ class SqliteDebates(Database):
         row = await self._writer.do(work)
         return None if row is None else debate_of(row)
 
+    async def set_private(self, debate_id: str, private: bool, *, seen: Debate | None = None) -> Debate | None:
+        values = {"id": debate_id, "private": int(private), "now": self._now(), **seen_values(seen)}
+        row = await self._change("set_private", values)
+        return None if row is None else debate_of(row)
+
     async def heartbeat(self, owner: str, epochs: Mapping[str, int], seconds: float | None) -> HeartbeatReply:
         if seconds is not None:
             renewals = [
@@ -164,7 +180,7 @@ class SqliteDebates(Database):
         return heartbeat_reply(await self._rows("owned", lambda row: row, owner=owner), epochs)
 
     async def abandoned(self, is_dead: Callable[[str], bool]) -> Sequence[Debate]:
-        return without_driver(await self._rows("live", debate_of), self._now(), is_dead)
+        return without_driver(await self._rows("live", intact), self._now(), is_dead)
 
 
 def refuse_deleted(connection: sqlite3.Connection, debate_id: str) -> None:

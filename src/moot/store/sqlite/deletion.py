@@ -9,15 +9,16 @@ from contextlib import closing
 
 from moot.core.types import Debate, Status
 from moot.store import Tombstone
-from moot.store.rows import dumps, listed, seen_values, the_tombstone, tombstone_of
+from moot.store.columns import dumps
+from moot.store.rows import listed, seen_values, the_tombstone, tombstone_of
 from moot.store.sqlite.connection import connect, sql
 from moot.store.sqlite.database import Database
 
 CHECKPOINT_SECONDS = 5  # that emptying the write-ahead log waits for readers of other processes
 # In this order: what refers to a row goes before it.
 _EVERYTHING = (
-    "forget_responses", "forget_words", "delete_memory", "delete_gates", "delete_events", "delete_turns",
-    "delete_session",
+    "forget_responses", "forget_words", "delete_memory", "delete_gates", "delete_events", "delete_versions",
+    "delete_episodes", "delete_lessons", "delete_uses", "delete_turns", "delete_session",
 )  # fmt: skip
 
 

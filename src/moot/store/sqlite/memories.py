@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from moot.core.types import Debate
-from moot.store import Hits, MemoryEntry, Vector, Vectors
-from moot.store.rows import debate_of, dumps, seen_values
+from moot.store import Hits, MemoryEntry, Vectors, Viewer
+from moot.store.columns import dumps
+from moot.store.rows import debate_of, intact, seen_values, vector_of, viewer_values
 from moot.store.sqlite.connection import sql
 from moot.store.sqlite.database import Database
 
@@ -17,10 +18,10 @@ COMMON = 1000  # a word that more debates have is not searched by, if there are 
 
 class SqliteMemories(Database):
     async def unremembered(self, embedder: str, limit: int) -> Sequence[Debate]:
-        found = await self._rows("unremembered", debate_of, limit=limit)
+        found = await self._rows("unremembered", intact, limit=limit)
         if embedder and len(found) < limit:
-            found += await self._rows("remembered_otherwise", debate_of, embedder=embedder, limit=limit - len(found))
-        return found
+            found += await self._rows("remembered_otherwise", intact, embedder=embedder, limit=limit - len(found))
+        return [each for each in found if each]
 
     async def remember(self, entries: Sequence[MemoryEntry]) -> None:
         if not entries:
@@ -40,9 +41,9 @@ class SqliteMemories(Database):
         *,
         decided: bool = False,
         demonstrations: bool = True,
-        token: str | None = None,
+        viewer: Viewer | None = None,
     ) -> Hits:
-        values = {"limit": limit, "decided": decided, "demonstrations": demonstrations, "token": token}
+        values = {"limit": limit, "decided": decided, "demonstrations": demonstrations, **viewer_values(viewer)}
         return await self._read(lambda connection: _search(connection, words, values))
 
     async def quarantine(self, debate_id: str, by: str | None, *, seen: Debate | None = None) -> Debate | None:
@@ -55,7 +56,7 @@ class SqliteMemories(Database):
 
     async def vectors(self, embedder: str, after: int = 0, limit: int = 5000) -> Vectors:
         (total,) = await self._rows("count_vectors", lambda row: row["total"], embedder=embedder)
-        found = await self._rows("memory_vectors", _vector_of, embedder=embedder, after=after, limit=limit)
+        found = await self._rows("memory_vectors", vector_of, embedder=embedder, after=after, limit=limit)
         return Vectors(total=total, vectors=found)
 
     async def embeddings(self, embedder: str, hashes: Collection[str]) -> Mapping[str, bytes]:
@@ -113,13 +114,3 @@ def _matching(
 ) -> list[str]:
     query = how.join('"{}"'.format(word.replace('"', '""')) for word in words)
     return [row["session_id"] for row in connection.execute(sql(name), {**values, "query": query})]
-
-
-def _vector_of(row: sqlite3.Row) -> Vector:
-    return Vector(
-        place=row["id"],
-        debate_id=row["session_id"],
-        decided=bool(row["decided"]),
-        demonstration=bool(row["demonstration"]),
-        embedding=row["embedding"],
-    )

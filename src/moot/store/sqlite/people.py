@@ -6,7 +6,8 @@ import sqlite3
 from collections.abc import Sequence
 
 from moot.core.types import Debate, Gate, Json
-from moot.store.rows import debate_of, dumps, gate_of, new_id, seen_values
+from moot.store.columns import dumps
+from moot.store.rows import debate_of, gate_of, new_id, seen_values
 from moot.store.sqlite.connection import sql
 from moot.store.sqlite.database import Database
 

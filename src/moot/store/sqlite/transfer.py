@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 
+from moot.core.artifacts import ARTIFACTS, ArtifactKind
 from moot.store import DebateCopy
-from moot.store.copies import EVENT_COLUMNS, GATE_COLUMNS, SESSION_COLUMNS, TURN_COLUMNS, copy_of
+from moot.store.artifacts import columns_of
+from moot.store.columns import EVENT_COLUMNS, TURN_COLUMNS, Row
+from moot.store.copies import copy_of, session_row
 from moot.store.rows import new_id
 from moot.store.sqlite.connection import sql
 from moot.store.sqlite.database import Database
-from moot.store.sqlite.debates import INSERT_EVENT, INSERT_TURN, refuse_deleted
+from moot.store.sqlite.debates import INSERT, INSERT_EVENT, INSERT_TURN, refuse_deleted
 
 
 class SqliteTransfer(Database):
@@ -24,7 +27,10 @@ class SqliteTransfer(Database):
                 turns, events, gates = (
                     connection.execute(sql(name), values).fetchall() for name in ("turns", "all_events", "gates")
                 )
-                return copy_of(found, turns, events, gates)
+                artifacts: dict[ArtifactKind, list[Row]] = {
+                    kind: connection.execute(sql(f"{kind}s"), values).fetchall() for kind in ARTIFACTS
+                }
+                return copy_of(found, turns, events, gates, artifacts)
             finally:
                 connection.execute("commit")
 
@@ -38,15 +44,17 @@ class SqliteTransfer(Database):
 
         def work(connection: sqlite3.Connection) -> bool:
             refuse_deleted(connection, debate_id)
-            session = [copy.session[name] for name in SESSION_COLUMNS]
-            if not connection.execute(sql("adopt_session"), session).rowcount:
+            if not connection.execute(sql("adopt_session"), session_row(copy)).rowcount:
                 return False
             turns = [(debate_id, *(row[name] for name in TURN_COLUMNS)) for row in copy.turns]
             events = [(debate_id, *(row[name] for name in EVENT_COLUMNS)) for row in copy.events]
-            gates = [(new_id(now), debate_id, *(row[name] for name in GATE_COLUMNS)) for row in copy.gates]
+            gates = [{**row, "id": new_id(now), "session_id": debate_id} for row in copy.gates]
             connection.executemany(INSERT_TURN, turns)
             connection.executemany(INSERT_EVENT, events)
             connection.executemany(sql("adopt_gate"), gates)
+            for kind, rows in copy.artifacts.items():
+                whole = [{**row, "session_id": debate_id} for row in rows]
+                connection.executemany(INSERT[kind], [[row[name] for name in columns_of(kind)] for row in whole])
             return True
 
         return await self._writer.do(work)

@@ -119,15 +119,17 @@ def readable(error: Exception) -> Exception:
     text = str(error)
     if "readonly" in text or "unable to open" in text or "permission" in text.lower():
         return NotWritable(
-            f"The database can't be written ({text}). Check its permissions, or choose another with --db."
+            f"The database can't be written ({text}). Check its permissions, or choose another.", remedy="database"
         )
     if "full" in text:
         full = f"The disk is full ({text}). What is stored is whole: free some space, then go on."
         return NotWritable(full, remedy="resume")
     if "locked" in text or "busy" in text:
-        return NotWritable(f"Another process holds the database ({text}). Wait for it, or choose another with --db.")
+        held = f"Another process holds the database ({text}). Wait for it, or choose another."
+        return NotWritable(held, remedy="database")
     if "fts5" in text:
         return StoreError(f"SQLite lacks full-text search here ({text}). Use a Python whose sqlite3 has FTS5.")
     if "not a database" in text or "malformed" in text:
-        return StoreError(f"This is not a moot database ({text}). Choose another with --db, or restore a backup.")
+        foreign = f"This is not a moot database ({text}). Restore a backup, or choose another."
+        return StoreError(foreign, remedy="database")
     return StoreError(f"SQLite: {text}")

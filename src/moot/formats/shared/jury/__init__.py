@@ -14,6 +14,7 @@ from moot.core.settings import DebateSettings
 from moot.core.types import ABSTAINS, Answer, Json, VoteCast
 from moot.formats.format import EventType, Hears, Mark, Part
 from moot.formats.prompts import Prompts
+from moot.formats.shared.voting import ChoiceMethod
 from moot.reasoning.fence import fence
 from moot.reasoning.verdict import SIDES, Choice, Decision, ReaderVote, Side, leader, other_side
 
@@ -41,9 +42,10 @@ class JurySettings(DebateSettings):
     swap: bool = Field(False, description="a second, blind judge reads the sides in the other order")
     jury: int = Field(0, ge=0, le=25, description="blind jurors who vote beside the judge")
     jury_models: tuple[str, ...] = Field((), description="models of the jurors, in turn; the judge's when empty")
+    voting: ChoiceMethod = Field("plurality", description="how the votes of judge and jurors are counted")
 
 
-class Ballot(Answer):
+class Reading(Answer):
     reasoning: str = Field(min_length=1)
     score_first: int = Field(ge=0, le=10)
     score_second: int = Field(ge=0, le=10)
@@ -110,31 +112,31 @@ async def _vote(stage: Stage, seat: Seat, said: Sequence[Speech], first: Side, r
     seat.brief(prompts("reader", topic=stage.topic))
     key = f"{round}/{PHASE}/{seat.id}"
     try:
-        ballot = await seat.ask(
+        given = await seat.ask(
             PHASE,
             prompts(
                 "ballot",
                 first=_statements(said, first, "the first side", key),
                 second=_statements(said, second, "the second side", key),
             ),
-            returns=Ballot,
+            returns=Reading,
             tolerant=True,
             round=round,
             closing=True,
             shows="BALLOT",
-            record=lambda given: _vote_of(given, seat.id, first).as_json(),
+            record=lambda given: _vote_of(given, seat.id, key, first).as_json(),
         )
     except LimitReached as limit:
-        return ReaderVote(seat=seat.id, first=first, choice="abstains", reason=str(limit))
-    return _vote_of(ballot, seat.id, first)
+        return ReaderVote(seat=seat.id, key=key, first=first, choice="abstains", reason=str(limit))
+    return _vote_of(given, seat.id, key, first)
 
 
-def _vote_of(ballot: Ballot | Failed, seat_id: str, first: Side) -> ReaderVote:
-    if isinstance(ballot, Failed):
-        return ReaderVote(seat=seat_id, first=first, choice="abstains", reason=ballot.failure.message)
-    scores = {first: ballot.score_first, other_side(first): ballot.score_second}
+def _vote_of(given: Reading | Failed, seat_id: str, key: str, first: Side) -> ReaderVote:
+    if isinstance(given, Failed):
+        return ReaderVote(seat=seat_id, key=key, first=first, choice="abstains", reason=given.failure.message)
+    scores = {first: given.score_first, other_side(first): given.score_second}
     choice: Choice = leader(scores["a"], scores["b"])
-    return ReaderVote(seat=seat_id, first=first, choice=choice, score_a=scores["a"], score_b=scores["b"])
+    return ReaderVote(seat=seat_id, key=key, first=first, choice=choice, score_a=scores["a"], score_b=scores["b"])
 
 
 def _statements(said: Sequence[Speech], side: Side, label: str, at: str) -> str:
@@ -142,7 +144,7 @@ def _statements(said: Sequence[Speech], side: Side, label: str, at: str) -> str:
     return "\n\n".join(fence(s.text, of=s.label(label), at=f"{at}/{s.round}") for s in own) or "(nothing)"
 
 
-def verdict_fields(decision: Decision, votes: Sequence[ReaderVote], round: int) -> Json:
+def verdict_fields(decision: Decision, votes: Sequence[ReaderVote]) -> Json:
     """The fields of an `Outcome` that judge and readers decide."""
     tally = decision.tally
     valid = sum(n for choice, n in tally.items() if choice != ABSTAINS) if tally else 0
@@ -160,9 +162,9 @@ def verdict_fields(decision: Decision, votes: Sequence[ReaderVote], round: int) 
         "scored_by": "" if tally is None else "the judge",
         "tally": tally,
         "votes": tuple(
-            VoteCast(seat=vote.seat, choice=vote.choice, key=f"{round}/{PHASE}/{vote.seat}", reason=vote.reason)
-            for vote in votes
+            VoteCast(seat=vote.seat, choice=vote.choice, key=vote.key, reason=vote.reason) for vote in votes
         ),
+        "polls": () if decision.poll is None else (decision.poll,),
         "support": tally[decision.winner] / valid if tally and valid and decision.winner in SIDES else None,
         "flip_rate": decision.flip_rate,
     }

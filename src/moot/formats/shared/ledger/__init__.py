@@ -4,7 +4,7 @@ claims in it. Participants never read the ledger's statuses, and nothing in the 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, Any, Literal
@@ -122,6 +122,7 @@ class Clerk:
         self._pending: list[_Pending] = []
         self._asking: Running[None] | None = None
         self._order = [seat.id for seat in stage.seats]
+        self.reads: Callable[[str], Collection[str]] | None = None  # whose claims a seat is shown; None: everyone's
         stage.notebook[NOTEBOOK_KEY] = lambda: settle(self.ledger)
 
     def hear(self, seat: Seat, phase: str, round: int, text: str) -> None:
@@ -159,7 +160,10 @@ class Clerk:
         if seat.spec.model == HUMAN:
             return replace(statement, gap=BY_A_PERSON), []
         known = self.ledger.claims
-        quoted = _quoted(known[-MAX_SHOWN:], seat.id, at=f"{pending.round}/{phase}/{seat.id}")
+        shown = known[-MAX_SHOWN:]
+        if self.reads is not None:
+            shown = [claim for claim in shown if claim.seat == seat.id or claim.seat in self.reads(seat.id)]
+        quoted = _quoted(shown, seat.id, at=f"{pending.round}/{phase}/{seat.id}")
         try:
             given = await seat.ask(
                 phase,

@@ -10,16 +10,20 @@ from typing import Annotated, TypeVar
 from pydantic import Field, StringConstraints, field_validator
 
 from moot.core.script import Seat
-from moot.core.types import Check, FinalAnswer
+from moot.core.types import Check, FinalAnswer, Objection
 from moot.formats.shared.checks import complete, own_words, refuses
 from moot.formats.shared.jury import JurySettings, Speech
+from moot.reasoning.language import Language, language_of, mixes_scripts
+from moot.reasoning.proposition import answers_in_full
 from moot.reasoning.question import MAX_OPTION_CHARS, are_actions, read_question
-from moot.reasoning.statements import CUT_OFF, LOST, Known, flaw_of
+from moot.reasoning.statements import CUT_OFF, LOST, Known, flaw_of, unfinished
+from moot.reasoning.straying import answers_otherwise, concedes, leaks, strays
 from moot.reasoning.verdict import SIDES, Decision, Side, Winner, leader, other_side
 
 S = TypeVar("S", bound="SidesSettings")
 
 YES_NO = ("Yes", "No")
+SAID_BEFORE = 0.3  # share of a statement's four-word sequences, above which a small model is asked for other words
 STANCES: Mapping[Side, str] = {"a": "for", "b": "against"}
 
 SideName = Annotated[
@@ -62,16 +66,27 @@ class Sides:
     stances: Mapping[Side, str] = field(default_factory=lambda: dict(STANCES))
     proposition: str = ""  # what they are for and against; empty: the question as it was asked
     verdicts: tuple[str, str] = ("It holds", "It does not hold")  # on the proposition
+    claims: Mapping[Side, str] = field(default_factory=dict[Side, str])  # a yes and a no in full, where that is known
+    language: Language | None = None  # of the question; None: English, or not known
     told: bool = True  # False: the debaters' own instructions say what they argue
 
     @classmethod
-    def of(cls, sides: Sequence[str] | None, *, swapped: bool = False, proposition: str = "") -> Sides:
-        """`swapped`: the first debater has the second side."""
+    def of(
+        cls,
+        sides: Sequence[str] | None,
+        *,
+        swapped: bool = False,
+        topic: str = "",
+    ) -> Sides:
+        """`swapped`: the first debater has the second side. `topic`: what they argue about."""
         order: tuple[Side, Side] = ("b", "a") if swapped else SIDES
+        full = answers_in_full(topic) if sides is not None and tuple(sides) == YES_NO else None
         return cls(
             names=dict(zip(order, sides, strict=True)) if sides else {},
             stances=dict(zip(order, STANCES.values(), strict=True)),
-            proposition=proposition,
+            proposition=proposition_of(topic),
+            claims=dict(zip(order, full, strict=True)) if full else {},
+            language=language_of(topic),
         )
 
     @property
@@ -88,7 +103,10 @@ class Sides:
             return ""
         own, other = self.short(side), self.short(other_side(side))
         if self.yes_no:
-            return f"You argue that the answer is {own}. Your opponent argues that it is {other}."
+            in_full = self._claim(side), self._claim(other_side(side))
+            return (
+                f"You argue that the answer is {own}{in_full[0]}. Your opponent argues that it is {other}{in_full[1]}."
+            )
         if self.names:
             return f"You argue for “{own}”, against “{other}”. Your opponent argues for “{other}”."
         return f"You argue {own.upper()} {self._proposed}. Your opponent argues {other.upper()} it."
@@ -96,7 +114,7 @@ class Sides:
     def case(self, side: Side) -> str:
         """What a side argues, to follow "argues"."""
         if self.yes_no:
-            return f"that the answer is {self.short(side)}"
+            return f"that the answer is {self.short(side)}{self._claim(side)}"
         if self.names:
             return f"for “{self.short(side)}”"
         return f"{self.stances[side]} {self._proposed}"
@@ -105,7 +123,7 @@ class Sides:
         """What a list of the side's points is about, to follow "reasons"."""
         own, other = self.short(side), self.short(other_side(side))
         if self.yes_no:
-            return f"why the answer is {own}"
+            return f"why “{self.claims[side]}” is right" if self.claims else f"why the answer is {own}"
         if self.names:
             return f"to choose “{own}” rather than “{other}”"
         return f"why what is proposed is {'right' if self.stances[side] == 'for' else 'wrong'}"
@@ -113,11 +131,20 @@ class Sides:
     def begin(self, side: Side) -> str:
         """The words with which a statement of the side can begin; empty if there are none."""
         own = self.short(side)
-        if self.yes_no:
-            return f"{own}, because"
+        if self.yes_no or self.proposition:
+            return f"{self._said(side)}, {self.language.because if self.language else 'because'}"
         if not self.names:
             return ""
-        return f"It is better to {own}, because" if are_actions(self.names.values()) else capital(own)
+        return f"It is better to {uncapital(own)}, because" if are_actions(self.names.values()) else capital(own)
+
+    def conclusion(self, side: Side) -> str:
+        """What a statement of the side ends with, to follow "say". A small model that ends with the question in general
+        ends with its opponent's answer."""
+        if self.claims:
+            return f"why it follows that “{self.claims[side]}”"
+        if self.yes_no:
+            return f"why the answer is therefore {self.short(side)}"
+        return f"why that speaks for “{self.short(side)}”" if self.names else "why that decides the question"
 
     def own_points(self, side: Side, points: Sequence[str]) -> tuple[str, ...]:
         """The points without those that name only the other side, which a small model would argue for; all of them if
@@ -126,6 +153,34 @@ class Sides:
             return tuple(points)
         own, other = (_ARTICLE.sub("", self.names[each]).casefold() for each in (side, other_side(side)))
         return tuple(each for each in points if own in each.casefold() or other not in each.casefold()) or tuple(points)
+
+    def objection(self, side: Side, known: Mapping[Side, Known]) -> Objection:
+        """What is wrong with a statement of a small model, which is then asked for it once more: it has left its side,
+        says again what was said, or does not end. `known`: what each side has said before."""
+
+        def found(text: str) -> str:
+            if flaw := flaw_of(text, "stop", known[side], known[other_side(side)], most=SAID_BEFORE):
+                return flaw
+            if self.strays(side, text):
+                return "speaks for the other side"
+            if leaked := leaks(text):
+                return f"says “{leaked}”, which stands in your instructions"
+            if self.language is not None and language_of(text) != self.language:
+                return f"is not in {self.language.name}"
+            if mixes_scripts(text):
+                return "has words of another language"
+            return "does not end with a whole sentence" if unfinished(text) else ""
+
+        return found
+
+    def strays(self, side: Side, text: str) -> bool:
+        """Whether a statement of the side speaks for the other one, as far as its words tell."""
+        own, other = self.short(side), self.short(other_side(side))
+        if self.yes_no:
+            return answers_otherwise(text, self._said(other_side(side)))
+        if self.names:
+            return strays(text, own, other)
+        return answers_otherwise(text, self._said(other_side(side))) if self.proposition else concedes(text)
 
     def of_each(self, called: Mapping[Side, str]) -> str:
         """Who argues for what, for a judge."""
@@ -168,6 +223,15 @@ class Sides:
             return f"No answer to the question, which names no sides. {how}" if self.told else how
         return f"{capital(answer.value)}. {how}"
 
+    def _claim(self, side: Side) -> str:
+        return f": “{self.claims[side]}”" if self.claims else ""
+
+    def _said(self, side: Side) -> str:
+        """A yes or no to the question or proposition, in its language."""
+        says_yes = self.short(side) == YES_NO[0] if self.names else self.stances[side] == "for"
+        words = (self.language.yes, self.language.no) if self.language else YES_NO
+        return words[not says_yes]
+
     @property
     def _proposed(self) -> str:
         return f"this proposition: “{self.proposition}”" if self.proposition else "what the question proposes"
@@ -203,6 +267,11 @@ def _level(scores: Mapping[Side, float | None]) -> str:
 
 
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
+
+
+def uncapital(text: str) -> str:
+    """The text within a sentence: its first letter small, unless its first word is written in capitals."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def capital(text: str) -> str:
@@ -316,7 +385,7 @@ def _names_as_winner(statement: str, names: Sequence[str]) -> bool:
     for name in names:
         known = re.escape(name)
         if re.search(
-            rf"(?<!\w){known}(?!\w)(?:'s (?:case|side))?[^.!?\w]{{0,3}}(?:\w+ ){{0,2}}{_WINS}", text, re.IGNORECASE
+            rf"(?<!\w){known}(?!\w)(?:'s (?:case|side))?[^.!?:\w]{{0,3}}(?:\w+ ){{0,2}}{_WINS}", text, re.IGNORECASE
         ):
             return True
         if re.search(rf"\bwinner (?:is|was)\W{{1,3}}{known}(?!\w)|\bin favou?r of {known}(?!\w)", text, re.IGNORECASE):

@@ -4,7 +4,8 @@
 with asked as (
   select * from json_to_recordset(:commits::json) as c (
     id text, epoch integer, now double precision, write_id text, status text, open_keys text, next_round integer,
-    next_actor text, total_rounds integer, outcome text, error text, events integer, shown integer, turns integer,
+    next_actor text, total_rounds integer, outcome text, error text, events integer, shown integer, artifacts integer,
+    turns integer,
     tokens_in bigint, tokens_out bigint, cost_usd double precision, lost_tokens_in bigint, lost_tokens_out bigint,
     lost_cost_usd double precision, release boolean, followed boolean, books boolean, day integer,
     spent_usd double precision, spent_tokens bigint, reserved_usd double precision, reserved_tokens bigint
@@ -22,6 +23,7 @@ with asked as (
     error = case when c.status is null then s.error else c.error end,
     last_seq = s.last_seq + c.events,
     shown_count = s.shown_count + c.shown,
+    artifact_count = s.artifact_count + c.artifacts,
     turn_count = s.turn_count + c.turns,
     crashes = case when c.turns > 0 then 0 else s.crashes end,
     tokens_in = s.tokens_in + c.tokens_in,
@@ -65,10 +67,11 @@ with asked as (
     reserved_usd = excluded.reserved_usd,
     reserved_tokens = excluded.reserved_tokens
 ), asked_people as (
-  insert into debate_gates as d (id, session_id, key, kind, question, choices, artifacts, requested_at, expires_at)
-  select g.id, g.session_id, g.key, g.kind, g.question, g.choices, g.artifacts, changed.now, g.expires_at
-  from json_populate_recordset(null::debate_gates, :gates::json) as g join changed on changed.id = g.session_id
+  insert into debate_gates as d (id, session_id, /* gate columns */)
+  select id, session_id, /* gate columns */ from json_populate_recordset(null::debate_gates, :gates::json)
+  where session_id in (select id from changed)
   on conflict (session_id, key) do update set expires_at = excluded.expires_at where d.status = 'open'
+/* artifacts */
 )
 select id, last_seq, status,
   case when ended is not null then pg_notify('moot', 'changed ' || id || ' ' || status) end,

@@ -1,6 +1,9 @@
 select m.session_id from memories m
 where m.words @@ :query::text::tsquery and m.decided >= :decided and m.demonstration <= :demonstrations
-  and (:token::text is null or :token = (select token_id from debate_sessions where id = m.session_id))
+  and (:all::boolean or exists (
+    select 1 from debate_sessions s
+    where s.id = m.session_id and (s.token_id = :token::text or (:shared::boolean and s.private = 0))
+  ))
   and not (:decided::boolean and exists (
     select 1 from debate_sessions s where s.id = m.session_id and s.quarantined_at is not null
   ))

@@ -31,6 +31,7 @@ create table debate_sessions (
   -- Running totals, kept by the commits.
   last_seq integer not null default 0,          -- of the events
   shown_count integer not null default 0,       -- events that came from the script
+  artifact_count integer not null default 0,    -- artifacts that came from the script
   turn_count integer not null default 0,
   total_rounds integer not null default 0,
   guided integer not null default 0,            -- how often guidance was given
@@ -45,7 +46,8 @@ create table debate_sessions (
   user_rating integer check (user_rating between 1 and 5),
   quarantined_at real,                          -- since when its decision is kept from being recalled
   quarantined_by text,
-  remembered text                               -- embedder of its memory, '' without one; null: no memory yet
+  remembered text,                              -- embedder of its memory, '' without one; null: no memory yet
+  private integer not null default 0 check (private in (0, 1))  -- only its token, and `admin`, see it
 );
 create index debate_sessions_newest on debate_sessions (created_at desc, id desc);
 create index debate_sessions_by_status on debate_sessions (status, created_at desc, id desc);
@@ -124,6 +126,93 @@ create table debate_gates (
   unique (session_id, key)
 );
 create index debate_gates_open on debate_gates (expires_at) where status = 'open';
+
+-- What the rules of debates have produced. An id is derived from the debate's, so that no repetition stores it twice.
+create table code_versions (
+  id text primary key,
+  session_id text not null references debate_sessions (id),
+  turn_id text,                                 -- the turn's key; null: before all turns
+  version_number integer not null,              -- from 1, in its debate
+  author text not null,                         -- a seat
+  language text not null,
+  code text not null,
+  sha256 text not null,                         -- of the code
+  parent_id text,                               -- the version that it changes
+  test_pass_rate real,                          -- 0 to 1; null: nothing was run
+  quality_score real,                           -- 0 to 1; null: nothing was run
+  metrics text not null,                        -- JSON
+  diff_from_previous text not null,             -- from the parent's code
+  label text not null,
+  round integer not null,
+  phase text not null,
+  created_at real not null,
+  foreign key (session_id, turn_id) references debate_turns (session_id, key)
+);
+create unique index code_versions_by_number on code_versions (session_id, version_number);
+
+create table episodes (
+  id text primary key,
+  session_id text not null references debate_sessions (id),
+  turn_id text,
+  number integer not null,                      -- from 1, in its debate
+  agent text not null,                          -- a seat, or a role
+  task text not null,
+  attempt integer not null,
+  code_sha256 text not null,
+  passed integer,                               -- 0 or 1; null: nothing was run
+  test_results text not null,                   -- JSON
+  failure_analysis text not null,
+  reflection text not null,
+  improvement text not null,
+  confidence real,                              -- 0 to 1
+  model text not null,
+  demonstration integer not null,               -- 1: a demonstration model took part
+  round integer not null,
+  phase text not null,
+  created_at real not null,
+  foreign key (session_id, turn_id) references debate_turns (session_id, key)
+);
+create unique index episodes_by_number on episodes (session_id, number);
+create index episodes_newest on episodes (created_at desc, id desc);
+
+create table lessons (
+  id text primary key,
+  session_id text not null references debate_sessions (id),
+  turn_id text,
+  number integer not null,                      -- from 1, in its debate
+  text text not null,
+  applies_when text not null,
+  episodes text not null,                       -- JSON: the ids of those it cites
+  confirmed integer not null,                   -- 1: in its debate, a failure that it cites was followed by a pass
+  model text not null,
+  demonstration integer not null,               -- 1: a demonstration model took part
+  quarantined_at real,                          -- since when it is kept from being recalled
+  quarantined_by text,
+  round integer not null,
+  phase text not null,
+  created_at real not null,
+  foreign key (session_id, turn_id) references debate_turns (session_id, key)
+);
+create unique index lessons_by_number on lessons (session_id, number);
+create index lessons_newest on lessons (created_at desc, id desc);
+
+-- Debates that recalled a lesson, and whether it held: what confirms and contradicts it. There is no reference to the
+-- lesson, which can be forgotten.
+create table lesson_uses (
+  id text primary key,
+  session_id text not null references debate_sessions (id),
+  turn_id text,
+  number integer not null,                      -- from 1, in its debate
+  lesson_id text not null,
+  held integer not null,                        -- 0 or 1
+  note text not null,
+  round integer not null,
+  phase text not null,
+  created_at real not null,
+  foreign key (session_id, turn_id) references debate_turns (session_id, key)
+);
+create unique index lesson_uses_by_number on lesson_uses (session_id, number);
+create index lesson_uses_by_lesson on lesson_uses (lesson_id);
 
 -- Completed debates, as memory finds them again.
 create table memories (

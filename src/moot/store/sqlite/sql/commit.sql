@@ -11,6 +11,7 @@ update debate_sessions set
   error = case when :status is null then error else :error end,
   last_seq = last_seq + :events,
   shown_count = shown_count + :shown,
+  artifact_count = artifact_count + :artifacts,
   turn_count = turn_count + :turns,
   crashes = case when :turns > 0 then 0 else crashes end,
   tokens_in = tokens_in + :tokens_in,

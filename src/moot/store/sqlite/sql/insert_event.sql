@@ -1,1 +1,1 @@
-insert into debate_events (session_id, seq, type, key, data, created_at) values (?, ?, ?, ?, ?, ?)
+insert into debate_events (/* event columns */) values (/* event places */)

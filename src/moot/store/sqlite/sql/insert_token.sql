@@ -1,3 +1,2 @@
-insert into access_tokens (id, name, hash, scopes, parent, created_at, expires_at)
-values (:id, :name, :hash, :scopes, :parent, :now, :expires_at)
+insert into access_tokens (/* token columns */) values (/* token values */)
 on conflict do nothing

@@ -1,1 +1,1 @@
-insert into debate_turns (/* turn columns */) values (/* turn values */)
+insert into debate_turns (/* turn columns */) values (/* turn places */)

@@ -8,6 +8,7 @@ update debate_sessions set
   total_rounds = max(total_rounds, :total_rounds),
   last_seq = last_seq + :events,
   shown_count = shown_count + :shown,
+  artifact_count = artifact_count + :artifacts,
   turn_count = turn_count + :turns,
   crashes = case when :turns > 0 then 0 else crashes end,
   tokens_in = tokens_in + :tokens_in,

@@ -1,0 +1,200 @@
+"""JSON schemas that others give, for answers in a shape of their own: checked before anything is asked, and safe to
+validate with. Nothing is fetched, no pattern can take more than linear time, and references can't multiply the work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, cast
+
+from pydantic_core import SchemaError, SchemaValidator, ValidationError
+from pydantic_core.core_schema import str_schema
+
+from moot.core.values import Json
+
+MAX_SCHEMA_CHARS = 20_000
+MAX_DEPTH = 40
+MAX_REFERENCES = 2_000  # followed in one validation
+MAX_PATTERN_CHARS = 500
+
+_REFUSED = ("$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$vocabulary")
+_NAMES = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")  # of schemas by name
+_DATA = ("const", "enum", "default", "examples", "example")  # what stands there is no schema
+_KINDS = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "an object",
+    "string": "text",
+}
+
+
+class NotASchema(ValueError):
+    """The schema can't be used. The message says why."""
+
+
+def check_schema(schema: Mapping[str, Any]) -> None:
+    """Raises NotASchema."""
+    try:
+        text = json.dumps(schema, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise NotASchema("it is not valid JSON, or too deeply nested") from None
+    if len(text) > MAX_SCHEMA_CHARS:
+        raise NotASchema(f"it has {len(text):,} characters; {MAX_SCHEMA_CHARS:,} are the most")
+    if schema.get("type") != "object":
+        raise NotASchema('it must describe an object: "type": "object" at its top')
+    for part in _parts(schema, 0):
+        _check_part(part, schema)
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError as Invalid
+
+    try:
+        Draft202012Validator.check_schema(schema)
+    except Invalid as invalid:
+        where = ".".join(map(str, invalid.absolute_path)) or "its top"
+        raise NotASchema(f"at {where} it is not valid JSON Schema (draft 2020-12)") from None
+
+
+def mistakes(schema: Mapping[str, Any], value: Any) -> list[str]:
+    """What is wrong with a value, each in a few words; empty if it fits. The schema must have been checked."""
+    try:
+        found = sorted(_errors(schema, value), key=lambda error: list(map(str, error.absolute_path)))
+    except (_TooMuch, RecursionError):
+        return ["it can't be checked: its references lead too far"]
+    return [_in_words(error) for error in found]
+
+
+def _parts(schema: Any, depth: int) -> Iterator[Mapping[str, Any]]:
+    """The schema and all that are in it."""
+    if depth > MAX_DEPTH:
+        raise NotASchema(f"it is nested deeper than {MAX_DEPTH} levels")
+    if not isinstance(schema, dict):
+        return
+    part = cast(Json, schema)
+    yield part
+    for name, inner in part.items():
+        if name in _NAMES and isinstance(inner, dict):
+            for each in cast(Json, inner).values():
+                yield from _parts(each, depth + 1)
+        elif isinstance(inner, list) and name not in _DATA:
+            for each in cast("list[Any]", inner):
+                yield from _parts(each, depth + 1)
+        elif name not in _DATA:
+            yield from _parts(inner, depth + 1)
+
+
+def _check_part(part: Mapping[str, Any], whole: Mapping[str, Any]) -> None:
+    for name in _REFUSED:
+        if name in part:
+            raise NotASchema(f"{name} can't be used here")
+    target = part.get("$ref")
+    if target is not None and not (isinstance(target, str) and _resolves(target, whole)):
+        raise NotASchema(
+            f"the reference {str(target)[:80]!r} leads nowhere in it; only its own parts can be referred to"
+        )
+    named: object = part.get("patternProperties", {})
+    patterns: list[Any] = [part["pattern"]] if "pattern" in part else []
+    patterns += list(cast(Json, named)) if isinstance(named, dict) else []
+    for pattern in patterns:
+        if not isinstance(pattern, str) or len(pattern) > MAX_PATTERN_CHARS or _pattern(pattern) is None:
+            raise NotASchema(
+                f"the pattern {str(pattern)[:80]!r} can't be used: it looks around or back, is too long, or is none"
+            )
+
+
+def _resolves(target: str, whole: Any) -> bool:
+    if target == "#":
+        return True
+    if not target.startswith("#/"):
+        return False
+    for step in target[2:].split("/"):
+        name = step.replace("~1", "/").replace("~0", "~")
+        whole = cast(Json, whole).get(name) if isinstance(whole, dict) else None
+    return isinstance(whole, dict | bool)
+
+
+@lru_cache(maxsize=256)
+def _pattern(pattern: str) -> SchemaValidator | None:
+    """A search for the pattern, by an engine whose time is linear; None if it can't do that one."""
+    try:
+        return SchemaValidator(str_schema(pattern=pattern))
+    except SchemaError:
+        return None
+
+
+def _matches(pattern: str, text: str) -> bool:
+    search = _pattern(pattern)
+    if search is None:
+        return False
+    try:
+        search.validate_python(text)
+    except ValidationError:
+        return False
+    return True
+
+
+class _TooMuch(Exception):
+    """A validation has followed too many references."""
+
+
+def _errors(schema: Mapping[str, Any], value: Any) -> list[Any]:
+    import jsonschema
+    import referencing
+
+    library, registry = cast(Any, jsonschema), cast(Any, referencing).Registry()
+    follow = library.Draft202012Validator.VALIDATORS["$ref"]
+    left = MAX_REFERENCES
+
+    def counted(validator: Any, target: Any, instance: Any, part: Any) -> Iterable[Any]:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise _TooMuch
+        yield from follow(validator, target, instance, part)
+
+    own = {"$ref": counted, "pattern": _check_pattern, "patternProperties": _check_names}
+    kind = library.validators.extend(library.Draft202012Validator, own)
+    return list(kind(schema, registry=registry).iter_errors(value))
+
+
+def _check_pattern(validator: Any, pattern: str, instance: Any, part: Any) -> Iterable[Any]:
+    from jsonschema import ValidationError as Unfit
+
+    if isinstance(instance, str) and not _matches(pattern, instance):
+        yield Unfit("pattern")
+
+
+def _check_names(validator: Any, patterns: Json, instance: Any, part: Any) -> Iterable[Any]:
+    for pattern, inner in patterns.items():
+        for name, value in (cast(Json, instance) if isinstance(instance, dict) else {}).items():
+            if _matches(pattern, name):
+                yield from validator.descend(value, inner, path=name, schema_path=pattern)
+
+
+def _in_words(error: Any) -> str:
+    where = ".".join(map(str, error.absolute_path)) or "it"
+    keyword, wanted = str(error.validator), error.validator_value
+    match keyword:
+        case "type":
+            kinds = [wanted] if isinstance(wanted, str) else list(wanted)
+            return f"{where} must be {' or '.join(_KINDS.get(kind, str(kind)) for kind in kinds)}"
+        case "required":
+            missing = [name for name in wanted if name not in cast("dict[str, Any]", error.instance)]
+            return f"{where} lacks {', '.join(map(repr, missing))}"
+        case "additionalProperties" | "unevaluatedProperties":
+            return f"{where} has names that are not asked for"
+        case "enum":
+            return f"{where} must be one of {', '.join(json.dumps(each, ensure_ascii=False) for each in wanted)[:300]}"
+        case "const":
+            return f"{where} must be {json.dumps(wanted, ensure_ascii=False)[:100]}"
+        case "pattern":
+            return f"{where} must match {str(wanted)[:100]}"
+        case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "minLength" | "maxLength":
+            return f"{where} does not keep {keyword} {wanted}"
+        case "minItems" | "maxItems" | "minProperties" | "maxProperties" | "multipleOf":
+            return f"{where} does not keep {keyword} {wanted}"
+        case _:
+            return f"{where} does not keep {keyword}"

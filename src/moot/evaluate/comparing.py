@@ -1,0 +1,94 @@
+"""One arm against a baseline on the same items: test, correction for several arms, and one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, comb
+from typing import Literal
+
+from moot.core.types import record
+from moot.evaluate.intervals import LEVEL, Interval, Pairs, tango, z_of
+
+MARGIN = 0.02  # a smaller gain is none that is worth its cost
+POWER = 0.8
+
+Finding = Literal["helped", "hurt", "did not help", "can't tell"]
+
+
+@record
+class Comparison:
+    pairs: Pairs
+    interval: Interval
+    p: float  # mid-p McNemar
+    finding: Finding
+    needed: int | None  # how many items would tell, where these can't
+
+
+def compared(pairs: Pairs) -> Comparison:
+    interval = tango(pairs)
+    found = finding(pairs)
+    return Comparison(
+        pairs=pairs,
+        interval=interval,
+        p=mid_p(round(pairs.gained), round(pairs.lost)),
+        finding=found,
+        needed=items_needed(pairs) if found == "can't tell" else None,
+    )
+
+
+def finding(pairs: Pairs, margin: float = MARGIN) -> Finding:
+    """What the pairs show. The interval alone would say *helped* of a useless arm in up to 2.6% of evaluations; with
+    the exact test beside it, never in more than 2.5%."""
+    interval = tango(pairs)
+    surprising = one_sided(round(pairs.gained), round(pairs.lost)) <= (1 - LEVEL) / 2
+    if interval.low > 0 and surprising:
+        return "helped"
+    if interval.high < 0 and surprising:
+        return "hurt"
+    return "did not help" if interval.high < margin else "can't tell"
+
+
+def one_sided(gained: int, lost: int) -> float:
+    """How likely a difference this large, in this direction, would be if items were gained and lost alike."""
+    n, more = gained + lost, max(gained, lost)
+    return sum(comb(n, k) for k in range(more, n + 1)) / 2**n
+
+
+def mid_p(gained: int, lost: int) -> float:
+    """McNemar's exact test in its mid-p form, two-sided; 1 where the arms never differ."""
+    n, fewer = gained + lost, min(gained, lost)
+    if n == 0:
+        return 1.0
+    weights = [comb(n, k) for k in range(fewer + 1)]
+    here = weights[-1] / 2**n
+    if gained == lost:
+        return 1 - here / 2
+    return min(1.0, 2 * sum(weights) / 2**n - here)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """The same p values, corrected for being several, in the order given."""
+    order = sorted(range(len(ps)), key=ps.__getitem__)
+    corrected, least = [0.0] * len(ps), 0.0
+    for rank, at in enumerate(order):
+        least = max(least, min(1.0, (len(ps) - rank) * ps[at]))
+        corrected[at] = least
+    return corrected
+
+
+def items_for(difference: float, discordant: float, level: float = LEVEL, power: float = POWER) -> int:
+    """How many items show a true difference, where a share `discordant` of them tells the arms apart."""
+    if difference == 0:
+        raise ValueError("No number of items shows a difference of 0.")
+    z_level, z_power = z_of(level), z_of(2 * power - 1)
+    spread = max(discordant, abs(difference))
+    spoken = z_level * spread**0.5 + z_power * (spread - difference * difference) ** 0.5
+    return ceil((spoken / difference) ** 2)
+
+
+def items_needed(pairs: Pairs, margin: float = MARGIN) -> int | None:
+    """How many items like these would tell; None where these are too few to say even that."""
+    discordant = (pairs.gained + pairs.lost) / pairs.n if pairs.n else 0.0
+    if discordant == 0:
+        return None
+    return items_for(max(abs(pairs.difference), margin), discordant)

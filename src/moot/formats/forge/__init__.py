@@ -1,0 +1,131 @@
+from typing import Any
+
+from moot.formats.forge.cast import parts
+from moot.formats.forge.matrix import matrix_lines
+from moot.formats.forge.report import WORDS
+from moot.formats.forge.rules import play
+from moot.formats.forge.settings import ForgeSettings
+from moot.formats.format import Chart, EventType, Example, Format, Hears, Mark, Series
+
+_STEPS = {
+    "clarify": "Questions about the task",
+    "readings": "Answers to questions about the task",
+    "meant": "What is meant",
+    "plan": "Plan",
+    "negotiate": "Plan, knowing the others'",
+    "write": "Code",
+    "write-again": "Code, asked for once more",
+    "tests": "Tests",
+    "run": "Run of own tests",
+    "repair": "Repair",
+    "pool": "Run of all inputs",
+    "predict": "Predictions",
+    "confirm": "Predictions by the tester",
+    "critique": "Issues",
+    "test-issues": "Run of tests from issues",
+    "review": "Answers to issues",
+    "run-revised": "Run of revised versions",
+    "refactor": "Simpler version",
+    "speed": "Faster version",
+    "run-improved": "Run of improved versions",
+    "time-improved": "Timing of improved versions",
+    "attack": "Attack",
+    "run-attack": "Run of attacks",
+    "run-attacked": "Run of attacks on all versions",
+    "defend": "Patch",
+    "run-patched": "Run of the patch",
+    "final": "Last run",
+    "check": "Checks",
+    "vote": "Ballot",
+    "teach": "Explanation and lessons",
+    **{f"approve-{name}": f"Approval after {words.lower()}" for name, words in WORDS.items()},
+}
+
+
+def _version(data: dict[str, Any]) -> str:
+    if not data["ran"]:
+        return f"{data['name']}: not run yet"
+    if not data["counted"]:
+        return f"{data['name']}: run, but no test counts yet"
+    return f"{data['name']}: {data['passed']} of {data['counted']} tests that count"
+
+
+FORMAT = Format(
+    name="forge",
+    version=1,
+    purpose="Code that is really run, tested and attacked",
+    summary="Engineers write code that is run in a sandbox; tests count when those who saw no code agree on them.",
+    settings=ForgeSettings,
+    parts=parts,
+    play=play,
+    needs=("code",),
+    efforts={
+        "quick": {"preset": "quick"},
+        "thorough": {"max_calls": 80, "max_total_output_tokens": 300_000, "max_runtime_seconds": 7200},
+    },
+    unattended={"clarify": "judge"},
+    small={"preset": "quick", "debater_max_tokens": 900, "judge_max_tokens": 700},
+    small_note="The model is small, so the forge is a quick one: two engineers, one oracle, 12 calls at most; "
+    "--set preset=default brings the rest back.",
+    events={
+        "PHASE_BEGINS": EventType(heading="{name}", quiet=True),
+        "QUESTIONS": EventType(
+            verb="asks about the task",
+            marks=(Mark(path="confidence", text="confidence {}"), Mark(path="ambiguity", text="ambiguity {}")),
+        ),
+        "READINGS": EventType(verb="answers from the task"),
+        "PLAN": EventType(verb="plans", quiet=True),
+        "CODE": EventType(verb="writes code", failed="writes no valid code"),
+        "TESTS": EventType(verb="writes tests", failed="writes no valid tests"),
+        "REPAIR": EventType(
+            verb="repairs",
+            failed="gives no valid repair",
+            marks=(Mark(path="confidence", text="confidence {}"),),
+        ),
+        "PREDICTION": EventType(verb="predicts", failed="gives no valid prediction"),
+        "ISSUES": EventType(verb="raises issues", failed="raises no valid issue"),
+        "REVIEW": EventType(verb="answers the issues", failed="gives no valid answer to the issues"),
+        "IMPROVED": EventType(verb="improves the leading version", failed="gives no valid improvement"),
+        "ATTACK": EventType(verb="attacks", failed="gives no valid attack"),
+        "PATCH": EventType(verb="patches", failed="gives no valid patch"),
+        "CODE_VERSION": EventType(
+            heading=_version,
+            marks=(Mark(path="quality", text="quality {}"), Mark(path="parent", text="changes {}")),
+        ),
+        "MATRIX": EventType(heading="The case matrix", lines=matrix_lines),
+        "BALLOT": EventType(verb="ranks", failed="abstains", marks=(Mark(path="ranks", join=" > ", tone="strong"),)),
+        "TALLY": EventType(heading="The vote, counted by {method}", lines=lambda data: data["lines"]),
+        "TEACHING": EventType(verb="explains", failed="gives no valid explanation"),
+    },
+    phases=_STEPS,
+    header=("In {language}, with {given} given tests",),
+    endings={
+        "played": "all phases were played",
+        "no_code": "no engineer wrote any code",
+        "rejected": "a person rejected the result",
+    },
+    length="red_rounds",
+    hears=(
+        Hears(listener="engineer", speaker="engineer"),
+        Hears(listener="engineer", speaker="critic"),
+        Hears(listener="critic", speaker="engineer"),
+        Hears(listener="judge", speaker="engineer"),
+    ),
+    chart=Chart(
+        title="Tests passed, by version",
+        series=(Series(event="CODE_VERSION", path="pass_rate", seat="author"),),
+        most=100,
+        unit="%",
+    ),
+    examples=(
+        Example(
+            title="A function, quickly",
+            topic="Write a function add(a, b) that returns the sum of two numbers.",
+            settings={"preset": "quick", "cases": ["add(1, 2) == 3"]},
+        ),
+        Example(
+            title="All eight phases",
+            topic="Write a class Stack with push(x), pop() and size(); pop on an empty stack raises IndexError.",
+        ),
+    ),
+)

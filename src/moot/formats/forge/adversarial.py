@@ -1,0 +1,90 @@
+"""Red looks for calls that break the leading version, blind seats say what should happen, and blue patches it. An
+attack counts only if it is agreed on and the version fails it twice; a patch only if it passes it and loses nothing."""
+
+from __future__ import annotations
+
+from moot.formats.forge.answers import Attack
+from moot.formats.forge.board import MOST_WITH_ATTACKS, Draft
+from moot.formats.forge.prompting import (
+    about,
+    case_line,
+    code_of,
+    defined_in,
+    failed_lines,
+    person_part,
+    prompts,
+)
+from moot.formats.forge.proposal import predict
+from moot.formats.forge.self_evolvement import remember, repair
+from moot.formats.forge.state import Forge
+from moot.reasoning.code.cases import Case
+from moot.reasoning.code.evidence import attack_holds
+
+MOST_ATTACKS = 4
+
+
+async def play(forge: Forge) -> None:
+    for round in range(1, forge.settings.red_rounds + 1):
+        leader = forge.board.leader()
+        if leader is None or not forge.board.measured(leader).ran:
+            return
+        held = await _attack(forge, leader, round)
+        if not held:
+            return
+        await _defend(forge, leader, held, round)
+
+
+async def _attack(forge: Forge, leader: Draft, round: int) -> list[Case]:
+    """The attacks of a round that hold. One is refuted by a run that does not fail, or by blind seats that answered.
+    One that none of them has judged says nothing of who made it."""
+    board = forge.board
+    passed = [each.case for each in board.counting if each.case and board.runs.passes(leader.name, each.case)]
+    prompt = prompts(
+        "attack",
+        task=forge.task(forge.critic),
+        code=code_of(leader, forge.critic, forge.author(leader), forge.key(round, "attack", forge.critic)),
+        passed="\n".join(f"- {case_line(case)}" for case in passed) or "(none)",
+        person=person_part(forge.rejected),
+        count=str(MOST_ATTACKS),
+    )
+    given = await forge.ask_one(forge.critic, "attack", prompt, returns=Attack, round=round, shows="ATTACK")
+    if given is None:
+        return []
+    forge.attacked = True
+    names = defined_in(leader.code)
+    new = [
+        case
+        for case in given.cases
+        if not case.problem and about(case.call, names) and not board.settled(case.call).counts
+    ][:MOST_ATTACKS]
+    forge.attacks += len(new)
+    if not new:
+        return []
+    await forge.run(leader, [case.call for case in new for _ in range(2)], "run-attack", round)
+    failing = [case for case in new if board.runs.fails_twice(leader.name, case)]
+    board.pooled(failing, forge.critic.id, most=MOST_WITH_ATTACKS)
+    await predict(forge, [case.call for case in failing if case.call in board.pool], round=round + 1)
+    given_tests = list(board.given.values())
+    held = [
+        case for case in failing if attack_holds(case, board.settled(case.call), given_tests, board.runs, leader.name)
+    ]
+    forge.held_attacks += len(held)
+    board.upheld[forge.critic.id] += len(held)
+    refuted = [case for case in new if case not in held and (case not in failing or board.said.get(case.call))]
+    board.refuted[forge.critic.id] += len(refuted)
+    return held
+
+
+async def _defend(forge: Forge, leader: Draft, attacks: list[Case], round: int) -> None:
+    await forge.run_all("run-attacked", round)
+    failures = forge.board.failures(leader, attacks)
+    wrong = failed_lines(failures, {case.call: "an attack, confirmed" for case in attacks})
+    author = forge.stage.seat(leader.author)
+    patched = await repair(forge, author, leader, round, phase="defend", shows="PATCH", wrong=wrong)
+    if patched is None or patched.number == leader.number:
+        return
+    await forge.run_all("run-patched", round)
+    remember(forge, patched, round + 1)
+    passes = all(forge.board.runs.passes(patched.name, case) is True for case in attacks)
+    if passes and not forge.board.loses(leader, patched):
+        forge.board.hold(patched)

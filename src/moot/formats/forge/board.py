@@ -1,0 +1,265 @@
+"""What a forge knows at any moment: versions of the code, calls, what blind seats say they lead to, and every run.
+
+Nothing here is decided by what an author says of its code.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from moot.core.types import Json
+from moot.core.values import sha256_of
+from moot.reasoning.code.cases import Case, CaseRun
+from moot.reasoning.code.evidence import (
+    COUNTS,
+    Calls,
+    Runs,
+    Settled,
+    Standing,
+    Statement,
+    alike,
+    by_call,
+    quality_score,
+    settle,
+    weight,
+)
+from moot.reasoning.code.requests import CheckRun, ScriptRun
+from moot.reasoning.code.selection import Measured, measured, ordered
+from moot.reasoning.code.written import written_case
+
+MOST_CALLS = 40  # in the pool, given ones apart
+MOST_WITH_ATTACKS = 60  # room that no one else can fill
+MARKS = {True: "✓", False: "✗", None: "·"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A version of the code."""
+
+    number: int
+    author: str
+    code: str
+    phase: str
+    key: str  # of the step that wrote it
+    round: int = 0
+    parent: int | None = None  # the version that it changes
+
+    @property
+    def name(self) -> str:
+        return sha256_of(self.code)
+
+    @property
+    def label(self) -> str:
+        return f"V{self.number}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What tools found in a version. None: not measured."""
+
+    high: int | None = None
+    security: float | None = None
+    types: float | None = None
+    maintainability: float | None = None
+    complexity: float | None = None
+    findings: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    mutants: str = ""
+
+    @classmethod
+    def of(cls, run: CheckRun) -> Checked:
+        done = set(run.done)
+        high = sum(each.tool == "bandit" and each.severity == "high" for each in run.findings)
+        unsafe = sum(each.tool == "bandit" for each in run.findings)
+        untyped = sum(each.tool == "mypy" for each in run.findings)
+        kept = run.metrics.maintainability
+        metrics = run.metrics
+        return cls(
+            high=high if "bandit" in done else None,
+            security=1 / (1 + unsafe) if "bandit" in done else None,
+            types=1 / (1 + untyped) if "mypy" in done else None,
+            maintainability=None if kept is None else max(0.0, min(1.0, kept / 100)),
+            complexity=metrics.complexity,
+            findings=tuple(
+                f"{each.tool} {each.rule}: {each.message}" for each in run.findings if each.severity != "low"
+            ),
+            missing=tuple(sorted({*run.missing, *(each.partition(":")[0] for each in run.failed)})),
+            mutants="" if metrics.mutants is None else f"{metrics.mutants_caught} of {metrics.mutants} mutants caught",
+        )
+
+
+NOT_CHECKED = Checked()
+
+
+@dataclass(kw_only=True)
+class Board:
+    given: Mapping[Calls, Case]
+    script: str = ""  # a test file that was given
+    drafts: list[Draft] = field(default_factory=list[Draft])
+    held: dict[str, int] = field(default_factory=dict[str, int])  # by author, the number of its current version
+    pool: dict[Calls, str] = field(default_factory=dict[Calls, str])  # calls, and who thought of them first
+    tester: list[Case] = field(default_factory=list[Case])  # the tester's own tests
+    said: dict[Calls, dict[str, Statement]] = field(default_factory=dict[Calls, dict[str, Statement]])
+    asked: dict[Calls, set[str]] = field(default_factory=dict[Calls, set[str]])  # blind seats asked about a call
+    claims: dict[str, list[Case]] = field(default_factory=dict[str, list[Case]])  # what those who see code expect
+    runs: Runs = field(default_factory=Runs)
+    scripts: dict[str, ScriptRun] = field(default_factory=dict[str, ScriptRun])  # by the name of the code
+    checks: dict[str, Checked] = field(default_factory=dict[str, Checked])
+    refuted: Counter[str] = field(default_factory=Counter[str])  # issues and attacks that did not hold, by seat
+    upheld: Counter[str] = field(default_factory=Counter[str])
+
+    def add(self, author: str, code: str, *, phase: str, key: str, round: int = 0, parent: int | None = None) -> Draft:
+        """A new version. The same code of the same author is the version that it has."""
+        known = next((each for each in self.drafts if (each.code, each.author) == (code, author)), None)
+        if known is not None:
+            return known
+        draft = Draft(
+            number=len(self.drafts) + 1, author=author, code=code, phase=phase, key=key, round=round, parent=parent
+        )
+        self.drafts.append(draft)
+        self.held.setdefault(author, draft.number)
+        return draft
+
+    def draft(self, number: int) -> Draft:
+        return self.drafts[number - 1]
+
+    def origin(self, draft: Draft) -> str:
+        """The author of the first version from which one comes: a copy of another's code is no second opinion."""
+        while draft.parent is not None:
+            draft = self.draft(draft.parent)
+        return draft.author
+
+    def current(self, author: str) -> Draft | None:
+        return self.draft(self.held[author]) if author in self.held else None
+
+    def hold(self, draft: Draft) -> None:
+        self.held[draft.author] = draft.number
+
+    @property
+    def codes(self) -> Mapping[str, str]:
+        return {each.name: each.code for each in self.drafts}
+
+    def pooled(self, cases: Iterable[Case], by: str, *, most: int = MOST_CALLS) -> tuple[Calls, ...]:
+        """Take calls into the pool, as far as there is room; the new ones."""
+        new: list[Calls] = []
+        for case in cases:
+            if case.call not in self.pool and case.call not in self.given and len(self.pool) < most:
+                self.pool[case.call] = by
+                new.append(case.call)
+        return tuple(new)
+
+    def ask(self, seat: str, call: Calls) -> None:
+        """A blind seat is asked about a call; however often, it is one of those asked."""
+        self.asked.setdefault(call, set()).add(seat)
+
+    def state(self, seat: str, call: Calls, statement: Statement) -> None:
+        """A blind seat's expectation; its first one stays."""
+        self.said.setdefault(call, {}).setdefault(seat, statement)
+
+    @property
+    def calls(self) -> tuple[Calls, ...]:
+        """Every call there is, given ones first."""
+        return (*self.given, *self.pool)
+
+    def settled(self, call: Calls) -> Settled:
+        said = self.said.get(call, {})
+        return settle(
+            call,
+            given=self.given.get(call),
+            said=tuple(said.values()),
+            asked=len(self.asked.get(call, ())),
+            stable=self.stable(call),
+        )
+
+    def stable(self, call: Calls) -> bool:
+        """Whether a call does the same each time, by the authors from whom the versions come."""
+        authors: dict[str, set[str]] = {}
+        for draft in self.drafts:
+            authors.setdefault(self.origin(draft), set()).add(draft.name)
+        return self.runs.stable(call, authors.values())
+
+    def unanswered(self) -> int:
+        """How many calls some blind seat was asked about and said nothing of, so that they are unconfirmed."""
+        return sum(
+            self.settled(call).standing == "unconfirmed" and not seats <= self.said.get(call, {}).keys()
+            for call, seats in self.asked.items()
+            if call in self.pool
+        )
+
+    @property
+    def all_settled(self) -> list[Settled]:
+        return [self.settled(call) for call in self.calls]
+
+    @property
+    def counting(self) -> list[Settled]:
+        return [each for each in self.all_settled if each.counts]
+
+    def standings(self) -> Counter[Standing]:
+        return Counter(each.standing for each in self.all_settled)
+
+    def measured(self, draft: Draft) -> Measured:
+        script = self.scripts.get(draft.name)
+        checked = self.checks.get(draft.name, NOT_CHECKED)
+        scripts = (None if script is None else script.passed,) if self.script else ()
+        found = measured(
+            self.runs, draft.name, self.all_settled, author=self.origin(draft), number=draft.number, scripts=scripts
+        )
+        return replace(found, high_findings=checked.high, complexity=checked.complexity)
+
+    def all_measured(self) -> list[Measured]:
+        return [self.measured(draft) for draft in self.drafts]
+
+    def best(self) -> list[Draft]:
+        """Every version, best first."""
+        return [self.draft(each.number) for each in ordered(self.all_measured())]
+
+    def leader(self) -> Draft | None:
+        return next(iter(self.best()), None)
+
+    def quality(self, draft: Draft) -> float | None:
+        checked = self.checks.get(draft.name, NOT_CHECKED)
+        return quality_score(
+            self.measured(draft).pass_rate,
+            types=checked.types,
+            security=checked.security,
+            maintainability=checked.maintainability,
+        )
+
+    def loses(self, before: Draft, after: Draft) -> bool:
+        """Whether a test that counts is passed by one version and not by the one after it."""
+        one, two = self.measured(before), self.measured(after)
+        pairs = zip((*one.given, *one.agreed), (*two.given, *two.agreed), strict=True)
+        return any(was is True and now is not True for was, now in pairs)
+
+    def failures(self, draft: Draft, cases: Iterable[Case]) -> list[tuple[Case, CaseRun]]:
+        """The cases that a version fails, with what it did instead."""
+        return [
+            (case, self.runs.of(draft.name, case.call)[-1])
+            for case in cases
+            if self.runs.passes(draft.name, case) is False
+        ]
+
+    def weight(self, seat: str) -> Fraction:
+        """A voter's weight: the share of what it claimed that was confirmed."""
+        confirmed, settled = self.upheld[seat], self.upheld[seat] + self.refuted[seat]
+        for case in by_call(self.claims.get(seat, ())).values():
+            known = self.settled(case.call)
+            if known.standing in COUNTS and known.case is not None:
+                settled += 1
+                confirmed += alike(known.case, case)
+        return weight(confirmed, settled)
+
+    def matrix(self) -> Json:
+        """Versions by cases: who passes what, and how each case stands."""
+        shown = self.drafts
+        rows: list[Json] = []
+        for settled in self.all_settled:
+            case = settled.case
+            passed = {each.label: None if case is None else self.runs.passes(each.name, case) for each in shown}
+            row = {"call": list(settled.call), "standing": settled.standing, "by": self.pool.get(settled.call, "")}
+            expected = "" if case is None else written_case(case)
+            rows.append({**row, "case": expected or "; ".join(settled.call), "passed": passed})
+        return {"versions": [each.label for each in shown], "authors": [each.author for each in shown], "rows": rows}

@@ -1,0 +1,28 @@
+"""The case matrix in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from moot.core.types import Json
+from moot.formats.forge.board import MARKS
+from moot.reasoning.fence import one_line
+
+CASE_CHARS = 90
+MOST_ROWS = 60
+
+
+def matrix_lines(matrix: Json, *, most: int = MOST_ROWS) -> list[str]:
+    """A line for each case: a mark for each version, what is expected, and how far that is known."""
+    versions = cast("Sequence[str]", matrix["versions"])
+    rows = cast("Sequence[Mapping[str, Any]]", matrix["rows"])
+    lines = [_row(row, versions) for row in rows[:most]]
+    more = len(rows) - most
+    return [*lines, *([f"and {more} more"] if more > 0 else [])]
+
+
+def _row(row: Mapping[str, Any], versions: Sequence[str]) -> str:
+    passed = cast("Mapping[str, bool | None]", row["passed"])
+    marks = " ".join(f"{version}{MARKS[passed.get(version)]}" for version in versions)
+    return f"{marks}  {one_line(str(row['case']), CASE_CHARS)} ({row['standing']})"

@@ -1,0 +1,87 @@
+"""Versions are published and every input is pooled and run on all of them. Blind seats then say what the calls lead to:
+first those on which versions differ, then the tester's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from moot.core.script import Seat
+from moot.core.types import Prompt
+from moot.formats.forge.answers import Prediction, Predictions
+from moot.formats.forge.prompting import about, defined_in, numbered_calls, prompts, shown_exactly
+from moot.formats.forge.state import Forge
+from moot.reasoning.code.evidence import FEWEST_STATEMENTS, Calls, Statement, contested
+
+MOST_PREDICTED = 12
+MOST_PREDICTED_SMALL = 6
+
+
+async def play(forge: Forge) -> None:
+    board = forge.board
+    names = frozenset[str]().union(*(defined_in(draft.code) for draft in board.drafts))
+    for case in board.tester:
+        if about(case.call, names):
+            board.pooled([case], forge.tester.id)
+    for seat in forge.engineers:
+        board.pooled([case for case in board.claims.get(seat.id, ()) if about(case.call, names)], seat.id)
+    await forge.run_all("pool")
+    await predict(forge, to_predict(forge), round=0)
+
+
+def to_predict(forge: Forge) -> list[Calls]:
+    """The calls that are worth a prediction: those on which versions differ, then the tester's own."""
+    board = forge.board
+    open_ = [call for call in board.pool if not board.settled(call).counts and board.stable(call)]
+    differing = contested(board.runs, [draft.name for draft in board.drafts], open_)
+    stated = [call for call in open_ if call in board.said and call not in differing]
+    most = MOST_PREDICTED_SMALL if any(seat.spec.small for seat in forge.oracles) else MOST_PREDICTED
+    return [call for call in (*differing, *stated) if shown_exactly(call)][:most]
+
+
+async def predict(forge: Forge, calls: Sequence[Calls], *, round: int) -> None:
+    """Ask the oracles, then the tester where they differ or are too few. What all have stated is not asked again."""
+    oracles = [seat.id for seat in forge.oracles if seat.id not in forge.lost]
+    calls = [
+        call
+        for call in calls
+        if shown_exactly(call) and any(seat not in forge.board.said.get(call, {}) for seat in oracles)
+    ]
+    if not calls:
+        return
+    await _ask(forge, forge.oracles, "predict", calls, round)
+    tester = forge.tester.id
+    left = [
+        call
+        for call in calls
+        if not forge.board.settled(call).counts
+        and tester not in forge.board.said.get(call, {})
+        and _may_agree(forge, call)
+    ]
+    if left:
+        await _ask(forge, [forge.tester], "confirm", left, round)
+
+
+def _may_agree(forge: Forge, call: Calls) -> bool:
+    """Whether one more statement could make what a call leads to agreed."""
+    stated = [each for each in forge.board.said.get(call, {}).values() if not each.unspecified]
+    return len(stated) + 1 >= FEWEST_STATEMENTS
+
+
+async def _ask(forge: Forge, seats: Sequence[Seat], phase: str, calls: Sequence[Calls], round: int) -> None:
+    def prompt(seat: Seat) -> Prompt:
+        listed = numbered_calls(calls)
+        return prompts("predict", task=forge.task(seat), interface=forge.interface_for(seat), calls=listed)
+
+    asked = [seat for seat in seats if seat.id not in forge.lost]
+    for call in calls:
+        for seat in asked:
+            forge.board.ask(seat.id, call)
+    given = await forge.ask(asked, phase, prompt, returns=Predictions, round=round, shows="PREDICTION")
+    for seat, answer in given.items():
+        for each in answer.predictions:
+            if each.number <= len(calls):
+                forge.board.state(seat, calls[each.number - 1], _statement(each))
+
+
+def _statement(each: Prediction) -> Statement:
+    return Statement() if each.unspecified else Statement(expected=each.expected, raises=each.raises)

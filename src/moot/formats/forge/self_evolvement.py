@@ -1,0 +1,232 @@
+"""Engineers write, run and repair their own code, before anyone else sees it; beside them, the tester writes tests from
+the task alone. A repair that passes fewer tests is recorded and not adopted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from moot.core.artifacts import Episode
+from moot.core.script import Failed, Running, Seat, together
+from moot.core.types import Prompt
+from moot.formats.forge.answers import MOST_CASES, Repair, Solution, Tests
+from moot.formats.forge.board import Draft
+from moot.formats.forge.planning import plan
+from moot.formats.forge.prompting import (
+    TESTS_OF_YOUR_OWN,
+    about,
+    approach_line,
+    code_of,
+    defined_in,
+    earlier_part,
+    failed_lines,
+    failed_part,
+    person_part,
+    prompts,
+    script_lines,
+)
+from moot.formats.forge.state import Forge
+from moot.reasoning.code.cases import Case
+from moot.reasoning.code.evidence import Calls, Statement, by_call
+
+PHASE = "self_evolvement"
+
+
+async def play(forge: Forge) -> None:
+    await plan(forge)
+    testing = forge.stage.start(tests(forge))
+    absent: list[Seat] = []
+    for wave, earlier in forge.waves(PHASE, forge.engineers):
+        await together(*(_evolve(forge, seat, earlier.get(seat.id, ()), testing, absent) for seat in wave))
+    await testing
+    if absent and not forge.board.drafts:
+        await together(*(_ask_again(forge, seat) for seat in absent))
+
+
+async def tests(forge: Forge) -> None:
+    """The tester's tests: each is a call, and a statement of what it leads to."""
+    if not forge.settings.proposal:
+        return
+    prompt = prompts(
+        "tests",
+        task=forge.task(forge.tester),
+        interface=forge.interface_for(forge.tester),
+        person=person_part(forge.rejected),
+        count=str(MOST_CASES),
+    )
+    given = await forge.ask_one(forge.tester, "tests", prompt, returns=Tests, shows="TESTS")
+    for case in () if given is None else given.cases:
+        if not case.problem:
+            forge.board.ask(forge.tester.id, case.call)
+            forge.board.state(forge.tester.id, case.call, Statement(expected=case.expected, raises=case.raises))
+            forge.board.tester.append(case)
+
+
+async def _evolve(
+    forge: Forge, seat: Seat, earlier: tuple[str, ...], testing: Running[None], absent: list[Seat]
+) -> None:
+    draft = await _write(forge, seat, earlier, absent)
+    await testing
+    if draft is None or not forge.settings.self_evolvement:
+        return
+    await _run(forge, draft, 0)
+    for attempt in range(1, forge.settings.attempts + 1):
+        held = forge.board.current(seat.id)
+        if held is None or not _wrong(forge, held):
+            break
+        repaired = await repair(forge, seat, held, attempt, phase="repair", shows="REPAIR", wrong=_wrong(forge, held))
+        if repaired is None or repaired.number == held.number:
+            break
+        await _run(forge, repaired, attempt)
+        remember(forge, repaired, attempt + 1)
+        if _passed(forge, repaired) >= _passed(forge, held):
+            forge.board.hold(repaired)
+
+
+async def _write(forge: Forge, seat: Seat, earlier: tuple[str, ...], absent: list[Seat]) -> Draft | None:
+    given = await seat.fresh().ask_spared(
+        "write", _to_write(forge, seat, earlier), returns=Solution, round=forge.offset, shows="CODE"
+    )
+    if isinstance(given, Failed):
+        forge.missed(seat.id, given)
+        absent += [seat] if given.absent else []
+        return None
+    return _taken(forge, seat, given, earlier)
+
+
+async def _ask_again(forge: Forge, seat: Seat) -> None:
+    """Ask once more when no engineer could be had: a failure now fails the debate, so that it can be retried."""
+    given = await seat.fresh().ask(
+        "write-again", _to_write(forge, seat, ()), returns=Solution, tolerant=True, round=forge.offset, shows="CODE"
+    )
+    forge.lost.pop(seat.id, None)
+    if not isinstance(given, Failed):
+        draft = _taken(forge, seat, given, (), "write-again")
+        await _run(forge, draft, 0)
+
+
+def _taken(forge: Forge, seat: Seat, given: Solution, earlier: tuple[str, ...], phase: str = "write") -> Draft:
+    read = next((draft for author in earlier if (draft := forge.board.current(author)) is not None), None)
+    draft = forge.board.add(
+        seat.id,
+        given.code,
+        phase=PHASE,
+        key=forge.key(0, phase, seat),
+        parent=None if read is None else read.number,
+    )
+    forge.board.hold(draft)
+    names = defined_in(given.code)
+    forge.board.claims.setdefault(seat.id, []).extend(
+        case for case in given.cases if not case.problem and about(case.call, names)
+    )
+    return draft
+
+
+def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...]) -> Prompt:
+    read = [
+        f"{forge.called(draft)}, which you may improve on:\n"
+        + code_of(draft, seat, forge.author(draft), f"write/{seat.id}")
+        for author in earlier
+        if (draft := forge.board.current(author)) is not None
+    ]
+    return prompts(
+        "write",
+        task=forge.task(seat),
+        interface=forge.interface_for(seat),
+        approach=approach_line(seat, forge.approaches.get(seat.id, ""), _planner(forge, seat), forge.occasion(seat)),
+        read="\n\n".join(read),
+        person=person_part(forge.rejected),
+        tests=TESTS_OF_YOUR_OWN if forge.settings.self_evolvement else "",
+    )
+
+
+def _planner(forge: Forge, seat: Seat) -> Seat | None:
+    """Whose words an engineer's approach is in: the leader's, or its own where everyone plans."""
+    return forge.approached_by if forge.approached_by is not None or not forge.interface else seat
+
+
+def known(forge: Forge, seat: str) -> Mapping[Calls, Case]:
+    """The tests by which an engineer measures its own code: given ones, the tester's, its own."""
+    board = forge.board
+    names = frozenset[str]().union(*(defined_in(draft.code) for draft in board.drafts))
+    blind = [case for case in board.tester if about(case.call, names)]
+    return by_call([*board.given.values(), *blind, *board.claims.get(seat, ())])
+
+
+def _whose(forge: Forge, seat: str) -> dict[Calls, str]:
+    own = dict.fromkeys((case.call for case in forge.board.claims.get(seat, ())), "your own test")
+    blind = dict.fromkeys((case.call for case in forge.board.tester), "the tester's, not confirmed")
+    agreed = dict.fromkeys((each.call for each in forge.board.counting), "confirmed")
+    return own | blind | agreed | dict.fromkeys(forge.board.given, "given by the task")
+
+
+async def _run(forge: Forge, draft: Draft, attempt: int) -> None:
+    calls = [call for call in known(forge, draft.author) if not forge.board.runs.of(draft.name, call)]
+    await forge.run(draft, calls, "run", attempt)
+    if attempt == 0:
+        remember(forge, draft, 1)
+
+
+def _wrong(forge: Forge, draft: Draft) -> list[str]:
+    failures = forge.board.failures(draft, known(forge, draft.author).values())
+    return [
+        *failed_lines(failures, _whose(forge, draft.author)),
+        *script_lines(forge.board.scripts.get(draft.name)),
+    ]
+
+
+def _passed(forge: Forge, draft: Draft) -> tuple[int, int]:
+    """Tests that count, then all that are known."""
+    cases = known(forge, draft.author).values()
+    return forge.board.measured(draft).passed, sum(forge.board.runs.passes(draft.name, case) is True for case in cases)
+
+
+async def repair(
+    forge: Forge, seat: Seat, draft: Draft, round: int, *, phase: str, shows: str, wrong: list[str]
+) -> Draft | None:
+    """Ask a version's author for a reflection and a repair, with all of its earlier reflections."""
+    own = [each for each in forge.episodes if each.agent == seat.id]
+    prompt = prompts(
+        "repair",
+        task=forge.task(seat),
+        interface=forge.interface_for(seat),
+        code=code_of(draft, seat, forge.author(draft), forge.key(round, phase, seat)),
+        failed=failed_part(wrong),
+        earlier=earlier_part(seat, own, forge.key(round, phase, seat)),
+        person=person_part(forge.rejected),
+    )
+    given = await forge.ask_one(seat, phase, prompt, returns=Repair, round=round, shows=shows)
+    if given is None:
+        return None
+    forge.reflections[seat.id] = given
+    return forge.board.add(
+        seat.id,
+        given.code,
+        phase=phase,
+        key=forge.key(round, phase, seat),
+        round=round,
+        parent=draft.number,
+    )
+
+
+def remember(forge: Forge, draft: Draft, attempt: int) -> None:
+    """Keep an attempt as an episode: what it passed, and the reflection that led to it."""
+    wrong = _wrong(forge, draft)
+    ran = forge.board.measured(draft).ran
+    reflection = forge.reflections.pop(draft.author, None)
+    forge.episodes.append(
+        forge.stage.produce(
+            Episode(
+                turn_key=draft.key,
+                agent=draft.author,
+                task=forge.stage.topic,
+                attempt=attempt,
+                code=draft.name,
+                passed=None if not ran else not wrong,
+                test_results={"failed": wrong},
+                failure_analysis="" if reflection is None else reflection.went_wrong,
+                reflection="" if reflection is None else reflection.root_cause,
+                improvement="" if reflection is None else reflection.change_next,
+                confidence=None if reflection is None else reflection.confidence,
+            )
+        )
+    )

@@ -1,0 +1,274 @@
+"""A forge under way: its seats, its board, and how seats are asked and code is run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from itertools import islice
+from typing import TypeVar
+
+from moot.core.artifacts import Episode, Version
+from moot.core.script import Failed, Seat, Stage, ask_each, together
+from moot.core.types import Answer, Json, Prompt
+from moot.core.values import sha256_of
+from moot.formats.forge.answers import Repair
+from moot.formats.forge.board import NOT_CHECKED, Board, Checked, Draft
+from moot.formats.forge.cast import BLIND, CRITIC, ENGINEER, JUDGE, ORACLE, TESTER, topology_of
+from moot.formats.forge.prompting import Clarified, briefing, interface_line, spec_for
+from moot.formats.forge.settings import MOST_GIVEN, ForgeSettings, Phase
+from moot.reasoning.code.evidence import Calls, by_call
+from moot.reasoning.code.examples import examples_in
+from moot.reasoning.code.requests import CasesRun, Check, CheckRun, CheckTool, RunCases, RunScript, ScriptRun
+from moot.reasoning.topology import Topology, fresh
+
+A = TypeVar("A", bound=Answer)
+
+CHECKS: tuple[CheckTool, ...] = ("ruff", "mypy", "bandit", "radon")
+
+
+@dataclass(kw_only=True)
+class RaisedIssue:
+    """An issue with a version, and what became of it."""
+
+    number: int
+    by: str
+    version: int
+    severity: str
+    claim: str
+    call: Calls | None = None  # a test that would show it
+    answer: str = ""  # of the version's author; empty: none
+
+
+class Forge:
+    def __init__(self, stage: Stage, settings: ForgeSettings) -> None:
+        self.stage, self.settings = stage, settings
+        self.engineers = [seat for seat in stage.seats if seat.spec.role == ENGINEER]
+        self.oracles = [seat for seat in stage.seats if seat.spec.role == ORACLE]
+        self.tester, self.critic = stage.seat(TESTER), stage.seat(CRITIC)
+        self.judge = next((seat for seat in stage.seats if seat.spec.role == JUDGE), self.critic)
+        self.topology: Topology = topology_of(settings, [seat.spec for seat in stage.seats])
+        stated = by_call([*settings.cases, *examples_in(stage.topic)])
+        given = dict(islice(stated.items(), MOST_GIVEN))
+        self.left_out = len(stated) - len(given)  # examples of the task
+        self.board = Board(given=given, script=settings.tests)
+        self.answers: list[Clarified] = []
+        self.ambiguity = 0.0
+        self.interface = ""
+        self.planner = self.judge  # whose words the interface is in
+        self.approaches: dict[str, str] = {}
+        self.approached_by: Seat | None = None  # whose words the approaches are in; None: the rules' own
+        self.episodes: list[Episode] = []
+        self.reflections: dict[str, Repair] = {}  # by author, that of its latest repair
+        self.issues: list[RaisedIssue] = []
+        self.kept: dict[int, bool] = {}  # by version, whether an improvement was one
+        self.lost: dict[str, str] = {}  # seats whose model could not be had, and why
+        self.failed: dict[str, str] = {}  # seats that gave no valid answer last, and why
+        self.approved: set[Phase] = set()  # phases with a gate
+        self.rejected: list[str] = []  # what a person said when rejecting
+        self.offset = 0  # of rounds, while a phase is played once more
+        self.attacked = False  # red was heard, whether it found anything or not
+        self.attacks = self.held_attacks = 0
+        self._occasions: Counter[str] = Counter()
+        self._matrix: Json = {}  # as it was shown last
+        self._produced: dict[int, str] = {}  # ids of versions as artifacts, by number
+        for seat in stage.seats:
+            seat.brief(briefing(seat, settings))
+
+    def task(self, reader: Seat) -> str:
+        """The specification: the task, and what was answered about it."""
+        return spec_for(reader, self.stage.topic, self.answers, self.occasion(reader))
+
+    def occasion(self, reader: Seat) -> str:
+        """A place for fences that this seat has not read before: no mark must be known before its fence is made."""
+        self._occasions[reader.id] += 1
+        return f"{reader.id}/{self._occasions[reader.id]}"
+
+    def interface_for(self, reader: Seat) -> str:
+        return interface_line(reader, self.interface, self.planner, self.occasion(reader))
+
+    @property
+    def names(self) -> dict[str, str]:
+        return {seat.id: seat.name for seat in self.stage.seats}
+
+    @property
+    def voters(self) -> list[Seat]:
+        """Everyone who sees code and can still be asked."""
+        return [seat for seat in self.stage.seats if seat.spec.role not in BLIND and seat.id not in self.lost]
+
+    def called(self, draft: Draft) -> str:
+        return f"Version {draft.number} by {self.names[draft.author]}"
+
+    def author(self, draft: Draft) -> str:
+        return self.names[draft.author]
+
+    def key(self, round: int, phase: str, seat: Seat) -> str:
+        """The key of a step of this seat, as it is played now."""
+        return f"{round + self.offset}/{phase}/{seat.id}"
+
+    def waves(self, phase: str, among: Iterable[Seat]) -> list[tuple[list[Seat], Mapping[str, tuple[str, ...]]]]:
+        """Who of these is asked at once, wave by wave, and whose words of this phase each of them reads."""
+        seats = {seat.id: seat for seat in among if seat.id not in self.lost}
+        earlier = fresh(self.topology, phase)
+        found = [[seats[each] for each in wave if each in seats] for wave in self.topology.waves(phase)]
+        return [(wave, earlier) for wave in found if wave]
+
+    def reads(self, phase: str, seat: str) -> frozenset[str]:
+        """Whose versions a seat may read: its own, and those of its neighbours."""
+        return frozenset({seat, *self.topology.reads(phase).get(seat, ())})
+
+    async def ask(
+        self,
+        seats: Sequence[Seat],
+        phase: str,
+        prompt: Callable[[Seat], Prompt],
+        *,
+        returns: type[A],
+        round: int = 0,
+        shows: str,
+    ) -> dict[str, A]:
+        """Ask several at once, each with nothing in mind but its briefing; go on without those that can't be had."""
+        asked = [seat.fresh() for seat in seats if seat.id not in self.lost]
+        if not asked:
+            return {}
+        answers = await ask_each(asked, phase, prompt, returns=returns, round=round + self.offset, shows=shows)
+        for seat, failed in answers.failed.items():
+            self.missed(seat, failed)
+        return answers.given
+
+    async def ask_one(
+        self, seat: Seat, phase: str, prompt: Prompt, *, returns: type[A], round: int = 0, shows: str
+    ) -> A | None:
+        """Ask one seat, and go on without its answer if there is none."""
+        if seat.id in self.lost:
+            return None
+        given = await seat.fresh().ask_spared(phase, prompt, returns=returns, round=round + self.offset, shows=shows)
+        if isinstance(given, Failed):
+            self.missed(seat.id, given)
+            return None
+        return given
+
+    def missed(self, seat: str, failed: Failed) -> None:
+        """A seat gave no answer. One whose model can't be had is left out from here on, and the topology closes the
+        gap."""
+        self.failed[seat] = failed.failure.message
+        if not failed.absent:
+            return
+        self.lost[seat] = failed.failure.message
+        if seat in {each.id for each in self.topology.agents} and len(self.topology.agents) > 1:
+            self.topology = self.topology.without(seat)
+
+    async def run(self, draft: Draft, calls: Sequence[Calls], phase: str, round: int = 0) -> None:
+        """Make calls to a version, and run the given test file on it once."""
+        script = self.run_script(draft, phase, round)
+        if not calls:
+            await script
+            return
+        request = RunCases(version=draft.name, language=self.settings.language, calls=tuple(calls))
+        cases = self.stage.use(
+            "cases",
+            phase,
+            request.model_dump(mode="json"),
+            returns=CasesRun,
+            texts=[draft.code],
+            subject=draft.label,
+            round=round + self.offset,
+            closing=True,
+        )
+        ran, _ = await together(cases, script)
+        self.board.runs.add(draft.name, calls, ran.results)
+
+    async def run_script(self, draft: Draft, phase: str, round: int) -> None:
+        if not self.board.script or draft.name in self.board.scripts:
+            return
+        request = RunScript(version=draft.name, language=self.settings.language, tests=sha256_of(self.board.script))
+        self.board.scripts[draft.name] = await self.stage.use(
+            "script",
+            phase,
+            request.model_dump(mode="json"),
+            returns=ScriptRun,
+            texts=[draft.code, self.board.script],
+            subject=draft.label,
+            round=round + self.offset,
+            closing=True,
+        )
+
+    async def run_all(self, phase: str, round: int = 0, *, twice: bool = True) -> None:
+        """Make every call to every version that has not had it; new ones twice, to see whether the results differ."""
+
+        async def one(draft: Draft) -> None:
+            new = [call for call in self.board.calls if not self.board.runs.of(draft.name, call)]
+            once = [call for call in self.board.calls if len(self.board.runs.of(draft.name, call)) == 1]
+            await self.run(draft, [*new, *(new if twice else ()), *(once if twice else ())], phase, round)
+
+        await together(*(one(draft) for draft in self.board.drafts))
+
+    async def check(self, drafts: Iterable[Draft]) -> None:
+        """Have linters, type and security checkers look at versions that they have not seen."""
+
+        async def one(draft: Draft) -> None:
+            request = Check(version=draft.name, language=self.settings.language, tools=CHECKS)
+            found = await self.stage.use(
+                "checks",
+                "check",
+                request.model_dump(mode="json"),
+                returns=CheckRun,
+                texts=[draft.code],
+                subject=draft.label,
+                round=self.offset,
+                closing=True,
+                tolerant=True,
+            )
+            self.board.checks[draft.name] = NOT_CHECKED if isinstance(found, Failed) else Checked.of(found)
+
+        await together(*(one(draft) for draft in drafts if draft.name not in self.board.checks))
+
+    def publish(self) -> None:
+        """Store and show the versions that are not stored yet, with what is known of them now."""
+        for draft in self.board.drafts:
+            if draft.number in self._produced:
+                continue
+            measured, quality = self.board.measured(draft), self.board.quality(draft)
+            made = self.stage.produce(
+                Version(
+                    turn_key=draft.key,
+                    author=draft.author,
+                    language=self.settings.language,
+                    code=draft.code,
+                    parent=None if draft.parent is None else self._produced[draft.parent],
+                    test_pass_rate=measured.pass_rate,
+                    quality_score=quality,
+                    metrics={"complexity": measured.complexity, "high_findings": measured.high_findings},
+                    label=draft.label,
+                )
+            )
+            self._produced[draft.number] = made.id
+            self.stage.show(
+                "CODE_VERSION",
+                version=draft.label,
+                author=draft.author,
+                name=self.called(draft),
+                round=draft.number,
+                passed=measured.passed,
+                counted=measured.counted,
+                pass_rate=measured.pass_rate,
+                quality=quality,
+                ran=measured.ran,
+                parent=None if draft.parent is None else self.board.draft(draft.parent).label,
+            )
+
+    def diff(self, draft: Draft) -> str:
+        """What a version changes; empty for a first one."""
+        if draft.parent is None:
+            return ""
+        before = self.board.draft(draft.parent)
+        names = before.label, draft.label
+        return "".join(unified_diff(before.code.splitlines(True), draft.code.splitlines(True), *names))
+
+    def show_matrix(self, phase: str) -> None:
+        """Show versions by cases, if that has changed."""
+        matrix = self.board.matrix()
+        if self.board.drafts and matrix != self._matrix:
+            self._matrix = matrix
+            self.stage.show("MATRIX", phase=phase, **matrix)

@@ -1,0 +1,81 @@
+"""Roles that seats of any format can take on, as hats. Catalogs of them are YAML files, built in or of plug-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from types import ModuleType
+
+from pydantic import Field
+
+from moot.core.errors import InputError, UnknownName
+from moot.core.settings import read
+from moot.core.types import Frozen, Hat, SeatSpec
+from moot.plugins import OWN, Door
+from moot.reasoning.topology import Agent
+from moot.yamlfile import parse_mapping
+
+
+class Catalog(Frozen):
+    roles: tuple[Hat, ...] = Field(min_length=1)
+
+
+def _catalog(name: str, package: object) -> tuple[Hat, ...]:
+    """The roles of all YAML files in a package."""
+    if not isinstance(package, ModuleType) or not hasattr(package, "__path__"):
+        raise InputError("It is not a package that holds YAML files.")
+    found: list[Hat] = []
+    for file in sorted(files(package).iterdir(), key=lambda each: each.name):
+        if file.name.endswith(".yaml"):
+            given = parse_mapping(file.read_bytes(), Path(file.name), "catalog", "`roles:`")
+            try:
+                found += read(Catalog, given, "field").roles
+            except InputError as error:
+                raise InputError(f"In {file.name}: {error}") from None
+    if not found:
+        raise InputError("The package holds no YAML file with roles.")
+    return tuple(found)
+
+
+DOOR = Door(
+    "moot.roles",
+    "catalog of roles",
+    _catalog,
+    items=lambda catalog: [role.name for role in catalog],
+    item="role",
+)
+
+
+def built_in() -> Mapping[str, Hat]:
+    """moot's own roles, by name."""
+    return {role.name: role for role in DOOR.get(OWN)}
+
+
+def installed() -> Sequence[tuple[Hat, str]]:
+    """All roles, each with the package it is from; empty for moot's own, which come first."""
+    catalogs = sorted(DOOR.installed().items(), key=lambda each: (DOOR.package(each[0]), each[0]))
+    return [(role, DOOR.package(name)) for name, catalog in catalogs for role in catalog]
+
+
+def worn(names: Sequence[str], *first: Sequence[Hat]) -> tuple[Hat, ...]:
+    """The hats of these names: from `first`, in this order, else from the catalogs. Raises UnknownName."""
+    if not names:
+        return ()
+    known: dict[str, Hat] = {}
+    for hats in (*first, [role for role, _ in installed()]):
+        for hat in hats:
+            known.setdefault(hat.name, hat)
+    for name in names:
+        if name not in known:
+            raise UnknownName("role", name, sorted(known))
+    return tuple(known[name] for name in dict.fromkeys(names))
+
+
+def agent(seat: SeatSpec) -> Agent:
+    """The seat in a topology: it suits what one of its hats suits, and leads what one of them leads."""
+    affinities: dict[str, float] = {}
+    for hat in seat.hats:
+        affinities |= {domain: max(degree, affinities.get(domain, 0.0)) for domain, degree in hat.affinities.items()}
+    leads = dict.fromkeys(phase for hat in seat.hats for phase in hat.leads)
+    return Agent(id=seat.id, leads=tuple(leads), affinities=affinities)

@@ -1,0 +1,57 @@
+"""An event loop in a thread of its own: ordinary code waits for asynchronous code, also where a loop runs."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+TICK = 0.2  # seconds between two calls of `meanwhile`
+
+
+class LoopThread:
+    def __init__(self) -> None:
+        self._loop: Future[asyncio.AbstractEventLoop] = Future()
+        self._end = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, name="moot-library", daemon=True)
+        self._thread.start()
+
+    def call(self, work: Callable[[], Coroutine[Any, Any, T]], meanwhile: Callable[[], None] | None = None) -> T:
+        """Run a coroutine in the thread and wait for it. `meanwhile` is called here, now and then. Ctrl-C cancels the
+        coroutine and waits for its end."""
+        ended = threading.Event()
+
+        async def inside() -> T:
+            try:
+                return await work()
+            finally:
+                ended.set()
+
+        future = asyncio.run_coroutine_threadsafe(inside(), self._loop.result())
+        try:
+            while True:
+                try:
+                    return future.result(None if meanwhile is None else TICK)
+                except TimeoutError:
+                    if future.done() or meanwhile is None:
+                        raise
+                    meanwhile()
+        except KeyboardInterrupt:
+            future.cancel()
+            ended.wait()
+            raise
+
+    def close(self) -> None:
+        self._loop.result().call_soon_threadsafe(self._end.set)
+        self._thread.join()
+
+    def _run(self) -> None:
+        async def until_closed() -> None:
+            self._loop.set_result(asyncio.get_running_loop())
+            await self._end.wait()
+
+        asyncio.run(until_closed())

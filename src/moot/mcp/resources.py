@@ -1,0 +1,75 @@
+"""The resources: records, transcripts and reasoning templates, as Markdown."""
+
+# pyright: reportUnusedFunction=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceError
+
+from moot.caller import Caller
+from moot.core.errors import InputError, MootError, NoSuchDebate
+from moot.mcp.server import NoSuchResource
+from moot.mcp.service import ToolService, explained
+
+_MARKDOWN = "text/markdown"
+
+
+def add(server: MCPServer[Any], service: ToolService, caller_of: Callable[[Context[Any, Any]], Caller]) -> None:
+    @server.resource(
+        "moot://debates/{debate_id}/record",
+        name="record",
+        title="Decision record",
+        description="The decision record of a completed debate",
+        mime_type=_MARKDOWN,
+    )
+    async def record(ctx: Context[Any, Any], debate_id: str) -> str:
+        try:
+            return await service.record(caller_of(ctx), debate_id)
+        except MootError as error:
+            raise _resource_error(error) from None
+
+    @server.resource(
+        "moot://debates/{debate_id}/transcript",
+        name="transcript",
+        title="Transcript",
+        description="What was said in a debate so far, without private thoughts",
+        mime_type=_MARKDOWN,
+    )
+    async def transcript(ctx: Context[Any, Any], debate_id: str) -> str:
+        try:
+            return await service.transcript(caller_of(ctx), debate_id)
+        except MootError as error:
+            raise _resource_error(error) from None
+
+    @server.resource(
+        "moot://templates",
+        name="templates",
+        title="Reasoning templates",
+        description="The reasoning templates that formats can draw on",
+        mime_type=_MARKDOWN,
+    )
+    def templates() -> str:
+        return service.templates()
+
+    @server.resource(
+        "moot://templates/{template_id}",
+        name="template",
+        title="Reasoning template",
+        description="One reasoning template, with its text",
+        mime_type=_MARKDOWN,
+    )
+    def template(template_id: str) -> str:
+        try:
+            return service.app.memory.library.get(template_id).text
+        except InputError as error:
+            raise NoSuchResource(explained(error)) from None
+
+
+def _resource_error(error: MootError) -> ResourceError:
+    kind = NoSuchResource if isinstance(error, NoSuchDebate) else ResourceError
+    return kind(explained(error))

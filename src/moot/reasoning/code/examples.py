@@ -1,0 +1,63 @@
+"""Finds the examples that a task states itself: calls at a prompt with their results, and lines of assertions."""
+
+from __future__ import annotations
+
+import doctest
+import re
+
+from moot.reasoning.code.cases import MAX_CALL_CHARS, MAX_STEPS, Case
+from moot.reasoning.code.evidence import by_call
+from moot.reasoning.code.literals import parsed
+from moot.reasoning.code.values import NotAValue
+from moot.reasoning.code.written import apart, case_of, expectation, separated
+
+_PARSER = doctest.DocTestParser()
+_ASSERTION = re.compile(r"^\s*(?:assert\s+.+|`?[A-Za-z_][\w.]*\(.*\)`?\s*(?:==|===|->|=>)\s*.+)$")
+_KEYWORD = re.compile(r"^[A-Za-z_]\w*\s*=(?!=)\s*")
+_ERROR = re.compile(r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception|Iteration|Interrupt|Exit))\b")
+
+
+def examples_in(task: str) -> tuple[Case, ...]:
+    """The examples of a task as cases: `>>> add(1, 2)` with its result below, `assert add(1, 2) == 3`, or
+    `add(1, 2) -> 3` on a line of its own. What can't be read for certain is left out."""
+    lines = [case_of(line) for line in task.splitlines() if _ASSERTION.match(line) and not _is_signature(line)]
+    return tuple(by_call([*_at_prompts(task), *(case for case in lines if case is not None)]).values())
+
+
+def _is_signature(line: str) -> bool:
+    """Whether an arrow may state a type instead of a result: `push(x) -> None`. With literals alone it can't."""
+    called, mark, _ = separated(line.strip().strip("`"))
+    if mark not in ("->", "=>"):
+        return False
+    arguments = called[called.find("(") + 1 : called.rfind(")")]
+    return not all(map(_is_literal, apart(arguments, ",")))
+
+
+def _is_literal(argument: str) -> bool:
+    try:
+        parsed(_KEYWORD.sub("", argument.strip()))
+    except NotAValue:
+        return False
+    return True
+
+
+def _at_prompts(task: str) -> list[Case]:
+    try:
+        found = _PARSER.get_examples(task)
+    except ValueError:  # inconsistent indentation
+        return []
+    sources = [" ".join(example.source.split("\n")).strip() for example in found]
+    has_state = len(set(sources)) < len(sources)  # why else would the same be called twice
+    cases: list[Case] = []
+    before: list[str] = []  # what the ones below build on
+    for example, source in zip(found, sources, strict=True):
+        if len(before) >= MAX_STEPS or len(source) > MAX_CALL_CHARS:
+            break
+        raised = _ERROR.match(example.exc_msg or "")
+        expected, _ = ("", "") if raised or not example.want else expectation(example.want)
+        printed = source.startswith("print(")  # what is shown is no value
+        if "(" in source and (raised or expected) and not printed:
+            cases.append(Case(call=(*before, source), expected=expected, raises=raised[1] if raised else ""))
+        if not raised and (before or has_state or not example.want):
+            before.append(source)
+    return cases

@@ -1,0 +1,100 @@
+"""Reads test files that people have: lines with cases, or functions for pytest. Nothing is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from moot.reasoning.code.cases import Case
+from moot.reasoning.code.written import case_of
+
+SOLUTION = "solution"  # the module that holds the code under test
+
+
+def cases_of(text: str) -> tuple[Case, ...] | None:
+    """The tests of a file as cases; None if one of them can't be put so, and the file has to be run as it is."""
+    lines = [line for line in text.splitlines() if line.strip() and not _is_comment(line)]
+    found = [case_of(line) for line in lines]
+    listed = [case for case in found if case is not None and not case.problem]
+    if listed and len(listed) == len(lines):
+        return tuple(listed)
+    try:
+        tree = ast.parse(text)
+        cases = [case for node in tree.body for case in _of_node(node)]
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    return tuple(cases) if cases and not any(case.problem for case in cases) else None
+
+
+def line_at_fault(text: str) -> int | None:
+    """The number of the first line that makes a file neither a list of cases nor a test file in Python, if there is
+    one."""
+    listed = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not _is_comment(line)]
+    other = next((n for n, line in listed if case_of(line) is None), None)
+    is_list = bool(listed) and case_of(listed[0][1]) is not None
+    try:
+        calls_alone = all(isinstance(node, ast.Expr) for node in ast.parse(text).body)
+    except SyntaxError as wrong:
+        last = max(1, len(text.splitlines()))
+        return other if is_list else min(wrong.lineno or 1, last)
+    except (ValueError, RecursionError, MemoryError):
+        return other
+    return other if calls_alone else None
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith(("#", "//"))
+
+
+def _of_node(node: ast.stmt) -> Iterator[Case]:
+    """The cases of a statement of the file. Raises ValueError for what is no plain test."""
+    match node:
+        case ast.ImportFrom(module="solution", names=names) if any(each.asname for each in names):
+            raise ValueError("cases know the names of the code only")
+        case ast.ImportFrom(module="solution") | ast.Expr(value=ast.Constant()):
+            return
+        case ast.Import(names=[ast.alias(name="pytest")]):
+            return
+        case ast.FunctionDef(decorator_list=[]) if node.name.startswith("test") and not ast.unparse(node.args):
+            yield from _of_body(node.body)
+        case ast.Assert():
+            yield _of_assert(node, ())
+        case _:
+            raise ValueError("it is no plain test")
+
+
+def _of_body(body: Sequence[ast.stmt]) -> Iterator[Case]:
+    before: list[str] = []  # statements on which the tests below them build
+    asserted = [node.test for node in body if isinstance(node, ast.Assert)]
+    called = [ast.unparse(test.left) for test in asserted if isinstance(test, ast.Compare)]
+    has_state = len(set(called)) < len(called)  # why else would the same be called twice
+    for node in body:
+        match node:
+            case ast.Expr(value=ast.Constant()) | ast.Pass():
+                continue
+            case ast.Assign() | ast.Expr():
+                before.append(ast.unparse(node))
+            case ast.Assert():
+                found = _of_assert(node, tuple(before))
+                yield found
+                before += found.call[-1:] if before or has_state else ()
+            case ast.With(items=[ast.withitem(context_expr=ast.Call() as raises)], body=[ast.Expr() as called]):
+                yield Case(call=(*before, ast.unparse(called)), raises=_raised(raises))
+            case _:
+                raise ValueError("it is no plain test")
+
+
+def _of_assert(node: ast.Assert, before: tuple[str, ...]) -> Case:
+    match node.test:
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]):
+            return Case(call=(*before, ast.unparse(left)), expected=ast.unparse(right))
+        case _:
+            raise ValueError("it does not say which value is expected")
+
+
+def _raised(call: ast.Call) -> str:
+    match call:
+        case ast.Call(func=ast.Attribute(attr="raises"), args=[ast.Name(id=name)], keywords=[]):
+            return name
+        case _:
+            raise ValueError("it is no pytest.raises with one exception")

@@ -1,0 +1,112 @@
+"""Errors in OpenAI's shape, and the way to go for paths of OpenAI's that moot does not have."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from moot.config import masked
+from moot.core.types import Json
+from moot.server.problems import MEDIA_TYPE, Refused
+
+PATHS = ("/v1/models", "/v1/chat/", "/v1/responses")
+
+# ASCII: text in flight can end in the middle of a character, which UTF-8 has no form for.
+dumps = json.JSONEncoder(separators=(",", ":")).encode
+
+_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+
+_HERE = "This server has POST /v1/chat/completions, POST /v1/responses and GET /v1/models."
+# The first name in a path of OpenAI's, and what to do instead.
+_ELSEWHERE = {
+    "completions": "Debates answer chats, and don't complete texts.",
+    "engines": "Debates answer chats, and don't complete texts.",
+    "messages": "That is Anthropic's API; use a client for OpenAI's.",
+    "embeddings": "It makes no embeddings: choose another provider for them.",
+    "moderations": "It moderates nothing: choose another provider for that.",
+    "audio": "Debates are text: choose another provider for speech.",
+    "images": "Debates are text: choose another provider for images.",
+    "videos": "Debates are text: choose another provider for videos.",
+    "realtime": "Debates are text, and streamed by server-sent events.",
+    "files": "It takes no files: put what matters into the messages.",
+    "uploads": "It takes no files: put what matters into the messages.",
+    "vector_stores": "It takes no files: put what matters into the messages.",
+    "containers": "It takes no files: put what matters into the messages.",
+    "batches": "It takes no batches: send the requests one by one, with `background` if nobody waits.",
+    "conversations": "It keeps no conversations: send the earlier messages, or `previous_response_id`.",
+    "assistants": "It has no assistants: a preset of the operator's is a model of its own.",
+    "threads": "It keeps no threads: send the earlier messages, or `previous_response_id`.",
+    "fine_tuning": "Debates can't be trained.",
+    "evals": "It runs no evals over HTTP.",
+    "organization": "It has no organizations; the operator of this server makes tokens.",
+    "usage": "Each answer has its usage.",
+}
+_ROUTES = re.compile(r"/(?:v1/)*(chat/completions|responses|models|completions|embeddings)/?")
+
+
+def error_of(status: int, message: str, code: str, param: str | None = None) -> Json:
+    kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
+    return {"message": message, "type": kind, "param": param, "code": code}
+
+
+def error_of_refusal(refused: Refused) -> Json:
+    return error_of(refused.kind.status, masked(refused.detail), refused.kind.slug.replace("-", "_"))
+
+
+def way_to_go(path: str) -> str | None:
+    """What to do instead of asking for a path that moot does not have; None if it is none that OpenAI's clients use."""
+    names, path = path.strip("/").split("/"), path[:100]
+    if names[0] == "v1" and len(names) > 1 and names[1] in _ELSEWHERE:
+        return f"There is no {path} here. {_ELSEWHERE[names[1]]} {_HERE}"
+    found = _ROUTES.fullmatch(path)
+    if found is not None and not path.startswith(PATHS):
+        return f"There is no {path} here. Is the base URL right? It ends in /v1, once. {_HERE}"
+    return None
+
+
+class OpenAIErrors:
+    """Middleware: problems in OpenAI's shape on the paths that its clients use, those of the guard included."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        advice = way_to_go(scope["path"]) if scope["type"] == "http" else None
+        if scope["type"] != "http" or not (advice or scope["path"].startswith(PATHS)):
+            await self.app(scope, receive, send)
+            return
+        begun: Message | None = None
+        body = b""
+
+        async def translated(message: Message) -> None:
+            nonlocal begun, body
+            if message["type"] == "http.response.start" and _is_problem(message):
+                begun = message
+            elif begun is None:
+                await send(message)
+            else:
+                body += message.get("body", b"")
+                if not message.get("more_body"):
+                    error = _translated(begun["status"], json.loads(body), advice)
+                    headers = MutableHeaders(scope=begun)
+                    headers["content-type"], headers["content-length"] = "application/json", str(len(error))
+                    await send(begun)
+                    await send({"type": "http.response.body", "body": error})
+
+        await self.app(scope, receive, translated)
+
+
+def _is_problem(message: Message) -> bool:
+    return (MutableHeaders(scope=message).get("content-type") or "").startswith(MEDIA_TYPE)
+
+
+def _translated(status: int, problem: Json, advice: str | None) -> bytes:
+    wrong: list[Any] = problem.get("errors") or []
+    where = str(wrong[0].get("where", "")).removeprefix("body.") if wrong else None
+    code = problem.get("code") or str(problem.get("type", "")).rpartition(":")[2].replace("-", "_")
+    told = advice if status in (404, 405) and advice else str(problem.get("detail", ""))
+    return dumps({"error": error_of(status, told, code, problem.get("param") or where)}).encode()

@@ -1,0 +1,1 @@
+update debate_sessions set alone = false where id = :id and epoch = :epoch

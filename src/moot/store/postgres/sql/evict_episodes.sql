@@ -1,0 +1,5 @@
+-- First in, first out: of one owner's episodes, the newest stay.
+delete from episodes where id in (
+  select e.id from episodes e join debate_sessions s on s.id = e.session_id where s.token_id = :token
+  order by e.created_at desc, e.session_id desc, e.number desc offset :keep::bigint
+)

@@ -1,0 +1,1 @@
+select * from lessons where session_id = :id order by number

@@ -1,0 +1,1 @@
+select * from debate_sessions where id = :id and private = :private

@@ -1,0 +1,1 @@
+select * from lesson_uses where session_id = :id order by number

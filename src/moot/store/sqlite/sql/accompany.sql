@@ -1,0 +1,1 @@
+update debate_sessions set alone = 0 where id = :id and epoch = :epoch

@@ -1,0 +1,1 @@
+delete from episodes where session_id = :id

@@ -1,0 +1,1 @@
+delete from lessons where session_id = :id

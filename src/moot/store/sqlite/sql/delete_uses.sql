@@ -1,0 +1,1 @@
+delete from lesson_uses where session_id = :id

@@ -1,0 +1,1 @@
+delete from code_versions where session_id = :id

@@ -1,0 +1,1 @@
+select * from episodes where session_id = :id order by number

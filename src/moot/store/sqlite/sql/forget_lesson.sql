@@ -1,0 +1,1 @@
+delete from lessons where id = :id returning id

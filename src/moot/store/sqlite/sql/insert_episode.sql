@@ -1,0 +1,1 @@
+insert into episodes (/* episode columns */) values (/* episode places */) on conflict do nothing

@@ -1,0 +1,1 @@
+insert into lessons (/* lesson columns */) values (/* lesson places */) on conflict do nothing

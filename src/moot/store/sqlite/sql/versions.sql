@@ -1,0 +1,1 @@
+select * from code_versions where session_id = :id order by version_number

@@ -1,0 +1,102 @@
+"""All checks of one version of some code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from moot.core.errors import ToolError
+from moot.core.values import Json
+from moot.reasoning.code.requests import CheckRun, CheckTool, Metrics, RunLimits
+from moot.tools.checks import linters
+from moot.tools.checks.mutants import mutation
+from moot.tools.checks.timing import time_ratio
+from moot.tools.runners.cases import CaseLimits
+from moot.tools.runners.declared import Runner
+from moot.tools.sandbox import Job, Limits, Run, SandboxDied, SandboxUnavailable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checks:
+    code: str
+    previous: str | None  # the version that timing is compared with
+    calls: Sequence[Sequence[str]]
+    language: str
+    runner: Runner
+    run: Callable[[Job], Awaitable[Run]]
+    limits: Limits
+    case_limits: CaseLimits
+    _given: list[Limits] = field(default_factory=list[Limits])  # of each run
+
+    async def made(self, tools: Sequence[CheckTool]) -> CheckRun:
+        """Have each tool look at the code. One that is missing, or gives no result, is named; it never counts as one
+        that has found nothing. Raises SandboxDied and SandboxUnavailable."""
+        begun = time.monotonic()
+        found, missing, failed = await self._linted([tool for tool in linters.LINTERS if tool in tools])
+        metrics: Json = {"complexity": found.complexity, "maintainability": found.maintainability}
+        done: list[CheckTool] = [*found.done]
+        measures: dict[CheckTool, Callable[[], Awaitable[Json]]] = {"mutants": self._mutants, "timing": self._timing}
+        for tool, measure in measures.items():
+            if tool in tools:
+                try:
+                    metrics |= await measure()
+                    done.append(tool)
+                except (SandboxDied, SandboxUnavailable):
+                    raise
+                except ToolError as problem:
+                    failed.append(f"{tool}: {problem}")
+        return CheckRun(
+            findings=found.findings,
+            metrics=Metrics(**metrics),
+            done=tuple(done),
+            missing=tuple(missing),
+            failed=tuple(failed),
+            ms=round((time.monotonic() - begun) * 1000),
+            limits=_widest(self._given),
+            fingerprint=linters.fingerprint(self.runner.needs, done),
+        )
+
+    async def _linted(self, tools: Sequence[CheckTool]) -> tuple[linters.Found, list[CheckTool], list[str]]:
+        if self.language != "python":
+            return linters.Found(), [], [f"{tool}: it does not read {self.language}" for tool in tools]
+        missing = linters.missing(tools)
+        usable: list[CheckTool] = [tool for tool in tools if tool not in missing]
+        if not usable:
+            return linters.Found(), missing, []
+        job = linters.linters_job(usable, self.code, self.runner.source, self.limits)
+        found = linters.read_linters(usable, await self._run(job))
+        return found, missing, [*found.failed]
+
+    async def _mutants(self) -> Json:
+        if self.runner.cases != "python":
+            raise ToolError("mutants are made of Python alone")
+        if not self.calls:
+            raise ToolError("there are no calls that could tell them apart")
+        found = await mutation(self.code, self.calls, self._run, self.limits)
+        return {"mutants": found.made, "mutants_caught": found.caught, "survivors": found.survivors}
+
+    async def _timing(self) -> Json:
+        if self.runner.cases is None or self.previous is None or not self.calls:
+            raise ToolError("it needs calls, and a previous version to compare with")
+        ratio = await time_ratio(
+            self.code, self.previous, self.calls, self._run, self.runner.cases, self.limits, self.case_limits
+        )
+        return {"time_ratio": ratio}
+
+    async def _run(self, job: Job) -> Run:
+        self._given.append(job.limits)
+        return await self.run(job)
+
+
+def _widest(given: Sequence[Limits]) -> RunLimits | None:
+    """What the runs were allowed to use, each at most."""
+    if not given:
+        return None
+    return RunLimits(
+        wall_seconds=max(each.wall_seconds for each in given),
+        cpu_seconds=max(each.cpu_seconds for each in given),
+        memory_bytes=max(each.memory_bytes for each in given),
+        processes=max(each.processes for each in given),
+        output_bytes=max(each.output_bytes for each in given),
+    )

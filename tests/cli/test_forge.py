@@ -1,0 +1,80 @@
+"""`moot forge`: a task in, code and a report out."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+from moot.cli.forge import _write
+from moot.corpus import tasks
+
+TASK = next(iter(tasks()))
+MODEL = "sim:?seed=3&skill=1&cases=1&repair=1&red=1"
+
+
+def test_the_code_that_won_is_written_and_the_report_printed(moot, tmp_path: Path):
+    out = tmp_path / "won.py"
+    result = moot("forge", TASK.spec, "--preset", "quick", "--model", MODEL, "--plain", "--out", str(out))
+    assert result.code == 0, result.err
+    assert "def " in out.read_text()
+    for title in ("Case matrix", "Versions", "Not checked"):
+        assert f"\n{title}\n" in result.out
+    assert f"The code is in {out}." in result.err
+
+
+def test_json_and_a_file_go_together(moot, tmp_path: Path):
+    out = tmp_path / "won.py"
+    result = moot("forge", TASK.spec, "--preset", "quick", "--model", MODEL, "--json", "--out", str(out))
+    assert result.code == 0, result.err
+    assert "def " in out.read_text()
+    assert all(json.loads(line) for line in result.out.splitlines())
+
+
+def test_code_that_can_not_be_written_in_the_end_is_printed(tmp_path: Path, capsys):
+    out = tmp_path / "gone" / "won.py"
+    assert _write(out, "def f(): ...\n", Namespace(json=False)) == 1
+    shown = capsys.readouterr()
+    assert "def f(): ..." in shown.out
+    assert "can't be written: No such file or directory" in shown.err
+
+
+def test_an_empty_task_is_refused_in_words_about_code(moot):
+    result = moot("forge", "  ", "--model", MODEL)
+    assert result.code == 2
+    assert "The task is empty. Say what the code should do" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--out", "{there}"], "exists already"),
+        (["--out", "{folder}/no/such/x.py"], "There is no folder"),
+        (["--out", "/proc/x.py"], "can't be written"),
+        (["--out", "{dangling}"], "exists already"),
+        (["--gate", "proposal", "--no-checkpoints"], "leave one of them out"),
+        (["--gate", "critique", "--preset", "quick"], "no gate after critique: it is off"),
+        (["--tests", "{bad}"], "line 2 (add(1, 2) = 3)"),
+        (["--tests", "{folder}/none.txt"], "can't be read"),
+        (["--tests", "{empty}"], "are empty"),
+        (["--lang", "cobol"], "language"),
+        (["--gate", "lunch"], "gates"),
+        (["--set", "cases=['add(1, 2)']"], "is no test"),
+        (["--set", "cases=['add(1, 2) == 3', 'add(1, 2) == 4']"], "expect different things"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_written(moot, tmp_path: Path, arguments, said):
+    there, empty = tmp_path / "there.py", tmp_path / "empty.txt"
+    there.write_text("mine\n")
+    empty.write_text("\n")
+    dangling, bad = tmp_path / "dangling.py", tmp_path / "bad.txt"
+    dangling.symlink_to(tmp_path / "nowhere.py")
+    bad.write_text("add(1, 1) == 2\nadd(1, 2) = 3\n")
+    files = {"there": there, "empty": empty, "folder": tmp_path, "dangling": dangling, "bad": bad}
+    filled = [each.format(**files) for each in arguments]
+    result = moot("forge", "Write add(a, b).", "--model", MODEL, *filled)
+    assert result.code == 2
+    assert said in result.err
+    assert there.read_text() == "mine\n"

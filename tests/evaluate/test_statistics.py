@@ -1,0 +1,125 @@
+"""Intervals, tests and findings, against published figures, exact counts and each other."""
+
+from __future__ import annotations
+
+from math import inf, isclose, log, sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.evaluate.comparing import compared, finding, holm, items_for, items_needed, mid_p, one_sided
+from moot.evaluate.intervals import Pairs, clustered_pairs, clustered_wilson, effective_n, paired, tango, wilson
+from moot.evaluate.validate import FALSE_HELPED, validate
+from moot.evaluate.voters import draw_votes, effective_voters, error_correlation, majority_theory
+
+counts = st.integers(0, 60)
+
+
+def near(value: float, expected: float, digits: int = 3) -> bool:
+    return round(value, digits) == expected
+
+
+def test_wilson_gives_published_figures():
+    # Newcombe 1998: 81 of 263, and 0 of 20.
+    assert (near(wilson(81, 263).low, 0.2553, 4), near(wilson(81, 263).high, 0.3662, 4)) == (True, True)
+    assert wilson(0, 20).low == 0
+    assert near(wilson(0, 20).high, 0.1611, 4)
+    assert (wilson(0, 0).low, wilson(0, 0).high) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("n", "gained", "lost"), [(44, 1, 0), (30, 3, 1), (100, 20, 10), (164, 5, 5)])
+def test_tango_ends_where_the_score_test_just_rejects(n: int, gained: int, lost: int):
+    """The nuisance share is found by search here, not by the closed form."""
+
+    def statistic(delta: float) -> float:
+        def likelihood(q: float) -> float:
+            p, same = q + delta, 1 - 2 * q - delta
+            terms = ((gained, p), (lost, q), (n - gained - lost, same))
+            return -inf if any(k and share <= 0 for k, share in terms) else sum(k * log(s) for k, s in terms if k)
+
+        low, high = max(0.0, -delta), (1 - delta) / 2
+        q = max((low + (high - low) * step / 20_000 for step in range(20_001)), key=likelihood)
+        return (gained - lost - n * delta) / sqrt(n * (2 * q + delta * (1 - delta)))
+
+    found = tango(Pairs(n=n, gained=gained, lost=lost))
+    assert isclose(statistic(found.low), 1.96, abs_tol=0.01)
+    assert isclose(statistic(found.high), -1.96, abs_tol=0.01)
+
+
+@given(counts, counts, counts)
+def test_tango_holds_its_estimate_and_turns_around_with_its_arms(both: int, gained: int, lost: int):
+    pairs = Pairs(n=both + gained + lost, gained=gained, lost=lost)
+    one, other = tango(pairs), tango(Pairs(n=pairs.n, gained=lost, lost=gained))
+    assert one.low - 1e-9 <= pairs.difference <= one.high + 1e-9
+    assert -1 <= one.low <= one.high <= 1
+    assert isclose(one.low, -other.high, abs_tol=1e-6)
+    assert isclose(one.high, -other.low, abs_tol=1e-6)
+
+
+def test_one_epoch_is_no_cluster_and_equal_epochs_are_one_item():
+    right = [True] * 30 + [False] * 20
+    single = clustered_wilson([[score] for score in right])
+    assert isclose(single.low, wilson(30, 50).low, abs_tol=0.01)
+    repeated = clustered_wilson([[score] * 5 for score in right])
+    assert isclose(repeated.width, single.width, rel_tol=0.02)
+    assert 48 <= effective_n([[score] * 5 for score in right]) <= 51
+
+
+def test_pairs_in_clusters_count_less():
+    alone = paired([True] * 12 + [False] * 18, [False] * 6 + [True] * 6 + [False] * 18)
+    assert (alone.n, alone.gained, alone.lost) == (30, 6, 0)
+    repeated = clustered_pairs([[1.0] * 4] * 6 + [[0.0] * 4] * 24)
+    assert isclose(repeated.n, 30, rel_tol=0.05)
+    assert isclose(tango(repeated).low, tango(alone).low, abs_tol=0.01)
+
+
+def test_mcnemar_and_holm():
+    assert near(mid_p(9, 3), 0.0923, 4)
+    assert mid_p(0, 0) == 1
+    assert mid_p(5, 0) == 2 / 32 - 1 / 32
+    assert mid_p(3, 9) == mid_p(9, 3)
+    assert one_sided(5, 0) == 1 / 32
+    assert holm([0.01, 0.04, 0.03]) == [0.03, 0.06, 0.06]
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+
+
+def test_findings():
+    assert finding(Pairs(n=100, gained=20, lost=2)) == "helped"
+    assert finding(Pairs(n=100, gained=2, lost=20)) == "hurt"
+    assert finding(Pairs(n=2000, gained=40, lost=60)) == "did not help"
+    unclear = compared(Pairs(n=50, gained=6, lost=3))
+    assert (unclear.finding, unclear.needed) == ("can't tell", items_needed(unclear.pairs))
+    assert unclear.needed is not None
+    assert unclear.needed > 50
+    assert compared(Pairs(n=20, gained=0, lost=0)).needed is None
+
+
+def test_how_many_items_it_takes():
+    assert [items_for(0.03, 0.2), items_for(0.05, 0.2), items_for(0.1, 0.3)] == [1742, 626, 234]
+    with pytest.raises(ValueError, match="difference of 0"):
+        items_for(0, 0.2)
+
+
+def test_a_majority_of_correlated_voters():
+    assert [round(majority_theory(0.7, rho, 5), 3) for rho in (0, 0.5, 0.8, 1)] == [0.837, 0.719, 0.702, 0.7]
+    assert effective_voters(5, 0) == 5
+    assert effective_voters(5, 1) == 1
+
+
+def test_the_correlation_that_was_drawn_is_found_again():
+    from random import Random
+
+    rng = Random(3)
+    found = error_correlation([draw_votes(rng, 0.7, 0.5, 4) for _ in range(20_000)])
+    assert found is not None
+    assert abs(found - 0.5) < 0.02
+    assert error_correlation([[True, True]] * 9) is None
+
+
+def test_everything_that_is_promised_holds_and_can_fail(monkeypatch: pytest.MonkeyPatch):
+    checks = list(validate(seed=1, evaluations=300))
+    assert [each.name for each in checks if not each.holds] == []
+    assert sum(each.limit == FALSE_HELPED for each in checks) == 3
+    monkeypatch.setattr("moot.evaluate.validate.tango", lambda pairs: wilson(0, 50))
+    assert [each for each in validate(seed=1, evaluations=2) if not each.holds]

@@ -1,0 +1,126 @@
+"""A forge without models and without a sandbox: answers by phase, and calls that are made here. Only for code that the
+tests themselves wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from moot.core.steps import Step, Use
+from moot.core.types import Failure
+from moot.core.values import sha256_of
+from tests.formats.forge.tools import used
+from tests.playing import Played, play, script_of
+
+TASK = "Write a function mid(a, b) that gives the larger of two numbers, and 0 if both are negative."
+RIGHT = "def mid(a, b):\n    return max(a, b, 0) if a < 0 and b < 0 else max(a, b)\n"
+ALSO_RIGHT = "def mid(a, b):\n    if a < 0 and b < 0:\n        return 0\n    return a if a > b else b\n"
+WRONG = "def mid(a, b):\n    return max(a, b)\n"
+WORSE = "def mid(a, b):\n    return a\n"
+TESTS = {"mid(1, 2)": "2", "mid(3, 2)": "3", "mid(-1, -2)": "0", "mid(0, -5)": "0", "mid(-4, 7)": "7", "mid(2, 2)": "2"}
+
+INVALID = Failure(kind="invalid", message="three bad tries")
+GONE = Failure(kind="unavailable", message="no such model")
+Answer = Any | Callable[[Step], Any]
+
+
+def case(call: str, expected: str) -> dict[str, Any]:
+    return {"call": [call], "expected": expected, "raises": ""}
+
+
+def cases(given: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [case(call, expected) for call, expected in given.items()]
+
+
+def truth(step: Step, known: Mapping[str, str] = TESTS) -> dict[str, Any]:
+    """What an oracle says that knows the right values: of the others, that they are unspecified."""
+    lines = [line.split(": ", 1) for line in step.prompt.text.split("Calls:")[1].splitlines() if ": " in line]
+    numbered = [(int(n), call) for n, call in lines if n.isdigit()]
+    return {
+        "predictions": [
+            {"number": n, "expected": known.get(call, ""), "raises": "", "unspecified": call not in known}
+            for n, call in numbered
+            if n <= len(numbered)
+        ]
+    }
+
+
+def solution(code: str, own: Mapping[str, str] | None = None) -> dict[str, Any]:
+    return {"code": code, "cases": cases(own or {})}
+
+
+def repair(code: str) -> dict[str, Any]:
+    told = {"root_cause": "The sign.", "went_wrong": "It was ignored.", "change_next": "Look at it.", "confidence": 0.7}
+    return {**told, "code": code}
+
+
+class World:
+    """Answers for a whole forge. `exact` overrides by key, or by phase; `code` is what engineers write, by seat."""
+
+    def __init__(self, code: Mapping[str, str] | None = None, **exact: Answer) -> None:
+        self.code = {"e1": RIGHT, "e2": ALSO_RIGHT, "e3": WRONG, **(code or {})}
+        self.exact = {key.replace("__", "/"): value for key, value in exact.items()}
+        self.asked = 0
+
+    def __call__(self, step: Step) -> Any:
+        if isinstance(step, Use):
+            return used(step)
+        self.asked += step.kind == "ask"
+        phase = step.phase.removesuffix("-again")
+        for name in (step.key, f"{phase}/{step.seat.id}", phase):
+            if name in self.exact:
+                own = self.exact[name]
+                return own(step) if callable(own) else own
+        return self.usual(step, phase)
+
+    def usual(self, step: Step, phase: str) -> Any:
+        match phase:
+            case "clarify":
+                return {"confidence": 0.95, "complexity": "simple", "ambiguity": 0.1, "questions": []}
+            case "readings":
+                return {"answers": [{"number": 1, "answer": "Numbers only.", "stated": False}]}
+            case "plan" if step.returns and step.returns.__name__ == "Approaches":
+                return {"interface": "mid(a, b)", "approaches": ["Plainly.", "By branches.", "In one line."]}
+            case "plan" | "negotiate":
+                return {"interface": "mid(a, b)", "approach": f"As {step.seat.id} likes."}
+            case "write":
+                return solution(self.code[step.seat.id], {"mid(5, 6)": "6"})
+            case "tests":
+                return {"cases": cases(TESTS)}
+            case "predict" | "confirm":
+                return truth(step, {**TESTS, "mid(5, 6)": "6", "mid(-9, -9)": "0"})
+            case "repair" | "defend":
+                return repair(RIGHT)
+            case "critique":
+                return {"issues": []}
+            case "review":
+                return {"answers": [{"number": 1, "accepted": True, "reason": ""}], "code": None}
+            case "refactor" | "speed":
+                return {"code": RIGHT}
+            case "attack":
+                return {"cases": []}
+            case "vote":
+                return {"reasoning": "It reads well.", "ranking": list(labels(step))[:1]}
+            case "teach":
+                return {
+                    "explanation": "It takes the larger one.",
+                    "lessons": [{"lesson": "Mind the sign.", "cites": [1]}],
+                }
+            case _ if phase.startswith("approve"):
+                return {"choice": "approve", "text": ""}
+            case _:
+                raise AssertionError(f"no answer for {step.key}")
+
+
+def labels(step: Step) -> list[str]:
+    assert step.returns is not None
+    items = step.returns.model_json_schema()["properties"]["ranking"]["items"]
+    return items.get("enum") or [items["const"]]
+
+
+def forge(answer: Callable[[Step], Any] | None = None, topic: str = TASK, **settings: Any) -> Played:
+    return play(script_of("forge", topic, **settings), answer or World())
+
+
+def name_of(code: str) -> str:
+    return sha256_of(code)

@@ -1,0 +1,1 @@
+"""Perspectives, in YAML files."""

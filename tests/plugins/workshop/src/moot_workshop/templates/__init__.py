@@ -1,0 +1,1 @@
+"""Reasoning templates, in Markdown files."""

@@ -1,0 +1,121 @@
+"""Test files that people have, and the examples of a task, as cases."""
+
+from __future__ import annotations
+
+import pytest
+
+from moot.reasoning.code.examples import examples_in
+from moot.reasoning.code.test_files import cases_of, line_at_fault
+from moot.reasoning.code.written import written_case
+
+PYTEST = '''
+"""Tests."""
+import pytest
+from solution import Stack, add
+
+def test_add():
+    assert add(1, 2) == 3
+
+def test_stack():
+    s = Stack()
+    s.push(4)
+    assert s.pop() == 4
+    with pytest.raises(IndexError):
+        s.pop()
+'''
+
+
+def written(text: str) -> list[str] | None:
+    found = cases_of(text)
+    return None if found is None else [written_case(case) for case in found]
+
+
+def test_lines_are_cases():
+    assert written("# mine\nadd(1, 2) == 3\n\nadd('a', 1) raises TypeError\n") == [
+        "add(1, 2) == 3",
+        "add('a', 1) raises TypeError",
+    ]
+
+
+def test_plain_functions_for_pytest_become_cases():
+    assert written(PYTEST) == [
+        "add(1, 2) == 3",
+        "s = Stack(); s.push(4); s.pop() == 4",
+        "s = Stack(); s.push(4); s.pop(); s.pop() raises IndexError",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def test_it(tmp_path):\n    assert add(1, 2) == 3\n",
+        "import pytest\n@pytest.mark.parametrize('x', [1])\ndef test_it(x):\n    assert add(x, 1) == 2\n",
+        "def test_it():\n    for n in range(3):\n        assert add(n, 0) == n\n",
+        "def test_it():\n    assert add(1, 2)\n",
+        "def test_it():\n    assert add(1, 2) == add(2, 1)\n",
+        "import os\ndef test_it():\n    assert add(1, 2) == 3\n",
+        "from solution import add as plus\ndef test_it():\n    assert plus(1, 2) == 3\n",
+        "class TestIt:\n    pass\n",
+        "",
+        "no code (at all",
+    ],
+)
+def test_anything_else_has_to_be_run_as_it_is(text):
+    assert cases_of(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("add(1, 1) == 2\n\nadd(1, 2) = 3\n", 3),
+        ("add(1, 1) == 2\nadd(1, 2)\n", 2),
+        ("import pytest\ndef test_it(:\n    pass\n", 2),
+        ("no code (at all", 1),
+        ("import os\ndef test_it():\n    assert add(1, 2)\n", None),
+        ("add(1, 1) == 2\n", None),
+    ],
+)
+def test_the_line_that_spoils_a_file_is_found(text, line):
+    assert line_at_fault(text) == line
+
+
+def test_examples_of_a_task_are_found():
+    task = """Write add(a, b).
+
+    >>> add(1, 2)
+    3
+    >>> x = [1]
+    >>> add(x, [2])
+    [1, 2]
+    >>> add(1, 'a')
+    Traceback (most recent call last):
+      ...
+    TypeError: no
+
+    add(0, 0) -> 0
+    In prose, add(5, 5) == 10 is not read.
+    """
+    assert [written_case(case) for case in examples_in(task)] == [
+        "add(1, 2) == 3",
+        "x = [1]; add(x, [2]) == [1, 2]",
+        "x = [1]; add(x, [2]); add(1, 'a') raises TypeError",
+        "add(0, 0) == 0",
+    ]
+
+
+def test_what_a_call_changes_is_there_for_those_below_it():
+    task = "s = Stack(); s.push(1); s.push(2)".replace("; ", "\n>>> ")
+    task = f">>> {task}\n>>> s.pop()\n2\n>>> s.size()\n1\n"
+    first = "s = Stack(); s.push(1); s.push(2); s.pop()"
+    assert [written_case(case) for case in examples_in(task)] == [f"{first} == 2", f"{first}; s.size() == 1"]
+    body = "    s = Stack()\n    s.push(1)\n    s.push(2)\n    assert s.pop() == 2\n    assert s.pop() == 1\n"
+    assert written(f"def test_pop():\n{body}") == [f"{first} == 2", f"{first}; s.pop() == 1"]
+    counter = ">>> tick()\n1\n>>> tick()\n2\n"
+    assert [written_case(case) for case in examples_in(counter)] == ["tick() == 1", "tick(); tick() == 2"]
+
+
+@pytest.mark.parametrize(
+    "task", ["", ">>> print(add(1, 2))\n3\n", "push(x) -> None", "clear() -> None", "No example.", ">>> add(1,"]
+)
+def test_a_task_without_examples_has_none(task):
+    assert examples_in(task) == ()

@@ -1,0 +1,114 @@
+"""A forge with real tools: code of simulated engineers runs in the sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.app import App
+from moot.client import creating
+from moot.core.errors import ToolError, WrongStatus
+from moot.core.types import UNDECIDED, Debate
+from moot.corpus import tasks
+from moot.request import Request
+from moot.runtime.replay import rerun
+from tests.running import an_app, run_to_rest
+
+TASK = next(iter(tasks()))
+SKILLED = "sim:?seed=3&skill=1&cases=1&repair=1&red=1"
+
+
+async def new_forge(app: App, model: str = SKILLED, **settings: Any) -> Debate:
+    chosen = {"model_debater": model, "model_judge": model, "clarify": "judge", **settings}
+    return await creating.create(app, app.plan(Request(topic=TASK.spec, format="forge", settings=chosen)))
+
+
+def test_a_default_forge_ends_within_its_calls_and_replays(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with an_app(tmp_path) as app:
+            ended = await run_to_rest(app, await new_forge(app))
+            assert ended.status == "completed", ended.error
+            assert ended.outcome is not None
+            assert ended.outcome.answer is not None
+            assert ended.outcome.answer.kind == "code"
+            assert "tests that count" in ended.outcome.headline
+            turns = await app.runtime.store.turns(ended.id)
+            calls = sum(1 + len(turn.metadata.get("attempts", ())) for turn in turns if turn.kind == "ask")
+            assert calls <= 39
+            versions = await app.runtime.store.versions(ended.id)
+            assert ended.outcome.answer.value in [each.code for each in versions]
+            again = rerun(app.formats["forge"], ended, turns)
+            assert again.outcome == ended.outcome
+
+    asyncio.run(scenario())
+
+
+def test_cheats_win_nothing(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with an_app(tmp_path) as app:
+            model = "sim:?seed=5&skill=0&cases=1&repair=0&red=1&cheat=1"
+            ended = await run_to_rest(app, await new_forge(app, model, preset="quick", attempts=0))
+            assert ended.status == "completed", ended.error
+            assert ended.outcome is not None
+            assert ended.outcome.winner == UNDECIDED
+            assert ended.outcome.answer is None
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.slow
+def test_interrupted_after_every_step_and_resumed_elsewhere_it_comes_out_the_same(tmp_path: Path) -> None:
+    async def whole() -> Debate:
+        (tmp_path / "whole").mkdir()
+        async with an_app(tmp_path / "whole") as app:
+            return await run_to_rest(app, await new_forge(app, preset="quick"))
+
+    async def in_pieces() -> Debate:
+        (tmp_path / "pieces").mkdir()
+        async with an_app(tmp_path / "pieces") as app:
+            debate = await new_forge(app, preset="quick")
+        verb = "start"
+        while True:
+            async with an_app(tmp_path / "pieces") as app:
+                await getattr(app.runtime, verb)(debate.id)
+                verb = "resume"
+                with suppress(WrongStatus):  # it has ended meanwhile
+                    await app.runtime.stop(debate.id)  # after the steps in progress
+                debate = await app.runtime.wait(debate.id)
+                if debate.terminal:
+                    return debate
+                assert debate.status == "stopped"
+
+    one, two = asyncio.run(whole()), asyncio.run(in_pieces())
+    assert one.outcome is not None
+    assert two.outcome is not None
+    assert two.outcome == one.outcome
+    assert two.turn_count == one.turn_count
+
+
+def test_a_sandbox_that_fails_leaves_the_debate_failed_and_is_never_held_against_the_code(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with an_app(tmp_path) as app:
+            works = app.tools["cases"]
+
+            async def broken(arguments: Any, texts: Any, /) -> Any:
+                raise ToolError("The sandbox is gone.")
+
+            app.tools["cases"] = broken
+            debate = await new_forge(app, preset="quick")
+            failed = await run_to_rest(app, debate)
+            assert failed.status == "failed"
+            assert failed.error is not None
+            assert "sandbox is gone" in failed.error.message
+            app.tools["cases"] = works
+            await app.runtime.retry(debate.id)
+            ended = await app.runtime.wait(debate.id)
+            assert ended.status == "completed"
+            assert ended.outcome is not None
+            assert ended.outcome.answer is not None
+
+    asyncio.run(scenario())

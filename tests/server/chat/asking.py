@@ -1,0 +1,43 @@
+"""Asking debates with OpenAI's own client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import openai
+
+from tests.server.serving import Served
+
+QUESTION = "Redis or PostgreSQL?"
+
+
+def client(server: Any, key: str = "unused", **more: Any) -> openai.OpenAI:
+    return openai.OpenAI(base_url=f"{server.url}/v1", api_key=key, **{"max_retries": 0, **more})
+
+
+def user(text: str = QUESTION) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": text}]
+
+
+def count(server: Served) -> int:
+    found, cursor = 0, ""
+    while cursor is not None:
+        page = server.get("/v1/debates", params={"limit": 200, **({"cursor": cursor} if cursor else {})}).json()
+        found, cursor = found + len(page["items"]), page["next"]
+    return found
+
+
+def sums(server: Served, debate_id: str) -> tuple[int, int, int]:
+    debate, turns = server.debate(debate_id), server.get(f"/v1/debates/{debate_id}/turns").json()["items"]
+    return debate["tokens_in"], debate["tokens_out"], sum(turn["tokens_cached"] for turn in turns)
+
+
+def told(chunks: Any) -> tuple[str, str, list[Any]]:
+    """The reasoning, the content and all chunks of a stream."""
+    reasoning, content, seen = "", "", []
+    for chunk in chunks:
+        seen.append(chunk)
+        for choice in chunk.choices:
+            reasoning += getattr(choice.delta, "reasoning_content", None) or ""
+            content += choice.delta.content or ""
+    return reasoning, content, seen

@@ -1,0 +1,208 @@
+"""Code that is run and checked: results, cheats, bad input, and tools that are not there."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.core.errors import ToolError
+from moot.core.values import sha256_of
+from moot.reasoning.code.cases import Case, CaseRun, passes
+from moot.reasoning.code.requests import CasesRun, CheckRun, ScriptRun, SnapshotRun
+from moot.tools.code import CodeTools
+from moot.tools.git.snapshots import Snapshots
+from moot.tools.git.workspace import open_workspace
+from moot.tools.runners.declared import Runners
+from moot.tools.sandbox import PROCESS
+
+CODE = "def double(n):\n    return 2 * n\n"
+TESTS = "from solution import double\n\ndef test_it():\n    assert double(2) == 4\n"
+
+# Each would pass a naive judge that runs `assert double(2) == 4` beside it, or reads what it prints.
+CHEATS = {
+    "__eq__": "class Yes:\n    def __eq__(self, other): return True\ndef double(n): return Yes()",
+    "__repr__": "class Four(int):\n    def __repr__(self): return '4'\ndef double(n): return Four(5)",
+    "subclass of str": "class S(str):\n    def __eq__(self, o): return True\ndef double(n): return S('4')",
+    "os._exit": "import os\ndef double(n): os._exit(0)",
+    "sys.exit": "import sys\ndef double(n): sys.exit(0)",
+    "patched json": "import json\njson.dumps = lambda *a, **k: '4'\ndef double(n): return 5",
+    "patched marshal": "import marshal\nmarshal.dumps = lambda *a, **k: b'i\\x04\\0\\0\\0'\ndef double(n): return 5",
+    "stdout": "def double(n):\n    print('4')\n    print('returned 4')",
+    "forged results": "import os\ndef double(n):\n    for fd in range(3, 64):\n        try:\n"
+    "            os.write(fd, b'R' + b'\\x04' * 40)\n        except OSError: pass\n    os._exit(0)",
+    "SystemExit": "def double(n): raise SystemExit(0)",
+    "patched builtins": "import builtins\nbuiltins.repr = lambda x: '4'\nbuiltins.type = lambda x: int\n"
+    "def double(n): return 5",
+}
+
+
+def tools(folder: Path) -> CodeTools:
+    return CodeTools(sandbox=PROCESS, runners=Runners(), snapshots=Snapshots(lambda: folder))
+
+
+def use(folder: Path, name: str, arguments: dict[str, Any], *texts: str) -> Any:
+    shapes = {"cases": CasesRun, "script": ScriptRun, "checks": CheckRun, "snapshot": SnapshotRun}
+    given = {sha256_of(text): text for text in texts}
+    return shapes[name].model_validate(asyncio.run(tools(folder).by_name()[name](arguments, given)))
+
+
+def called(folder: Path, code: str, *calls: str, language: str = "python") -> tuple[CaseRun, ...]:
+    arguments = {"version": sha256_of(code), "language": language, "calls": [[call] for call in calls]}
+    return use(folder, "cases", arguments, code).results
+
+
+class TestCases:
+    @pytest.mark.parametrize("name", CHEATS)
+    def test_no_cheat_passes(self, tmp_path, name):
+        (honest,) = called(tmp_path, CODE, "double(2)")
+        (run,) = called(tmp_path, CHEATS[name], "double(2)")
+        case = Case(call=("double(2)",), expected="4")
+        assert passes(case, honest)
+        assert not passes(case, run), run
+
+    def test_what_came_of_each_call(self, tmp_path):
+        code = f"{CODE}\nimport time\ndef wait(): time.sleep(99)\ndef spin():\n    while True: pass\n"
+        calls = ["double('ab')", "double(None)", "double(", "object()", "spin()", "(1, [2.5, {'a': b'x'}])"]
+        runs = called(tmp_path, code, *calls)
+        assert [run.outcome for run in runs] == [
+            "returned", "raised", "invalid", "unreadable", "timed_out", "returned",
+        ]  # fmt: skip
+        assert (runs[0].value, runs[1].error, runs[5].value) == ("'abab'", "TypeError", "(1, [2.5, {'a': b'x'}])")
+
+    def test_code_that_is_no_code(self, tmp_path):
+        for code in ("this is no code (", "\x01\x02\xff", "x" * 1000):
+            (run,) = called(tmp_path, code, "double(2)")
+            assert run.outcome == "raised", run
+            assert run.error in ("SyntaxError", "NameError")
+
+    @pytest.mark.parametrize(
+        ("code", "problem"),
+        [("#" * 10_000_000, "The code has 10,000,000 characters; 200,000 is the most"), ("a\0b", "it has NUL")],
+        ids=["10 MB", "binary"],
+    )
+    def test_what_can_be_no_code_is_refused(self, tmp_path, code, problem):
+        with pytest.raises(ToolError, match=problem):
+            called(tmp_path, code, "double(2)")
+
+    def test_a_language_that_is_not_declared(self, tmp_path):
+        with pytest.raises(ToolError, match="no language 'cobol'.*Declared: python"):
+            called(tmp_path, CODE, "double(2)", language="cobol")
+
+    def test_a_language_without_single_calls(self, tmp_path):
+        with pytest.raises(ToolError, match="Single calls can't be made in shell"):
+            called(tmp_path, "true", "true", language="shell")
+
+    @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+    def test_javascript(self, tmp_path):
+        (run,) = called(tmp_path, "function double(n) { return 2 * n }", "double(4)", language="javascript")
+        assert (run.outcome, run.value) == ("returned", "8")
+
+
+class TestScripts:
+    def script(self, folder: Path, code: str, tests: str, *, language: str = "python", **more: str) -> ScriptRun:
+        base = [{"path": path, "text": sha256_of(text)} for path, text in more.items()]
+        arguments = {"version": sha256_of(code), "tests": sha256_of(tests), "base": base, "language": language}
+        return use(folder, "script", arguments, code, tests, *more.values())
+
+    def test_each_test_has_its_outcome(self, tmp_path):
+        tests = f"{TESTS}\ndef test_other():\n    assert double(2) == 5\n"
+        done = self.script(tmp_path, CODE, tests)
+        assert {test.name.rpartition("::")[2]: test.outcome for test in done.tests} == {
+            "test_it": "passed", "test_other": "failed",
+        }  # fmt: skip
+        assert not done.passed
+        assert done.in_process
+
+    def test_code_that_ends_the_process_or_hides_the_tests_does_not_pass(self, tmp_path):
+        assert not self.script(tmp_path, "import os\nos._exit(0)", TESTS).passed
+        hidden = {"conftest.py": "def pytest_collection_modifyitems(items): items.clear()"}
+        wrong = "def double(n):\n    return 5\n"
+        assert not self.script(tmp_path, wrong, TESTS, **hidden).passed
+
+    def test_another_language(self, tmp_path):
+        done = self.script(tmp_path, "double() { echo $((2 * $1)); }", '. ./solution.sh\n[ "$(double 2)" = 4 ]\n',
+                           language="shell")  # fmt: skip
+        assert done.passed, done
+        assert not self.script(tmp_path, "double() { echo 5; }", '. ./solution.sh\n[ "$(double 2)" = 4 ]\n',
+                               language="shell").passed  # fmt: skip
+
+
+class TestChecks:
+    def check(self, folder: Path, code: str, *names: str, calls: tuple[str, ...] = (), **more: Any) -> CheckRun:
+        arguments = {"version": sha256_of(code), "tools": list(names), "calls": [[call] for call in calls], **more}
+        return use(folder, "checks", arguments, code)
+
+    def test_each_tool_says_what_it_finds(self, tmp_path):
+        code = (
+            "import os\nimport subprocess\n\n\ndef run(words: str) -> int:\n"
+            "    if words:\n        return subprocess.call(words, shell=True)\n    return 'none'\n"
+        )
+        done = self.check(tmp_path, code, "ruff", "mypy", "bandit", "radon")
+        found = {(each.tool, each.rule) for each in done.findings}
+        assert {("ruff", "F401"), ("mypy", "return-value"), ("bandit", "B602")} <= found
+        assert [each.severity for each in done.findings if each.rule == "B602"] == ["high"]
+        assert done.metrics.complexity == 2
+        assert done.metrics.maintainability is not None
+        assert (set(done.done), done.missing, done.failed) == ({"ruff", "mypy", "bandit", "radon"}, (), ())
+
+    def test_a_tool_without_a_result_is_named(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("moot.tools.checks.linters.installed", lambda name: None if name == "radon" else "1")
+        done = self.check(tmp_path, "def broken(:\n", "bandit", "radon", "mutants", "timing")
+        assert done.missing == ("radon",)
+        assert {failed.partition(":")[0] for failed in done.failed} == {"bandit", "mutants", "timing"}
+        assert done.done == ()
+        assert (done.metrics.complexity, done.metrics.mutants, done.metrics.time_ratio) == (None, None, None)
+
+    def test_mutants(self, tmp_path):
+        good = self.check(tmp_path, CODE, "mutants", calls=("double(3)",)).metrics
+        blind = self.check(tmp_path, CODE, "mutants", calls=("double(0)",)).metrics
+        assert good.mutants == good.mutants_caught
+        assert blind.mutants_caught is not None
+        assert blind.mutants is not None
+        assert blind.mutants_caught < blind.mutants
+        assert len(blind.survivors) == blind.mutants - blind.mutants_caught
+
+
+class TestSnapshots:
+    def take(self, folder: Path, *codes: str, **more: Any) -> SnapshotRun:
+        versions = [
+            {"message": f"Version {n}", "at": n, "files": [{"path": "solution.py", "text": sha256_of(code)}]}
+            for n, code in enumerate(codes)
+        ]
+        return use(folder, "snapshot", {"versions": versions, **more}, *codes, TESTS)
+
+    def test_commits_and_diffs(self, tmp_path):
+        other = CODE.replace("2 * n", "n + n")
+        done = self.take(tmp_path, CODE, other)
+        assert "+    return 2 * n" in done.commits[0].diff
+        assert "-    return 2 * n\n+    return n + n" in done.commits[1].diff
+        assert "+    return n + n" in done.diff
+        assert "return 2 * n" not in done.diff
+        assert self.take(tmp_path / "elsewhere", CODE, other) == done
+        assert list(tmp_path.iterdir()) == [tmp_path / "elsewhere"]
+        assert list((tmp_path / "elsewhere").iterdir()) == []
+
+    def test_over_a_base(self, tmp_path):
+        base = [{"path": "tests/test_solution.py", "text": sha256_of(TESTS)}]
+        done = self.take(tmp_path, CODE, base=base)
+        assert "test_solution" not in done.diff
+
+    def test_what_a_killed_process_left_is_removed(self, tmp_path):
+        async def left() -> None:
+            async with open_workspace(tmp_path, "0" * 40) as workspace:
+                await workspace.snapshot({"a.py": "1"}, message="x", at=0)
+
+        asyncio.run(left())
+        assert (tmp_path / ("0" * 40)).is_dir()
+        self.take(tmp_path, CODE)
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("path", ["../out.py", "/etc/passwd", ".git/hooks/pre-commit", "a//b"])
+    def test_a_path_that_leaves_the_tree_is_refused(self, tmp_path, path):
+        versions = [{"message": "x", "files": [{"path": path, "text": sha256_of(CODE)}]}]
+        with pytest.raises(ToolError, match="can't be read"):
+            use(tmp_path, "snapshot", {"versions": versions}, CODE)

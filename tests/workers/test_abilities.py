@@ -1,0 +1,83 @@
+"""Debates about code on workers: only those whose machine has a sandbox drive them, and status says when none has."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from moot import formats
+from moot.app import App
+from moot.cli.status import _problems
+from moot.core.errors import AbilityMissing
+from moot.core.script import Stage
+from moot.core.settings import DebateSettings
+from moot.core.types import Outcome
+from moot.runtime.runtime import Runtime
+from moot.tools import abilities
+from moot.tools.sandbox.diagnosis import Diagnosis
+from tests.runtime.small import a_format, outcome
+from tests.workers.crew import on, status, working
+
+pytestmark = pytest.mark.slow
+
+LACK = Diagnosis(what="bubblewrap is not installed.", fix="Install it.")
+
+
+async def building(stage: Stage, settings: DebateSettings) -> Outcome:
+    return outcome("tie", "Built.")
+
+
+BUILDING = replace(a_format(building), needs=("code",))
+
+
+def unable(runtime: Runtime) -> None:
+    lack = AbilityMissing("There is no sandbox.", fix="Install one.")
+    runtime._unable = lambda _: lack
+
+
+async def problems(app: App) -> list[str]:
+    return list(_problems(await app.condition(), await app.overview()))
+
+
+def test_a_worker_without_a_sandbox_leaves_the_debate_to_one_that_has_it(database_url, tmp_path, monkeypatch):
+    monkeypatch.setattr(abilities, "PROBES", {"code": lambda: LACK})
+
+    async def main() -> None:
+        async with on(database_url, tmp_path) as app, working(database_url, tmp_path, "lacks") as (without, first):
+            unable(without.runtime)
+            refused = asyncio.Event()
+            advance = without.runtime.advance
+
+            async def watched(debate_id: str) -> Any:
+                found = await advance(debate_id)
+                if found is None:
+                    refused.set()
+                return found
+
+            without.runtime.advance = watched
+            async with without.presence(first):
+                made = await app.runtime.create(topic="t", format=BUILDING, config={}, cast=[])
+                await app.hand_over(made)
+                async with asyncio.timeout(60):
+                    await refused.wait()
+                (worker,) = (await app.overview()).workers
+                assert list(worker.abilities) == []
+                (said,) = await problems(app)
+                assert said.startswith(f"Debate {made.short} has waited for ")
+                assert "no worker can run code. `moot doctor`" in said
+                monkeypatch.setattr(abilities, "PROBES", {"code": lambda: None})
+                async with (
+                    working(database_url, tmp_path, "has") as (capable, second),
+                    capable.presence(second),
+                ):
+                    done = await status(app, made.id, "completed")
+                    assert done.outcome is not None
+                    assert done.outcome.headline == "Built."
+                    assert [list(each.abilities) for each in (await app.overview()).workers] == [[], ["code"]]
+                    assert await problems(app) == []
+
+    with formats.DOOR.adding(BUILDING.name, BUILDING):
+        asyncio.run(main())
