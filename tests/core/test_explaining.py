@@ -68,7 +68,7 @@ def test_whatever_a_setting_is_set_to_the_refusal_is_plain(model: type[BaseModel
 
 def test_a_wrong_name_in_a_mapping_is_called_by_its_name() -> None:
     with pytest.raises(InputError) as refused:
-        read(Settings, {"tool_servers": {"my server": {"command": ["x"]}}})
+        read(Settings, {"tool_servers": {"my server": {"command": ["x"], "tools": ["t"]}}})
     assert str(refused.value) == (
         "Setting tool_servers: the name 'my server' may contain only A-Z, a-z, 0-9, _, . or -."
     )
