@@ -6,13 +6,14 @@ READY := $(VENV)/.ready
 Q ?= Should we use Redis or PostgreSQL for caching?
 ARGS ?=
 
-.PHONY: help setup system web clients debate serve check test lint types layers fast slow bench soak hostile clean
+.PHONY: help setup system web clients debate serve check test lint types layers fast slow fuzz bench soak hostile clean
 
 help:
 	@echo 'make debate Q="…"   run a debate on the embedded model (no key, no service)'
 	@echo 'make serve          the dashboard and the API on this machine'
 	@echo 'make check          lint, types, layers and the fast tests'
 	@echo 'make test           everything'
+	@echo 'make fuzz           the property tests with examples never tried before'
 	@echo 'make bench          measure, as ratios within one run'
 	@echo 'make soak           ten minutes of thousands of debates on PostgreSQL'
 	@echo 'make hostile        debates beside hostile clients, compared with debates alone'
@@ -69,6 +70,9 @@ check: lint types layers fast
 # Three at a time on two cores: many tests wait for something.
 test: system web clients lint types layers
 	$(BIN)/pytest -n 3 --dist worksteal
+
+fuzz: $(READY) system
+	$(BIN)/pytest -n 2 -m hypothesis --hypothesis-profile fuzz $(ARGS)
 
 bench: $(READY)
 	$(BIN)/python -m perf $(ARGS)
