@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# The tests start hundreds of processes: where bytecode is not kept, each of them would compile moot again.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
 Q ?= Should we use Redis or PostgreSQL for caching?
 ARGS ?=
 
@@ -60,19 +62,19 @@ layers: $(READY)
 	$(BIN)/lint-imports --no-cache
 
 fast: $(READY) system web
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(PYTEST) -n 2 -m "not slow"
 
 slow: $(READY) system web clients
-	$(BIN)/pytest -n 2 -m slow
+	$(PYTEST) -n 2 -m slow
 
 check: lint types layers fast
 
 # Three at a time on two cores: many tests wait for something.
 test: system web clients lint types layers
-	$(BIN)/pytest -n 3 --dist worksteal
+	$(PYTEST) -n 3 --dist worksteal
 
 fuzz: $(READY) system
-	$(BIN)/pytest -n 2 -m hypothesis --hypothesis-profile fuzz $(ARGS)
+	$(PYTEST) -n 2 -m hypothesis --hypothesis-profile fuzz $(ARGS)
 
 bench: $(READY)
 	$(BIN)/python -m perf $(ARGS)
