@@ -195,6 +195,27 @@ def test_a_lesson_that_a_fork_repeats_is_recalled_once(tmp_path):
     with_place(tmp_path, check)
 
 
+def test_what_a_fork_repeats_of_its_parents_uses_counts_once(tmp_path):
+    async def check(place: Place):
+        await run(place.runtime, TEACHING)
+        used = await run(place.runtime, RECALLING)
+        before = {each.lesson.text: (each.confirmed, each.contradicted) for each in await place.store.known_lessons(10)}
+        fork = await place.runtime.fork(used, at=None, format=RECALLING, config=used.config, cast=used.cast)
+        await place.runtime.start(fork.id)
+        assert (await place.runtime.wait(fork.id)).status == "completed"
+        uses = [each for each in await place.store.artifacts(fork.id) if isinstance(each, LessonUse)]
+        assert uses
+        after = {each.lesson.text: (each.confirmed, each.contradicted) for each in await place.store.known_lessons(10)}
+        assert after == before
+        again = await place.runtime.fork(used, at="1/code/a", format=RECALLING, config=used.config, cast=used.cast)
+        await place.runtime.start(again.id)
+        await place.runtime.wait(again.id)
+        after = {each.lesson.text: each.confirmed for each in await place.store.known_lessons(10)}
+        assert after[TEXTS[0]] == before[TEXTS[0]][0] + 1, "what a fork did anew counts"
+
+    with_place(tmp_path, check)
+
+
 def test_a_search_compares_texts_beside_the_event_loop(tmp_path, monkeypatch):
     async def check(place: Place):
         await run(place.runtime, TEACHING)

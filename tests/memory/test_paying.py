@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from moot.core.ceilings import Reserved, Spending
+from moot.core.errors import ModelUnavailable
 from moot.core.limits import Limits
 from moot.core.settings import Ceilings
 from moot.core.stage import Stage
 from moot.core.steps import Recall
 from moot.core.types import Asker, Outcome, Price, Usage
 from moot.memory.archive import Archive
+from moot.memory.embedder_session import BATCH
 from moot.memory.paying import Payer
 from moot.runtime.budget import Used
 from moot.runtime.executors.executor import FREE
@@ -34,7 +36,11 @@ ONE_CALL = sum(len(text) + 8 for text in PAIR[0]) / 1_000_000  # the most that c
 class Paid(Topics):
     """Says that a text costs a millionth of a dollar for each character."""
 
+    fails_after: int | None = None  # texts
+
     async def __call__(self, texts):
+        if self.fails_after is not None and len(self.asked) >= self.fails_after:
+            raise ModelUnavailable("topics is overloaded.")
         vectors, _ = await super().__call__(texts)
         chars = sum(map(len, texts))
         return vectors, Usage(tokens_in=chars, cost_usd=chars / 1_000_000)
@@ -112,6 +118,23 @@ def test_calls_at_once_stay_within_the_day(tmp_path):
         assert (await store.today("")).all.most_usd <= 2.5 * ONE_CALL
 
     at(tmp_path, check, day_usd=2.5 * ONE_CALL)
+
+
+def test_vectors_that_were_paid_for_outlast_a_call_that_fails(tmp_path):
+    async def check(archive: Archive, store: Store, embedder: Paid):
+        texts = {f"hash {n}": f"coin {n}" for n in range(BATCH + 10)}
+        embedder.fails_after = BATCH
+        assert await archive._vectors(texts, archive._session(Payer())) is None
+        kept = await store.embeddings(embedder.name, list(texts))
+        assert len(kept) == BATCH
+        embedder.fails_after = None
+        embedder.asked.clear()
+        vectors = await archive._vectors(texts, archive._session(Payer()))
+        assert vectors is not None
+        assert vectors.keys() == texts.keys()
+        assert embedder.asked == [f"coin {n}" for n in range(BATCH, BATCH + 10)], "only the rest is paid for"
+
+    at(tmp_path, check)
 
 
 def test_a_debates_limit_is_kept(tmp_path):

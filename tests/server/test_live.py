@@ -12,7 +12,10 @@ from moot.app import App
 from moot.core.types import Debate, Event
 from moot.runtime.hub import Flight
 from moot.server.live import Channels, Delta, Reader
+from moot.server.newest import NEWEST
+from moot.store import Viewer
 from tests.running import an_app, new_debate
+from tests.store.samples import debate
 
 
 class Place:
@@ -184,10 +187,35 @@ def test_a_reader_that_leaves_leaves_nothing_behind(tmp_path):
         reader = place.live.join_list(asyncio.Event())
         await place.live.leave_list(reader)
         again = place.live.join_list(asyncio.Event())
-        assert again.newest is reader.newest, "one that comes back costs no look of its own"
+        assert again.parts == reader.parts, "one that comes back costs no look of its own"
         await place.live.leave_list(again)
-        place.live._end_unread(again.newest)  # when some time has passed
-        await asyncio.gather(again.newest._task, return_exceptions=True)
+        place.live._end_unread(again.parts[0])  # when some time has passed
+        await asyncio.gather(again.parts[0]._task, return_exceptions=True)
         assert not [task for task in asyncio.all_tasks() if task.get_name().startswith(("channel", "newest"))]
+
+    go(tmp_path, check)
+
+
+def test_private_debates_of_one_token_hide_no_others_from_the_list(tmp_path):
+    async def check(place: Place):
+        store = place.app.runtime.store
+        shared = await store.create(debate(0, token_id="bob"))
+        own = await store.create(debate(1, token_id="bob", private=True))
+        theirs = [await store.create(debate(n, token_id="ann", private=True)) for n in range(2, NEWEST + 3)]
+
+        async def listed(viewer: Viewer | None) -> list[str]:
+            reader = place.live.join_list(asyncio.Event(), viewer)
+            for part in reader.parts:
+                await part.read()
+            found = [each.id for each in reader.take()]
+            await place.live.leave_list(reader)
+            return found
+
+        assert await listed(Viewer(token="bob")) == [place.debate.id, shared.id, own.id]
+        assert await listed(Viewer(token="carol")) == [place.debate.id, shared.id]
+        newest = [each.id for each in theirs[-NEWEST:]]
+        for viewer in (None, Viewer(token="ann"), Viewer(token="ann", shared=False)):
+            assert await listed(viewer) == newest
+        place.live.close()
 
     go(tmp_path, check)

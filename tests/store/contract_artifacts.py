@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from moot.core.artifacts import LessonUse, Version
+from moot.core.artifacts import LessonUse, Version, stored_id
 from moot.core.errors import DamagedDebate, InputError
 from moot.core.types import Debate
 from moot.store import Commit, Store, Viewer
@@ -199,5 +199,26 @@ class ArtifactsContract:
             await store.evict_episodes("", 3)
             left = [[each.number for each in await store.episodes(debate(n).id)] for n in (1, 2, 3)]
             assert left == [[2], [1, 2], [1, 2]]
+
+        run(check)
+
+    def test_imported_episodes_neither_push_out_nor_are_pushed_out(self, run):
+        async def check(store: Store):
+            one, two = await claimed(store, 1), await claimed(store, 2)
+            for each in (one, two):
+                await store.commit(Commit(debate_id=each.id, epoch=1, turns=[turn()], artifacts=produced(each)))
+            elsewhere = await store.copy(two.id)
+            await store.delete(two.id, by="ann", expect=[(await store.get(two.id)).status])
+            moved = "00000000-0000-4000-8000-0000000000aa"
+            episodes = [
+                {**row, "id": stored_id(moved, f"episode-{row['number']}"), "created_at": 9e9}
+                for row in elsewhere.artifacts["episode"]
+            ]
+            session = {**elsewhere.session, "id": moved, "status": "stopped"}
+            assert await store.adopt(replace(elsewhere, session=session, gates=(), artifacts={"episode": episodes}))
+            await store.evict_episodes("", 2)
+            assert [len(await store.episodes(name)) for name in (one.id, moved)] == [2, 2]
+            await store.evict_episodes("", 1)
+            assert [len(await store.episodes(name)) for name in (one.id, moved)] == [1, 2]
 
         run(check)

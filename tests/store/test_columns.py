@@ -33,7 +33,7 @@ from tests.store.samples import OUTCOME, debate, turn
 
 # Columns that hold no field of the record.
 ELSEWHERE = {
-    "debate_sessions": {"remembered"},  # memory's own mark
+    "debate_sessions": {"remembered", "imported"},  # memory's own mark, and that of an import
     "debate_turns": {"session_id"},
     "debate_events": {"session_id"},
     "debate_gates": {"id", "session_id"},

@@ -18,7 +18,7 @@ from moot.core.ceilings import Reserved
 from moot.core.errors import NotWritable, StoreError, WrongSchema
 from moot.core.settings import Ceilings
 from moot.core.types import Cursor, Failure, Gate, Shown, Usage
-from moot.store import AccessToken, Commit, IdempotencyKey
+from moot.store import AccessToken, Commit, IdempotencyKey, Viewer
 from moot.store.rows import page_query
 from moot.store.sqlite import SqliteStore, sql
 from moot.store.sqlite.connection import connect
@@ -153,6 +153,8 @@ async def use_everything(store: SqliteStore) -> None:
     await store.create(debate(4))
     await store.claim(debate(4).id, "one that dies", 10, expect=["pending"])
     await store.claim(debate(4).id, "me", 10, expect=["running"], dead="one that dies", alone=True)
+    copy = await store.copy(first)
+    await store.adopt(replace(copy, session={**copy.session, "id": debate(5).id}, artifacts={}))
     await store.scrub()
 
 
@@ -182,6 +184,8 @@ def statements() -> Iterator[str]:
     for name in ("status", "format", "parent", "token"):
         filters, _ = page_query("true", {"limit": 1, name: "x"})
         yield sql("page").replace("/* filters */", filters)
+    filters, _ = page_query("true", {"limit": 1, "viewer": Viewer(token="x", shared=False), "private": True})
+    yield sql("page").replace("/* filters */", filters)
 
 
 def test_every_index_is_used(tmp_path):

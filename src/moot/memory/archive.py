@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -185,15 +186,14 @@ class Archive:
             kept = dict(await self._store().embeddings(embedder, list(lines)))
         except StoreError:
             kept = {}
-        missing = {key: line for key, line in lines.items() if key not in kept}
+        missing = {line: key for key, line in lines.items() if key not in kept}
         if not missing:
             return kept
-        made = await session.embed(list(missing.values()))
-        if made is None:
-            return None
-        new = dict(zip(missing, made, strict=True))
-        try:
-            await self._store().keep_embeddings(embedder, new)
-        except StoreError:
-            pass
-        return kept | new
+
+        async def keep(texts: Sequence[str], vectors: Sequence[bytes]) -> None:
+            new = {missing[text]: vector for text, vector in zip(texts, vectors, strict=True)}
+            kept.update(new)
+            with suppress(StoreError):
+                await self._store().keep_embeddings(embedder, new)
+
+        return None if await session.embed(list(missing), keep) is None else kept

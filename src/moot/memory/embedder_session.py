@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from moot.core.errors import ModelError, OverBudget, StoreError
@@ -11,6 +11,8 @@ from moot.memory.paying import Account, Payer, TooDear
 
 BATCH = 64  # texts in one call
 BY_WORDS = "bm25"
+
+Keep = Callable[[Sequence[str], Sequence[bytes]], Awaitable[None]]  # texts and their vectors
 
 
 class EmbedderSession:
@@ -32,16 +34,20 @@ class EmbedderSession:
         """How texts are compared: by words, or by words and this embedder."""
         return f"{BY_WORDS} + {self.name}" if self.name else BY_WORDS
 
-    async def embed(self, texts: Sequence[str]) -> list[bytes] | None:
-        """A vector for each text, or None without a working embedder."""
+    async def embed(self, texts: Sequence[str], keep: Keep | None = None) -> list[bytes] | None:
+        """A vector for each text, or None without a working embedder. `keep` gets the vectors of each call as they
+        come, so that those that were paid for outlast a call that fails."""
         if self._embedder is None or self.note:
             return None
         vectors: list[bytes] = []
         try:
             for start in range(0, len(texts), BATCH):
-                some, usage = await self._account.call(self._embedder, texts[start : start + BATCH], self._left)
+                asked = texts[start : start + BATCH]
+                some, usage = await self._account.call(self._embedder, asked, self._left)
                 vectors += some
                 self.usage += usage
+                if keep is not None:
+                    await keep(asked, some)
         except ModelError as error:
             self.usage += error.usage or Usage()
             self.note = f"Only words were compared. {error}"

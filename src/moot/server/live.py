@@ -20,6 +20,7 @@ from moot.formats import wording_of
 from moot.formats.wording import Wording
 from moot.runtime.hub import Flight
 from moot.runtime.runtime import Runtime
+from moot.server.newest import ListReader, Look, Newest, looks_of
 from moot.server.wordings import hear_names
 from moot.store import Viewer
 
@@ -28,9 +29,7 @@ log = logging.getLogger("moot.server")
 TICK_SECONDS = 0.05  # shortest time between two deltas of a step
 REST_SECONDS = 0.5  # how often to poll a debate at rest
 FRESH_SECONDS = 1.0  # greatest age of the debate's own numbers while text comes in
-LIST_SECONDS = 0.5  # how often to poll the newest debates
-LINGER_SECONDS = 5.0  # for which that goes on without a reader: one that comes back costs no look of its own
-NEWEST = 50
+LINGER_SECONDS = 5.0  # for which the list is polled without a reader: one that comes back costs no look of its own
 RECENT = 256  # events that a channel keeps for its readers; older ones are read from the store
 PAGE = 200
 
@@ -254,73 +253,6 @@ class Reader:
         return [Delta(flight=flight, attempt=flight.attempt, offset=offset, text=flight.since(offset), done=done)]
 
 
-class Newest:
-    """Follows the newest debates for readers of the list: each debate is sent again when it has changed."""
-
-    def __init__(self, runtime: Runtime, viewer: Viewer | None) -> None:
-        """`viewer`: only debates that it sees are followed."""
-        self.runtime, self.viewer = runtime, viewer
-        self.readers: set[asyncio.Event] = set()
-        self.debates: dict[str, Debate] = {}
-        self.encoded: dict[tuple[str, str], tuple[Debate, bytes]] = {}  # by kind and id
-        self._poke = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-
-    def begin(self) -> None:
-        self._task = asyncio.create_task(self._run(), name="newest-debates")
-
-    def poke(self) -> None:
-        """Look now instead of at the next poll."""
-        self._poke.set()
-
-    def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-
-    async def look(self) -> None:
-        page = await self.runtime.store.page(limit=NEWEST, viewer=self.viewer)
-        found, before = {debate.id: debate for debate in reversed(page.debates)}, self.debates
-        if found != before:
-            # The same object where nothing has changed: what was encoded of it is used again, for new readers, too.
-            self.debates = {name: before[name] if before.get(name) == each else each for name, each in found.items()}
-            for key in [key for key in self.encoded if key[1] not in found]:
-                del self.encoded[key]
-            for reader in self.readers:
-                reader.set()
-
-    async def _run(self) -> None:
-        while True:
-            try:
-                await self.look()
-            except Exception as error:  # the next look may succeed
-                log.warning("the list of debates can't be read: %s", error)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LIST_SECONDS):
-                    await self._poke.wait()
-            self._poke.clear()
-
-
-class ListReader:
-    """One connection's view of the newest debates."""
-
-    def __init__(self, newest: Newest, news: asyncio.Event, viewer: Viewer | None) -> None:
-        self.newest, self.news, self._viewer = newest, news, viewer
-        self._sent: dict[str, Debate] = {}
-        newest.readers.add(news)
-
-    def leave(self) -> None:
-        self.newest.readers.discard(self.news)
-
-    def take(self) -> list[Debate]:
-        """The debates that changed since the last call, oldest first: a client that puts each on top ends with the
-        newest there."""
-        found, viewer = self.newest.debates.values(), self._viewer
-        now = {each.id: each for each in found if viewer is None or viewer.sees(each)}
-        new = [debate for debate in now.values() if self._sent.get(debate.id) != debate]
-        self._sent = now
-        return new
-
-
 class Channels:
     """The channels of this process, opened with their first reader and closed with their last."""
 
@@ -328,7 +260,7 @@ class Channels:
         self.runtime = runtime
         self.by_token: Counter[str] = Counter()  # open streams, by the identity of their caller
         self._channels: dict[str, Channel] = {}
-        self._newest: dict[Viewer | None, Newest] = {}  # by who sees the debates that are listed
+        self._newest: dict[Look, Newest] = {}
 
     @property
     def streams(self) -> int:
@@ -362,21 +294,23 @@ class Channels:
             await channel.end()
 
     def join_list(self, news: asyncio.Event, viewer: Viewer | None = None) -> ListReader:
-        # Who sees others' debates shares one look at the database; the few that are private are left out for each.
-        looks = None if viewer is None or viewer.shared else viewer
-        if looks not in self._newest:
-            self._newest[looks] = Newest(self.runtime, looks)
-            self._newest[looks].begin()
-        return ListReader(self._newest[looks], news, viewer)
+        return ListReader([self._followed(look) for look in looks_of(viewer)], news, viewer)
+
+    def _followed(self, look: Look) -> Newest:
+        if look not in self._newest:
+            self._newest[look] = Newest(self.runtime, look)
+            self._newest[look].begin()
+        return self._newest[look]
 
     async def leave_list(self, reader: ListReader) -> None:
         reader.leave()
-        if not reader.newest.readers:
-            asyncio.get_running_loop().call_later(LINGER_SECONDS, self._end_unread, reader.newest)
+        for newest in reader.parts:
+            if not newest.readers:
+                asyncio.get_running_loop().call_later(LINGER_SECONDS, self._end_unread, newest)
 
     def _end_unread(self, newest: Newest) -> None:
-        if not newest.readers and self._newest.get(newest.viewer) is newest:
-            del self._newest[newest.viewer]
+        if not newest.readers and self._newest.get(newest.look) is newest:
+            del self._newest[newest.look]
             newest.stop()
 
     def close(self) -> None:

@@ -13,7 +13,8 @@ from starlette.types import Receive, Scope, Send
 
 from moot.core.types import Debate, Event
 from moot.server.encoders import Encoder
-from moot.server.live import Channels, Delta, Item, ListReader, Reader
+from moot.server.live import Channels, Delta, Item, Reader
+from moot.server.newest import ListReader
 from moot.store import Viewer
 
 RECONNECT_MS = 1000
@@ -93,16 +94,9 @@ class Stream:
                 self._ended.add(reader.channel.id)
                 parts.append(self._encoder.end(reader.channel, self._place(reader), gone=reader.gone))
         if self._list is not None:
-            parts += [self._listed(self._list, debate) for debate in self._list.take()]
+            kind, encode = self._encoder.kind, self._encoder.debate
+            parts += [self._list.encoded(debate, kind, encode) for debate in self._list.take()]
         return b"".join(parts)
-
-    def _listed(self, reader: ListReader, debate: Debate) -> bytes:
-        """Encode a debate of the list once for all connections."""
-        encoded, key = reader.newest.encoded, (self._encoder.kind, debate.id)
-        known = encoded.get(key)
-        if known is None or known[0] is not debate:
-            known = encoded[key] = debate, self._encoder.debate(debate)
-        return known[1]
 
     async def _encoded(self, reader: Reader, item: Item) -> bytes:
         """Encode an item once for all connections that get the same bytes."""

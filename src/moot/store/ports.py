@@ -181,7 +181,8 @@ class Artifacts(Protocol):
         ...
 
     async def evict_episodes(self, token: str, keep: int) -> None:
-        """Delete the oldest episodes of debates made with this token, but for the newest `keep`."""
+        """Delete the oldest episodes of debates made with this token, but for the newest `keep`. Imported ones stay
+        and are not counted."""
         ...
 
     async def known_lessons(

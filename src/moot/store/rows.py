@@ -237,6 +237,9 @@ def page_query(matches: str, query: PageQuery) -> tuple[str, Mapping[str, Any]]:
     if viewer is not None:
         used.append("(token_id = :token or private = 0)" if viewer.shared else "token_id = :token")
         values["token"] = viewer.token
+    private = query.get("private")
+    if private is not None:
+        used.append("private = 1" if private else "private = 0")
     used += ["(created_at, id) < (:created_at, :id)"] if created_at is not None else []
     values |= {"created_at": created_at, "id": last_id, "limit": query.get("limit", 20) + 1}
     return "".join(f" and {each}" for each in used), values

@@ -60,6 +60,7 @@ class PageQuery(TypedDict, total=False):
     contains: str | None  # only topics with this text, ignoring case
     parent: str | None  # only forks of this debate
     viewer: Viewer | None  # only debates that it sees
+    private: bool | None  # only private ones, or only others
     limit: int  # 20 when left out
     after: str | None  # the `next` of the page before
 

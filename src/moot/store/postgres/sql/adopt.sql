@@ -1,6 +1,6 @@
 with made as (
-  insert into debate_sessions (/* session columns */)
-  select /* session columns */ from json_populate_recordset(null::debate_sessions, :session::json)
+  insert into debate_sessions (/* session columns */, imported)
+  select /* session columns */, 1 from json_populate_recordset(null::debate_sessions, :session::json)
   on conflict do nothing
   returning id
 ), said as (

@@ -1,1 +1,1 @@
-insert into debate_sessions (/* session columns */) values (/* session values */) on conflict do nothing
+insert into debate_sessions (/* session columns */, imported) values (/* session values */, 1) on conflict do nothing
