@@ -29,6 +29,7 @@ NOWHERE = "00000000-0000-4000-8000-000000000000"
 BODIES: dict[str, Any] = {
     "forkDebate": {"at": "x"},
     "rateDebate": {"rating": 5},
+    "labelDebate": {"pinned": True},
     "guideDebate": {"text": "x"},
     "answerDebate": {"text": "x"},
 }
@@ -57,7 +58,7 @@ class Case:
     def asked(self, route: Any, debate_id: str, person: Person, **more: Any) -> httpx2.Response:
         [method] = route.methods
         headers = {"Authorization": f"Bearer {person.secret}", "Accept": "application/json", **more.pop("headers", {})}
-        body = BODIES.get(route.operation_id, {}) if method == "POST" else None
+        body = BODIES.get(route.operation_id, {}) if method in ("POST", "PATCH") else None
         return self.server.client.request(
             method, path_of(route, debate_id), json=more.pop("json", body), headers=headers, **more
         )

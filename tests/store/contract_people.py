@@ -1,4 +1,4 @@
-"""Gates, ratings and guidance."""
+"""Gates, ratings, guidance and labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from moot.core.types import Cursor, Gate
-from moot.store import Commit, Store
+from moot.store import Commit, Labels, Store
 from tests.store.samples import OUTCOME, debate
 
 
@@ -159,5 +159,54 @@ class PeopleContract:
             assert await store.guide(made.id, "Too late.", by="ann") is None
             assert await store.guide("nope", "Where?", by="ann") is None
             assert await store.gates(made.id) == []
+
+        run(check)
+
+    def test_labels_change_one_by_one_and_filter_the_page(self, run, clock):
+        async def check(store: Store):
+            made, other = await store.create(debate(1)), await store.create(debate(2, topic="Do bees sleep?"))
+            assert (made.title, made.pinned, made.archived, made.tags) == ("", False, False, ())
+            clock.now += 1
+            named = await store.label(made.id, Labels(title="Die Königsfrage 你好", tags=("c++", "späti")), seen=made)
+            expected = replace(made, title="Die Königsfrage 你好", tags=("c++", "späti"), updated_at=clock.now)
+            assert named == expected
+            clock.now += 1
+            assert await store.label(made.id, Labels(title=named.title, pinned=False)) == named, "nothing was changed"
+            assert await store.label(made.id, Labels(title="x"), seen=made) is None, "it has changed since"
+            pinned = await store.label(made.id, Labels(pinned=True), seen=named)
+            assert pinned == replace(named, pinned=True, updated_at=clock.now)
+            archived = await store.label(other.id, Labels(archived=True))
+            assert (archived.archived, archived.pinned) == (True, False)
+            assert await store.label(debate(3).id, Labels(pinned=True)) is None
+
+            async def found(**query):
+                return [each.id for each in (await store.page(**query)).debates]
+
+            assert set(await found()) == {made.id, other.id}
+            for query in ({"pinned": True}, {"archived": False}, {"tag": "c++"}, {"contains": "KÖNIGSF"}):
+                assert await found(**query) == [made.id], query
+            for query in ({"pinned": False}, {"archived": True}, {"contains": "bees"}):
+                assert await found(**query) == [other.id], query
+            for tag in ("c", "späti,", "c++,späti", "königsfrage"):
+                assert await found(tag=tag) == []
+            cleared = await store.label(made.id, Labels(title="", pinned=False, tags=()))
+            assert (cleared.title, cleared.pinned, cleared.tags) == ("", False, ())
+
+        run(check)
+
+    def test_labels_do_not_disturb_the_driver_and_go_with_a_copy(self, run, clock):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            await store.claim(made.id, "me", 10, expect=["pending"])
+            await store.label(made.id, Labels(title="Mine", pinned=True, archived=True, tags=("a", "b")))
+            done = await store.commit(Commit(debate_id=made.id, epoch=1, status="completed", outcome=OUTCOME))
+            assert done is not None
+            kept = await store.get(made.id)
+            assert (kept.title, kept.pinned, kept.archived, kept.tags) == ("Mine", True, True, ("a", "b"))
+            copy = await store.copy(made.id)
+            elsewhere = replace(copy, session={**copy.session, "id": debate(2).id})
+            assert await store.adopt(elsewhere)
+            there = await store.get(debate(2).id)
+            assert (there.title, there.pinned, there.archived, there.tags) == ("Mine", True, True, ("a", "b"))
 
         run(check)

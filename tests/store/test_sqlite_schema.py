@@ -18,7 +18,7 @@ from moot.core.ceilings import Reserved
 from moot.core.errors import NotWritable, StoreError, WrongSchema
 from moot.core.settings import Ceilings
 from moot.core.types import Cursor, Failure, Gate, Shown, Usage
-from moot.store import AccessToken, Commit, IdempotencyKey, Viewer
+from moot.store import AccessToken, Commit, IdempotencyKey, Labels, Viewer
 from moot.store.rows import page_query
 from moot.store.sqlite import SqliteStore, sql
 from moot.store.sqlite.connection import connect
@@ -138,6 +138,7 @@ async def use_everything(store: SqliteStore) -> None:
     await store.commit(Commit(debate_id=first, epoch=1, status="completed", outcome=OUTCOME, lost=usage, reserved=held))
     await store.commit(Commit(debate_id=second, epoch=1, status="failed", error=failure))
     await store.rate(first, 4)
+    await store.label(first, Labels(title="Mine", pinned=True, archived=True, tags=("a",)))
     await store.quarantine(first, "ann")
     await store.remember([entry(1, embedder="e", embedding=b"1234")])
     await store.keep_embeddings("e", {"hash": b"1234"})
@@ -181,10 +182,10 @@ def test_every_column_is_written(tmp_path):
 def statements() -> Iterator[str]:
     for file in (files("moot.store.sqlite") / "sql").iterdir():
         yield sql(file.name.removesuffix(".sql"))
-    for name in ("status", "format", "parent", "token"):
-        filters, _ = page_query("true", {"limit": 1, name: "x"})
+    for name, value in {"status": "x", "format": "x", "parent": "x", "token": "x", "pinned": True}.items():
+        filters, _ = page_query("true", "true", {"limit": 1, name: value})
         yield sql("page").replace("/* filters */", filters)
-    filters, _ = page_query("true", {"limit": 1, "viewer": Viewer(token="x", shared=False), "private": True})
+    filters, _ = page_query("true", "true", {"limit": 1, "viewer": Viewer(token="x", shared=False), "private": True})
     yield sql("page").replace("/* filters */", filters)
 
 

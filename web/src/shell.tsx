@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { connection } from './api/stream'
 import { go, Link, path } from './router'
+import { Undo } from './people/deletion'
+import { Palette, paletteOpen } from './people/palette'
 import { logout, may, me } from './session'
 import { nextTheme, theme } from './theme/theme'
 import { Icon } from './ui/icons'
@@ -24,6 +26,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
     { key: 'l', does: 'List of debates', act: () => go('/') },
     { key: 'h', does: 'History', act: () => go('/history') },
     { key: '/', does: 'Go to the search field', act: () => document.querySelector<HTMLElement>('[type=search]')?.focus() },
+    { key: 'Ctrl K', does: 'Go to a page or a debate', act: () => (paletteOpen.value = true) },
     { key: 'd', does: 'Dark, light or as the system says', act: nextTheme },
   ])
   return (
@@ -78,6 +81,8 @@ export function Shell({ children }: { children: ComponentChildren }) {
         {children}
       </main>
       <Notice />
+      <Undo />
+      <Palette />
       <Announcer />
       <Help />
     </>

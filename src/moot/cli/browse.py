@@ -36,6 +36,9 @@ async def list(args: Namespace) -> int:
             format=args.format,
             contains=args.contains,
             parent=parent,
+            tag=args.tag,
+            pinned=True if args.pinned else None,
+            archived=args.archived,
             limit=args.limit,
             after=args.after,
         )
@@ -57,7 +60,7 @@ async def show(args: Namespace) -> int:
         if not args.json:
             await summary(client, view, debate)
             interrupted = debate.id in await client.interrupted()
-            for text in [await _parent(client, debate), _quarantine(debate), _private(debate)]:
+            for text in [await _parent(client, debate), _labels(debate), _quarantine(debate), _private(debate)]:
                 if text:
                     view.note(text)
             if debate.status != "completed":
@@ -113,6 +116,14 @@ async def _parent(client: Client, debate: Debate) -> str:
     return f"Branched off from {debate.parent_id[:8]} at {debate.forked_at}{when}"
 
 
+def _labels(debate: Debate) -> str:
+    title = f"Called “{one_line(debate.title)}”" if debate.title else ""
+    tags = f"tags {', '.join(debate.tags)}" if debate.tags else ""
+    flags = [name for name in ("pinned", "archived") if getattr(debate, name)]
+    said = ", ".join(filter(None, [title, *flags, tags]))
+    return said[:1].upper() + said[1:]
+
+
 def _private(debate: Debate) -> str:
     return "Private: over HTTP, chat and MCP, its own token and admins see it" if debate.private else ""
 
@@ -134,8 +145,9 @@ def _page_json(client: Client, page: Page, dead: frozenset[str]) -> Json:
 
 def _filters(args: Namespace) -> str:
     """The filter flags as given, for the command that shows the next page."""
-    given = [(name, getattr(args, name)) for name in ("status", "format", "contains", "parent")]
-    return "".join(f" --{name} {shlex.quote(value)}" for name, value in given if value)
+    given = [(name, getattr(args, name)) for name in ("status", "format", "contains", "parent", "tag")]
+    switches = [f" --{name}" for name in ("pinned", "archived") if getattr(args, name)]
+    return "".join([f" --{name} {shlex.quote(value)}" for name, value in given if value] + switches)
 
 
 def _print_page(printer: Printer, page: Page, answers: Mapping[str, str], dead: frozenset[str], filters: str) -> None:

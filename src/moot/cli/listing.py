@@ -41,9 +41,13 @@ def listed(debate: Debate, answer: str, dead: frozenset[str], now: float) -> Lis
             debate.format,
             ago(debate.created_at, now),
         ),
-        question=one_line(debate.topic, 200),
+        question=one_line(" ".join(_labelled(debate)), 200),
         answer=answer,
     )
+
+
+def _labelled(debate: Debate) -> list[str]:
+    return [*(["(pinned)"] if debate.pinned else []), *(f"#{tag}" for tag in debate.tags), debate.name]
 
 
 def print_debates(printer: Printer, debates: Sequence[Listed]) -> None:

@@ -168,8 +168,11 @@ def _detach(parser: Parser) -> None:
 def _list(parser: Parser) -> None:
     parser.add_argument("--status", metavar="STATUS", help="only debates with this status")
     parser.add_argument("--format", metavar="NAME", help="only debates of this format")
-    parser.add_argument("--contains", metavar="TEXT", help="only questions with this text, in upper or lower case")
+    parser.add_argument("--contains", metavar="TEXT", help="only questions or titles with this text, in any case")
     parser.add_argument("--parent", metavar="ID", help="only forks of this debate")
+    parser.add_argument("--tag", metavar="TAG", help="only debates with this tag")
+    parser.add_argument("--pinned", action="store_true", help="only debates that are pinned")
+    parser.add_argument("--archived", action="store_true", help="what is in the archive, instead of all others")
     parser.add_argument("--limit", metavar="N", type=_whole, default=20, help="how many (default: 20)")
     parser.add_argument("--after", metavar="MARK", help="continue after the page before")
     parser.add_argument("--json", action="store_true", help="one JSON document")
@@ -294,6 +297,27 @@ def _quarantine(parser: Parser) -> None:
 def _private(parser: Parser) -> None:
     _id(parser)
     parser.add_argument("--off", action="store_true", help="let every caller see it")
+
+
+def _rename(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument("words", nargs="*", metavar="TITLE", help="the title; without one, its question is its title")
+
+
+def _pin(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument("--off", action="store_true", help="let go of it again")
+
+
+def _tag(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument("tags", nargs="*", metavar="TAG", help="a tag; without one, those that it has are printed")
+    parser.add_argument("--remove", action="store_true", help="take these tags off")
+
+
+def _archive(parser: Parser) -> None:
+    parser.add_argument("ids", nargs="+", metavar="ID", help="a debate's id, or the beginning of it")
+    parser.add_argument("--off", action="store_true", help="bring them back into the list")
 
 
 def _yes(parser: Parser) -> None:
@@ -440,7 +464,7 @@ def _nothing(parser: Parser) -> None:
 
 _WITH_ID = (
     _show, _id, _resume, _fork, _diff, _answer, _guide, _audit, _rate, _claims, _tally, _record, _quarantine, _private,
-    _delete, _export, _versions,
+    _rename, _pin, _tag, _archive, _delete, _export, _versions,
 )  # fmt: skip
 _FLAGS: dict[str, Callable[[Parser], None]] = {
     "debate": _debate,
@@ -469,6 +493,10 @@ _FLAGS: dict[str, Callable[[Parser], None]] = {
     "templates": _templates,
     "quarantine": _quarantine,
     "private": _private,
+    "rename": _rename,
+    "pin": _pin,
+    "tag": _tag,
+    "archive": _archive,
     "delete": _delete,
     "purge": _purge,
     "export": _export,

@@ -40,8 +40,10 @@ async def debate(args: Namespace) -> int:
     if args.list:
         from moot.cli import browse  # it imports this module
 
-        filters = dict.fromkeys(("status", "format", "contains", "parent", "after"))
-        return await browse.list(Namespace(db=args.db, json=args.json, limit=20, **filters))
+        filters = dict.fromkeys(("status", "format", "contains", "parent", "tag", "after"))
+        return await browse.list(
+            Namespace(db=args.db, json=args.json, limit=20, pinned=False, archived=False, **filters)
+        )
     if args.resume:
         return await resume(Namespace(**{**vars(args), "id": args.resume, "all": False}))
     download = Download()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any
 from weakref import WeakValueDictionary
@@ -45,6 +45,7 @@ from moot.records.compare import Comparison
 from moot.records.record import Record
 from moot.request import Request
 from moot.runtime import idempotency
+from moot.runtime.labels import read_tag, read_tags, read_title
 from moot.runtime.owner import is_dead
 from moot.runtime.replay import Proof
 from moot.runtime.retention import purge
@@ -53,7 +54,7 @@ from moot.runtime.spending import call_once, check_budget
 from moot.runtime.tally import Tallied
 from moot.runtime.threads import in_thread
 from moot.runtime.transfer import Imported, adopt_all, check_header, export
-from moot.store import KnownLesson, Page, Store, Tombstone, Viewer
+from moot.store import KnownLesson, Labels, Page, Store, Tombstone, Viewer
 
 FULL_ID = 36
 MOST_LISTED, MOST_FOUND = 1000, 100
@@ -293,6 +294,27 @@ class Client:
             )
         return await self.app.runtime.set_private(debate.id, private, seen=seen)
 
+    async def label(
+        self,
+        debate: Debate,
+        *,
+        title: str | None = None,
+        pinned: bool | None = None,
+        archived: bool | None = None,
+        tags: Iterable[str] | None = None,
+        seen: Debate | None = None,
+    ) -> Debate:
+        """Rename, pin, tag or archive a debate; what is left out stays as it is. `title`: empty for its question.
+        `tags`: all that it is to have."""
+        self.caller.need("run")
+        labels = Labels(
+            title=None if title is None else read_title(title),
+            pinned=pinned,
+            archived=archived,
+            tags=None if tags is None else read_tags(tags),
+        )
+        return await self.app.runtime.label(debate.id, labels, seen=seen)
+
     async def delete(self, debate_id: str, *, seen: Debate | None = None) -> Tombstone:
         """Delete a debate and everything of it, in any status. Its forks stay. By its full id, since a debate whose row
         is damaged can't be found but can be deleted."""
@@ -338,10 +360,14 @@ class Client:
         format: str | None = None,
         contains: str | None = None,
         parent: str | None = None,
+        tag: str | None = None,
+        pinned: bool | None = None,
+        archived: bool | None = False,
         limit: int = 20,
         after: str | None = None,
     ) -> Page:
-        """Debates, newest first. `after`: `next` of the page before."""
+        """Debates, newest first. `archived`: only those in the archive, or None for all. `after`: `next` of the page
+        before."""
         self.caller.need("read")
         _check_limit(limit, MOST_LISTED)
         if format is not None and format not in formats.installed():
@@ -353,6 +379,9 @@ class Client:
             format=format,
             contains=contains or None,
             parent=parent,
+            tag=None if tag is None else read_tag(tag),
+            pinned=pinned,
+            archived=archived,
             viewer=self.viewer,
             limit=limit,
             after=after,

@@ -16,7 +16,7 @@ from moot.core.types import STATUSES, TERMINAL, Debate, Event, Failure, FailureK
 
 Action = Literal["answer", "start", "resume", "retry", "record", "stop", "cancel", "guide", "fork", "rate", "delete"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
-Verb = Literal[Action, "watch", "advance", "queue", "quarantine", "private"]
+Verb = Literal[Action, "watch", "advance", "queue", "quarantine", "private", "label"]
 DriveVerb = Literal["start", "resume", "retry"]  # those that let a debate run
 Moves = Mapping[Status, Status]
 
@@ -101,6 +101,7 @@ RULES: Mapping[Verb, Rule] = {
     ),
     "quarantine": Rule(moves=_stays("completed"), cannot="be kept out of memory"),
     "private": Rule(moves=_stays(*STATUSES), cannot="be made private"),
+    "label": Rule(moves=_stays(*STATUSES), cannot="be labelled"),
     "advance": Rule(moves={}, orphaned=_stays("running"), cannot="be driven on"),
     "queue": Rule(moves={**_START, **_RESUME, **_RETRY}, orphaned=_TAKE_OVER, cannot="be left to the workers"),
 }

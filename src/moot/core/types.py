@@ -513,6 +513,10 @@ class Debate:
     quarantined_at: float | None = None  # since when its decision is kept from being recalled; None: it is not
     quarantined_by: str | None = None
     private: bool = False  # only its token, and `admin`, see it
+    title: str = ""  # what people call it; empty: its question
+    pinned: bool = False
+    archived: bool = False  # lists leave it out unless they are asked for it
+    tags: tuple[str, ...] = ()
     metadata: Json = field(default_factory=dict[str, Any])
 
     @property
@@ -527,6 +531,11 @@ class Debate:
     @property
     def short(self) -> str:
         return self.id[:8]
+
+    @property
+    def name(self) -> str:
+        """Its title, or else its question."""
+        return self.title or self.topic
 
     @property
     def names(self) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -94,12 +94,23 @@ class Moot:
         status: Status | None = None,
         format: str | None = None,
         contains: str | None = None,
+        tag: str | None = None,
+        pinned: bool | None = None,
+        archived: bool | None = False,
         limit: int = 20,
     ) -> list[Debate]:
-        """Stored debates, newest first."""
+        """Stored debates, newest first. `archived`: only those in the archive, or None for all."""
 
         async def work(m: AsyncMoot) -> list[Snapshot]:
-            found = await m.debates(status=status, format=format, contains=contains, limit=limit)
+            found = await m.debates(
+                status=status,
+                format=format,
+                contains=contains,
+                tag=tag,
+                pinned=pinned,
+                archived=archived,
+                limit=limit,
+            )
             return [each.seen for each in found]
 
         return [Debate(self, seen) for seen in self.call(work)]
@@ -211,6 +222,18 @@ class Debate(DebateView):
     def rate(self, rating: int) -> Self:
         """Say how good it was, from 1 (poor) to 5 (very good)."""
         return self._after(lambda debate: debate.rate(rating))
+
+    def label(
+        self,
+        *,
+        title: str | None = None,
+        pinned: bool | None = None,
+        archived: bool | None = None,
+        tags: Iterable[str] | None = None,
+    ) -> Self:
+        """Rename, pin, archive or tag it, to find it again; what is left out stays as it is. `title=""`: its question
+        is its title again. `tags`: all that it is to have."""
+        return self._after(lambda debate: debate.label(title=title, pinned=pinned, archived=archived, tags=tags))
 
     def delete(self) -> None:
         """Delete the debate and everything of it, for good. Its forks stay."""

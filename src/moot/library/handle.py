@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable
 from contextlib import aclosing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -112,6 +112,20 @@ class AsyncDebate(DebateView):
         """Say how good it was, from 1 (poor) to 5 (very good)."""
         with _noted():
             await self._client.rate(self._seen.debate, rating)
+        return await self.refresh()
+
+    async def label(
+        self,
+        *,
+        title: str | None = None,
+        pinned: bool | None = None,
+        archived: bool | None = None,
+        tags: Iterable[str] | None = None,
+    ) -> Self:
+        """Rename, pin, archive or tag it, to find it again; what is left out stays as it is. `title=""`: its question
+        is its title again. `tags`: all that it is to have."""
+        with _noted():
+            await self._client.label(self._seen.debate, title=title, pinned=pinned, archived=archived, tags=tags)
         return await self.refresh()
 
     async def delete(self) -> None:

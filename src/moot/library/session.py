@@ -86,10 +86,15 @@ class AsyncMoot:
         status: Status | None = None,
         format: str | None = None,
         contains: str | None = None,
+        tag: str | None = None,
+        pinned: bool | None = None,
+        archived: bool | None = False,
         limit: int = 20,
     ) -> list[AsyncDebate]:
-        """Stored debates, newest first."""
-        page = await self.client.page(status=status, format=format, contains=contains, limit=limit)
+        """Stored debates, newest first. `archived`: only those in the archive, or None for all."""
+        page = await self.client.page(
+            status=status, format=format, contains=contains, tag=tag, pinned=pinned, archived=archived, limit=limit
+        )
         return list(await asyncio.gather(*(AsyncDebate.of(self.client, debate) for debate in page.debates)))
 
     async def search(self, query: str, limit: int = 10) -> list[Match]:

@@ -37,6 +37,24 @@ class DebateView:
         return self._seen.debate.topic
 
     @property
+    def title(self) -> str:
+        """What people call it; empty: its question."""
+        return self._seen.debate.title
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self._seen.debate.tags
+
+    @property
+    def pinned(self) -> bool:
+        return self._seen.debate.pinned
+
+    @property
+    def archived(self) -> bool:
+        """Whether lists leave it out, unless they are asked for it."""
+        return self._seen.debate.archived
+
+    @property
     def format(self) -> str:
         return self._seen.debate.format
 

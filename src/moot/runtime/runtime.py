@@ -32,7 +32,7 @@ from moot.runtime.threads import in_thread
 from moot.runtime.turns import read_guidance
 from moot.runtime.watching import Update as Update
 from moot.runtime.watching import watch
-from moot.store import Store, Tombstone, Viewer
+from moot.store import Labels, Store, Tombstone, Viewer
 from moot.store.rows import missing
 from moot.telemetry import Observer, TaskContext, task_context
 
@@ -281,6 +281,13 @@ class Runtime:
         changed = await self.store.set_private(debate_id, private, seen=seen)
         if changed is None:
             raise self.refusal(await self.store.get(debate_id), "private")
+        return changed
+
+    async def label(self, debate_id: str, labels: Labels, *, seen: Debate | None = None) -> Debate:
+        """Change what people put on a debate to find it again."""
+        changed = await self.store.label(debate_id, labels, seen=seen)
+        if changed is None:
+            raise self.refusal(await self.store.get(debate_id), "label")
         return changed
 
     async def delete(self, debate_id: str, *, by: str, seen: Debate | None = None) -> Tombstone:

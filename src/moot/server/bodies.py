@@ -10,6 +10,7 @@ from moot.core.gates import MAX_WORDS
 from moot.core.lifecycle import OVER, RESTING, RestingStatus
 from moot.core.settings import MAX_TOPIC_CHARS
 from moot.formats.format import Effort
+from moot.runtime.labels import MAX_TAG, MAX_TITLE, MOST_TAGS
 
 MOST_FIELDS = 50
 
@@ -76,6 +77,17 @@ class Privacy(Given):
 
 class Quarantine(Given):
     on: bool = Field(True, description="false: let the decision be recalled again")
+
+
+class LabelChanges(Given):
+    """What people put on a debate to find it again. What is left out stays as it is."""
+
+    title: str | None = Field(None, max_length=10 * MAX_TITLE, description="empty: the question is its title again")
+    pinned: bool | None = None
+    archived: bool | None = Field(None, description="lists leave it out, unless they are asked for it")
+    tags: list[Annotated[str, StringConstraints(max_length=10 * MAX_TAG)]] | None = Field(
+        None, max_length=10 * MOST_TAGS, description="all tags that it is to have, in place of those that it has"
+    )
 
 
 class Purge(Given):

@@ -39,7 +39,7 @@ class Origins:
             api.add_middleware(
                 CORSMiddleware,
                 allow_origins=[*self._origins],
-                allow_methods=["GET", "POST", "DELETE"],
+                allow_methods=["GET", "POST", "PATCH", "DELETE"],
                 allow_headers=["*"],
                 expose_headers=["*"],
                 allow_private_network=True,

@@ -65,6 +65,10 @@ class DebateSummary(BaseModel):
     quarantined_at: Seconds | None = Field(description="since when its decision is kept out of new debates")
     quarantined_by: str | None
     private: bool = Field(description="only its own token, and the scope `admin`, see it")
+    title: str = Field(description="what people call it; empty: its question")
+    pinned: bool
+    archived: bool = Field(description="lists leave it out, unless they are asked for it")
+    tags: list[str]
     demonstration: bool = Field(description="a demonstration model takes part: the verdict means nothing")
     error: Failure | None
     tokens_in: int

@@ -52,6 +52,13 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))
 
 
+def _tags(text: str) -> tuple[str, ...]:
+    read = json.loads(text)
+    if not isinstance(read, list) or not all(isinstance(each, str) for each in cast("list[Any]", read)):
+        raise ValueError("not a list of words")
+    return tuple(cast("list[str]", read))
+
+
 def _failure_json(failure: Failure) -> str:
     return dumps({"kind": failure.kind, "message": failure.message})
 
@@ -75,6 +82,7 @@ DEBATE_TEXTS: Texts = {
     "cast": Text(write=_cast_json, read=_cast),
     "error": _FAILURE,
     "outcome": Text(write=Outcome.model_dump_json, read=Outcome.model_validate_json, optional=True),
+    "tags": Text(read=_tags),
     "metadata": _MAPPING,
 }
 TURN_TEXTS: Texts = {"data": Text(optional=True), "failure": _FAILURE, "metadata": _MAPPING}

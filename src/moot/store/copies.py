@@ -38,7 +38,7 @@ from moot.store.columns import (
     Texts,
     picked,
 )
-from moot.store.rows import UNREADABLE, debate_of, event_of, gate_of, turn_of
+from moot.store.rows import FLAGS, UNREADABLE, debate_of, event_of, gate_of, turn_of
 
 # What only means something in the database that it is stored in.
 _OF_THE_PLACE = {"owner": None, "lease_until": None, "token_id": "", "crashes": 0, "alone": False}
@@ -78,7 +78,7 @@ _SESSION_TYPES: _Types = {
     "id": _ID,
     "user_rating": _RATING | None,
     "open_keys": str,
-    "private": _FLAG,
+    **dict.fromkeys(FLAGS, _FLAG),
 }
 _TURN_TYPES: _Types = {**_plain(Turn, TURN), **_texts(TURN_TEXTS)}
 _GATE_TYPES: _Types = {**_plain(Gate, GATE), **_texts(GATE_TEXTS)}

@@ -20,6 +20,7 @@ from moot.store.values import (
     Hits,
     IdempotencyKey,
     KnownLesson,
+    Labels,
     MemoryEntry,
     Notice,
     Page,
@@ -110,7 +111,7 @@ class Debates(Protocol):
 
 
 class People(Protocol):
-    """What people contribute: answers to gates, guidance, ratings."""
+    """What people contribute: answers to gates, guidance, ratings, labels."""
 
     async def gates(self, debate_id: str | None = None, *, expired: bool = False) -> Sequence[Gate]:
         """Return all gates of one debate; without `debate_id`, the open ones of all debates, oldest first. With
@@ -125,6 +126,10 @@ class People(Protocol):
 
     async def rate(self, debate_id: str, rating: int, *, seen: Debate | None = None) -> Debate | None:
         """Set the rating, 1 to 5, replacing an earlier one. Returns None when the debate is not completed."""
+        ...
+
+    async def label(self, debate_id: str, labels: Labels, *, seen: Debate | None = None) -> Debate | None:
+        """Change a debate's title, pin, place in the archive or tags. Returns None when there is no such debate."""
         ...
 
     async def guide(self, debate_id: str, text: str, *, by: str, seen: Debate | None = None) -> Gate | None:

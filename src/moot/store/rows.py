@@ -11,7 +11,18 @@ from typing import Any
 
 from moot.core.errors import DamagedDebate, DebateDeleted, InputError, NoSuchDebate
 from moot.core.types import Cursor, Debate, Event, Failure, Gate, Shown, Turn, Usage
-from moot.store import AccessToken, Commit, HeartbeatReply, IdempotencyKey, Page, PageQuery, Tombstone, Vector, Viewer
+from moot.store import (
+    AccessToken,
+    Commit,
+    HeartbeatReply,
+    IdempotencyKey,
+    Labels,
+    Page,
+    PageQuery,
+    Tombstone,
+    Vector,
+    Viewer,
+)
 from moot.store.columns import (
     CURSOR,
     DEBATE,
@@ -33,6 +44,7 @@ from moot.store.columns import (
     stored,
 )
 
+FLAGS = ("private", "pinned", "archived")  # stored as 0 or 1 in every backend, so that copies have the same bytes
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)  # raised for a row that was damaged
 _turn_values, _turn_texts = attrgetter(*TURN), tuple(TURN_TEXTS.items())
 
@@ -101,7 +113,7 @@ def session_values(debate: Debate) -> dict[str, Any]:
     lost = {column: getattr(debate.lost, name) for name, column in LOST.items()}
     return {**stored(debate, DEBATE, DEBATE_TEXTS), **cursor, **lost} | {
         "open_keys": dumps(debate.cursor.open),
-        "private": int(debate.private),  # in every backend, so that copies have the same bytes
+        **{name: int(getattr(debate, name)) for name in FLAGS},
     }
 
 
@@ -118,6 +130,16 @@ def seen_values(seen: Debate | None) -> Mapping[str, Any]:
         "seen_seq": None if seen is None else seen.last_seq,
         "seen_status": None if seen is None else seen.status,
         "seen_at": None if seen is None else seen.updated_at,
+    }
+
+
+def label_values(labels: Labels) -> Mapping[str, Any]:
+    """Values of a change of labels; None leaves a column as it is."""
+    return {
+        "title": labels.title,
+        "pinned": None if labels.pinned is None else int(labels.pinned),
+        "archived": None if labels.archived is None else int(labels.archived),
+        "tags": None if labels.tags is None else DEBATE_TEXTS["tags"].stored(labels.tags),
     }
 
 
@@ -140,7 +162,7 @@ def intact(row: Row) -> Debate | None:
 
 def _debate(row: Row) -> Debate:
     values = loaded(row, DEBATE, DEBATE_TEXTS)
-    values |= {name: bool(values[name]) for name in ("alone", "private")}  # SQLite has no booleans
+    values |= {name: bool(values[name]) for name in ("alone", *FLAGS)}  # SQLite has no booleans
     cursor = Cursor(open=_keys(row["open_keys"]), next_round=row["next_round"], next_actor=row["next_actor"])
     lost = Usage(**{name: row[column] for name, column in LOST.items()})
     return Debate(cursor=cursor, lost=lost, **values)
@@ -153,7 +175,7 @@ def listed(row: Row) -> Debate:
     except DamagedDebate as damaged:
         error = Failure(kind="error", message=str(damaged))
         values = picked(row, DEBATE)
-        values["private"] = bool(row["private"])  # SQLite has no booleans
+        values |= {name: bool(row[name]) for name in ("alone", *FLAGS)}
         listed = Debate(config={}, cast=(), error=error, **values)
         return replace(listed, topic=f"({damaged.problem}) {listed.topic}")
 
@@ -221,18 +243,25 @@ def new_id(now: float) -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def page_query(matches: str, query: PageQuery) -> tuple[str, Mapping[str, Any]]:
+def page_query(matches: str, tagged: str, query: PageQuery) -> tuple[str, Mapping[str, Any]]:
     """Filters for page.sql, and their values. Only filters in use are named, so that the index made for them is walked.
-    `matches`: the backend's expression for `contains`. One row more than `limit` is asked for: see `page_of`."""
+    `matches` and `tagged`: the backend's expressions for `contains` and `tag`. One row more than `limit` is asked for:
+    see `page_of`."""
     created_at, last_id = _read_page_mark(query.get("after"))
     filters = {
         "status": "status = :status",
         "format": "format = :format",
         "parent": "parent_id = :parent",
         "contains": matches,
+        "tag": tagged,
     }
     values: dict[str, Any] = {name: query.get(name) for name in filters}
+    if values["tag"] is not None:
+        values["tag"] = dumps(values["tag"])  # in its quotation marks, which no tag has in itself
     used = [text for name, text in filters.items() if values[name] is not None]
+    flags = {name: query.get(name) for name in ("pinned", "archived")}
+    # Not as parameters: an index over those that are pinned is of no use for one.
+    used += [f"{name} = {int(value)}" for name, value in flags.items() if value is not None]
     viewer = query.get("viewer")
     if viewer is not None:
         used.append("(token_id = :token or private = 0)" if viewer.shared else "token_id = :token")

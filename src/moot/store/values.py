@@ -57,12 +57,25 @@ class PageQuery(TypedDict, total=False):
 
     status: Status | None
     format: str | None
-    contains: str | None  # only topics with this text, ignoring case
+    contains: str | None  # only topics or titles with this text, ignoring case
+    pinned: bool | None
+    archived: bool | None
+    tag: str | None
     parent: str | None  # only forks of this debate
     viewer: Viewer | None  # only debates that it sees
     private: bool | None  # only private ones, or only others
     limit: int  # 20 when left out
     after: str | None  # the `next` of the page before
+
+
+@record
+class Labels:
+    """A change of what people put on a debate to find it again; None leaves a label as it is."""
+
+    title: str | None = None  # empty: the question is its title again
+    pinned: bool | None = None
+    archived: bool | None = None
+    tags: tuple[str, ...] | None = None  # all of them
 
 
 @record

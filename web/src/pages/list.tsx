@@ -4,7 +4,12 @@ import { call, said } from '../api/client'
 import type { DebateSummary } from '../api/generated'
 import { Stream } from '../api/stream'
 import { isOlder } from '../debate/watched'
+import { hidden } from '../people/deletion'
+import { nameOf } from '../people/labels'
+import { DebateMenu } from '../people/menu'
 import { ask, Link, query } from '../router'
+import { Icon } from '../ui/icons'
+import { useKeys } from '../ui/keys'
 import { useLoad } from '../ui/load'
 import { Empty, Failed, Loading } from '../ui/parts'
 import { Demonstration, progressOf, Status, STATUSES } from '../ui/status'
@@ -15,8 +20,11 @@ type Status = DebateSummary['status']
 interface Filter {
   status?: Status | undefined
   format?: string | undefined
-  q?: string | undefined // characters in the question
+  q?: string | undefined // characters in the question or title
   parent?: string | undefined
+  tag?: string | undefined
+  pinned?: boolean | undefined
+  archived?: boolean | undefined
 }
 
 const QUIET_MS = 200 // while someone types
@@ -30,18 +38,23 @@ class Debates {
   private readonly stream: Stream
   private filter: Filter = {}
   private pages: DebateSummary[] = []
-  private readonly told = new Map<string, DebateSummary>() // by the stream
+  private pinned: DebateSummary[] = [] // those that fit the filter, however old
+  private readonly told = new Map<string, DebateSummary>() // by the stream, or changed here
   private abort = new AbortController()
   private timer: ReturnType<typeof setTimeout> | undefined
 
   constructor() {
     this.stream = new Stream(() => 'newest=true', {
       opened: () => this.error.peek() && void this.more(),
-      debate: (debate) => {
-        this.told.set(debate.id, debate)
-        this.settle()
-      },
+      debate: (debate) => this.learn(debate),
     })
+  }
+
+  learn(debate: DebateSummary): void {
+    const known = this.told.get(debate.id)
+    if (known && isOlder(debate, known)) return
+    this.told.set(debate.id, debate)
+    this.settle()
   }
 
   close(): void {
@@ -65,8 +78,12 @@ class Debates {
     const { signal } = this.abort
     const first = !this.next.peek()
     try {
-      const page = await call('listDebates', { query: { ...this.filter, cursor: this.next.peek() ?? undefined, limit: PAGE }, signal })
+      const [page, pinned] = await Promise.all([
+        call('listDebates', { query: { ...this.filter, cursor: this.next.peek() ?? undefined, limit: PAGE }, signal }),
+        first && !this.filter.pinned ? call('listDebates', { query: { ...this.filter, pinned: true, limit: PAGE }, signal }) : undefined,
+      ])
       if (signal.aborted) return
+      if (pinned) this.pinned = pinned.items
       this.error.value = ''
       this.pages = first ? page.items : [...this.pages, ...page.items]
       this.next.value = page.next
@@ -79,20 +96,23 @@ class Debates {
   /** Of what the stream tells of, only what belongs to the pages that are there: no gap is hidden. */
   private settle(): void {
     const oldest = this.next.peek() ? (this.pages.at(-1)?.created_at ?? 0) : 0
-    const all = new Map(this.pages.map((each) => [each.id, each]))
+    const all = new Map([...this.pinned, ...this.pages].map((each) => [each.id, each]))
     for (const each of this.told.values()) {
       const known = all.get(each.id)
-      if (known ? !isOlder(each, known) : each.created_at >= oldest) all.set(each.id, each)
+      if (known ? !isOlder(each, known) : each.pinned || each.created_at >= oldest) all.set(each.id, each)
     }
-    this.items.value = [...all.values()].filter((each) => this.fits(each)).sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? 1 : -1))
+    this.items.value = [...all.values()].filter((each) => this.fits(each)).sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.created_at - a.created_at || (a.id < b.id ? 1 : -1))
   }
 
   private fits(debate: DebateSummary): boolean {
-    const { status, format, q, parent } = this.filter
+    const { status, format, q, parent, tag, pinned, archived } = this.filter
     return (
       (!status || debate.status === status) &&
       (!format || debate.format === format) &&
-      (!q || debate.topic.toLowerCase().includes(q.toLowerCase())) &&
+      (!q || [debate.topic, debate.title].some((each) => each.toLowerCase().includes(q.toLowerCase()))) &&
+      (!tag || debate.tags.includes(tag)) &&
+      (!pinned || debate.pinned) &&
+      debate.archived === Boolean(archived) &&
       (!parent || (debate.parent ?? '').startsWith(parent))
     )
   }
@@ -105,6 +125,9 @@ export function ListPage() {
   const text = asked.get('q') ?? ''
   const q = text.trim() || undefined
   const parent = asked.get('parent') ?? undefined
+  const tag = asked.get('tag') ?? undefined
+  const pinned = asked.has('pinned') || undefined
+  const archived = asked.has('archived') || undefined
   const [debates, setDebates] = useState<Debates>()
   const formats = useLoad(() => call('listFormats'), [])
   useEffect(() => {
@@ -113,15 +136,19 @@ export function ListPage() {
     setDebates(made)
     return () => made.close()
   }, [])
-  useEffect(() => debates?.show({ status, format, q, parent }), [debates, status, format, q, parent])
+  useEffect(() => debates?.show({ status, format, q, parent, tag, pinned, archived }), [debates, status, format, q, parent, tag, pinned, archived])
+  useKeys([
+    { key: 'j', does: 'Next debate of the list', act: () => step(1) },
+    { key: 'k', does: 'Debate before it', act: () => step(-1) },
+  ])
   return (
     <div class="page">
       <div class="page-head">
         <h1>Debates</h1>
         <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
           <label>
-            <span class="unseen">Text in the question</span>
-            <input type="search" placeholder="Filter by words of the question" maxLength={200} value={text} onInput={(event) => ask({ q: event.currentTarget.value })} />
+            <span class="unseen">Text in the question or title</span>
+            <input type="search" placeholder="Filter by words" maxLength={200} value={text} onInput={(event) => ask({ q: event.currentTarget.value })} />
           </label>
           <label>
             <span class="unseen">Status</span>
@@ -137,6 +164,15 @@ export function ListPage() {
               {(formats.value?.items ?? []).map(({ name }) => <option key={name} value={name} selected={name === format}>{name}</option>)}
             </select>
           </label>
+          {debates && <Tags debates={debates} chosen={tag} />}
+          <label>
+            <span class="unseen">Which debates</span>
+            <select value={archived ? 'archived' : pinned ? 'pinned' : ''} onChange={({ currentTarget: { value } }) => ask({ archived: value === 'archived', pinned: value === 'pinned' })}>
+              <option value="">Active</option>
+              <option value="pinned">Pinned</option>
+              <option value="archived">Archived</option>
+            </select>
+          </label>
         </form>
       </div>
       {parent && (
@@ -144,14 +180,38 @@ export function ListPage() {
           Forks of <Link href={`/debates/${parent}`}>{short(parent)}</Link> <button class="small" onClick={() => ask({ parent: '' })}>Show all debates</button>
         </p>
       )}
-      {debates && <Rows debates={debates} filtered={Boolean(status || format || q || parent)} />}
+      {debates && <Rows debates={debates} filtered={Boolean(status || format || q || parent || tag || pinned || archived)} />}
     </div>
+  )
+}
+
+/** Move the focus along the debates of the list. */
+function step(by: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('.debates .row')]
+  const at = rows.findIndex((row) => row.parentElement?.contains(document.activeElement))
+  const next = rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.max(0, Math.min(rows.length - 1, at + by))]
+  next?.focus()
+  next?.scrollIntoView({ block: 'nearest' })
+}
+
+function Tags({ debates, chosen }: { debates: Debates; chosen: string | undefined }) {
+  const found = new Set(debates.items.value.flatMap((each) => each.tags))
+  if (chosen) found.add(chosen)
+  if (!found.size) return null
+  return (
+    <label>
+      <span class="unseen">Tag</span>
+      <select value={chosen ?? ''} onChange={(event) => ask({ tag: event.currentTarget.value })}>
+        <option value="">Any tag</option>
+        {[...found].sort().map((each) => <option key={each} value={each} selected={each === chosen}>{each}</option>)}
+      </select>
+    </label>
   )
 }
 
 function Rows({ debates, filtered }: { debates: Debates; filtered: boolean }) {
   const [busy, setBusy] = useState(false)
-  const shown = debates.items.value
+  const shown = debates.items.value.filter(({ id }) => !hidden.value.has(id))
   const next = debates.next.value
   const error = debates.error.value
   const more = async () => {
@@ -162,7 +222,7 @@ function Rows({ debates, filtered }: { debates: Debates; filtered: boolean }) {
   return (
     <>
       <ul class="debates">
-        {shown.map((debate) => <li key={debate.id}><Row debate={debate} /></li>)}
+        {shown.map((debate) => <li key={debate.id}><Row debate={debate} /><DebateMenu debate={debate} learn={(now) => debates.learn(now)} /></li>)}
       </ul>
       {error ? (
         <Failed error={error} again={() => void more()} />
@@ -171,7 +231,7 @@ function Rows({ debates, filtered }: { debates: Debates; filtered: boolean }) {
       ) : (
         !shown.length && (
           <Empty title={filtered ? 'No debate fits these filters.' : 'No debates yet.'}>
-            {filtered ? <button class="small" onClick={() => ask({ status: '', format: '', q: '', parent: '' })}>Show all</button> : <><p>Models argue a question out under rules; what remains is a decision, and the record of how it came about.</p><Link class="button primary" href="/new">Start the first one</Link></>}
+            {filtered ? <button class="small" onClick={() => ask({ status: '', format: '', q: '', parent: '', tag: '', pinned: '', archived: '' })}>Show all</button> : <><p>Models argue a question out under rules; what remains is a decision, and the record of how it came about.</p><Link class="button primary" href="/new">Start the first one</Link></>}
           </Empty>
         )
       )}
@@ -187,7 +247,7 @@ export function Row({ debate, to }: { debate: DebateSummary; to?: string }) {
     <Link class="row" href={to ?? `/debates/${debate.id}`} data-id={debate.id}>
       <span class="row-status"><Status debate={debate} /></span>
       <span class="row-main">
-        <span class="row-topic" dir="auto">{debate.topic}</span>
+        <span class="row-topic" dir="auto" title={nameOf(debate)}>{debate.pinned && <><Icon name="pin" filled /><span class="unseen">Pinned: </span></>}{nameOf(debate)}</span>
         <span class="row-under">
           {debate.headline ?? debate.error?.message ?? (over ? 'No outcome' : capital(progressOf(debate)))}
         </span>
@@ -195,6 +255,7 @@ export function Row({ debate, to }: { debate: DebateSummary; to?: string }) {
       <span class="row-tags">
         <span class="tag format">{debate.format}</span>
         {debate.parent && <span class="tag">fork</span>}
+        {debate.tags.map((each) => <span key={each} class="tag own">{each}</span>)}
         {debate.demonstration && <Demonstration />}
       </span>
       <span class="row-facts">

@@ -91,9 +91,14 @@ async def list_debates(
     q: Annotated[
         str | None,
         Query(
-            min_length=1, max_length=200, description="only questions that contain these very characters, in any case"
+            min_length=1,
+            max_length=200,
+            description="only questions or titles that contain these very characters, in any case",
         ),
     ] = None,
+    tag: Annotated[str | None, Query(max_length=100, description="only those with this tag")] = None,
+    pinned: Annotated[bool | None, Query(description="only those that are pinned, or with `false` the others")] = None,
+    archived: Annotated[bool, Query(description="those in the archive, instead of all others")] = False,
     parent: Annotated[
         str | None, Query(max_length=64, description="only forks of this debate: its id, or a beginning of it")
     ] = None,
@@ -106,7 +111,17 @@ async def list_debates(
     mark = None if cursor is None else _read_cursor(cursor)
     client = context.client.acting_for(caller)
     forked = None if parent is None else await client.parent_id(parent)
-    page = await client.page(status=status, format=format, contains=q, parent=forked, limit=limit, after=mark)
+    page = await client.page(
+        status=status,
+        format=format,
+        contains=q,
+        parent=forked,
+        tag=tag,
+        pinned=pinned,
+        archived=archived,
+        limit=limit,
+        after=mark,
+    )
     items = [views.summary(context.app, each) for each in page.debates]
     view = schemas.DebatePage(items=items, next=None if page.next is None else _cursor(page.next))
     return Response(views.json_of(view), media_type="application/json")

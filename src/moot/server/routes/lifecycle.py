@@ -1,4 +1,4 @@
-"""What can be done with a debate: start, stop, resume, cancel, retry, fork, rate, guide, make private.
+"""What can be done with a debate: start, stop, resume, cancel, retry, fork, rate, guide, label, make private.
 
 Each takes `If-Match`: when the debate has changed since, nothing is done."""
 
@@ -162,6 +162,22 @@ async def rate(
     """It can be given again; the last one counts."""
     async with moving(context, caller, debate_id, if_match) as (debate, seen):
         return given(context, await context.client.acting_for(caller).rate(debate, wanted.rating, seen=seen))
+
+
+@router.patch(
+    "/v1/debates/{debate_id}",
+    operation_id="labelDebate",
+    summary="Rename, pin, tag or archive a debate",
+    response_model=schemas.Debate,
+    responses=MOVES,
+)
+async def label(
+    debate_id: DebateId, wanted: bodies.LabelChanges, context: Context, caller: Runner, if_match: IfMatch = None
+) -> Response:
+    """Changes nothing of what is debated. Everyone who sees the debate sees its labels."""
+    async with moving(context, caller, debate_id, if_match) as (debate, seen):
+        changes = wanted.model_dump()
+        return given(context, await context.client.acting_for(caller).label(debate, **changes, seen=seen))
 
 
 @router.post(

@@ -34,6 +34,9 @@ from moot.store.rows import (
     without_driver,
 )
 
+CONTAINS = "(position(lower(:contains) in lower(topic)) > 0 or position(lower(:contains) in lower(title)) > 0)"
+TAGGED = "position(:tag in tags) > 0"
+
 
 class PostgresDebates(Database):
     async def create(self, debate: Debate, turns: Sequence[Turn] = (), events: Sequence[Shown] = ()) -> Debate:
@@ -69,7 +72,7 @@ class PostgresDebates(Database):
         return [row["id"] for row in await self._rows("find_ids", prefix=prefix, **viewer_values(viewer))]
 
     async def page(self, **query: Unpack[PageQuery]) -> Page:
-        filters, values = page_query("position(lower(:contains) in lower(topic)) > 0", query)
+        filters, values = page_query(CONTAINS, TAGGED, query)
         return page_of(await self.with_connection(lambda c, _: page_statement(filters).on(c, values)), values)
 
     async def turns(self, debate_id: str, after: int = 0) -> Sequence[Turn]:

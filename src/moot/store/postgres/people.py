@@ -1,13 +1,14 @@
-"""Gates, guidance and ratings in PostgreSQL."""
+"""Gates, guidance, ratings and labels in PostgreSQL."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from moot.core.types import Debate, Gate, Json
+from moot.store import Labels
 from moot.store.columns import dumps
 from moot.store.postgres.database import Database
-from moot.store.rows import debate_of, gate_of, new_id, seen_values
+from moot.store.rows import debate_of, gate_of, label_values, new_id, seen_values
 
 
 class PostgresPeople(Database):
@@ -24,6 +25,11 @@ class PostgresPeople(Database):
 
     async def rate(self, debate_id: str, rating: int, *, seen: Debate | None = None) -> Debate | None:
         row = await self._change("rate", {"id": debate_id, "rating": rating, **seen_values(seen)}, arrived="rated")
+        return None if row is None else debate_of(row)
+
+    async def label(self, debate_id: str, labels: Labels, *, seen: Debate | None = None) -> Debate | None:
+        values = {"id": debate_id, **label_values(labels), **seen_values(seen)}
+        row = await self._change("label", values, arrived="label_arrived")
         return None if row is None else debate_of(row)
 
     async def guide(self, debate_id: str, text: str, *, by: str, seen: Debate | None = None) -> Gate | None:

@@ -39,6 +39,8 @@ from moot.store.sqlite.database import Database
 INSERT_TURN, INSERT_EVENT, STEP, COMMIT, BOOK = (
     sql(name) for name in ("insert_turn", "insert_event", "step", "commit", "book_spending")
 )
+CONTAINS = "(instr(lowered(topic), lowered(:contains)) or instr(lowered(title), lowered(:contains)))"
+TAGGED = "instr(tags, :tag)"
 INSERT = {kind: sql(f"insert_{kind}") for kind in ARTIFACTS}
 
 
@@ -68,7 +70,7 @@ class SqliteDebates(Database):
         return await self._rows("find_ids", lambda row: row["id"], prefix=prefix, **viewer_values(viewer))
 
     async def page(self, **query: Unpack[PageQuery]) -> Page:
-        filters, values = page_query("instr(lowered(topic), lowered(:contains))", query)
+        filters, values = page_query(CONTAINS, TAGGED, query)
         statement = sql("page").replace("/* filters */", filters)
         return page_of(await self._read(lambda c: c.execute(statement, values).fetchall()), values)
 

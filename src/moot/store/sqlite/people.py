@@ -1,4 +1,4 @@
-"""Gates, guidance and ratings in SQLite."""
+"""Gates, guidance, ratings and labels in SQLite."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import sqlite3
 from collections.abc import Sequence
 
 from moot.core.types import Debate, Gate, Json
+from moot.store import Labels
 from moot.store.columns import dumps
-from moot.store.rows import debate_of, gate_of, new_id, seen_values
+from moot.store.rows import debate_of, gate_of, label_values, new_id, seen_values
 from moot.store.sqlite.connection import sql
 from moot.store.sqlite.database import Database
 
@@ -33,6 +34,11 @@ class SqlitePeople(Database):
 
     async def rate(self, debate_id: str, rating: int, *, seen: Debate | None = None) -> Debate | None:
         row = await self._change("rate", {"id": debate_id, "rating": rating, "now": self._now(), **seen_values(seen)})
+        return None if row is None else debate_of(row)
+
+    async def label(self, debate_id: str, labels: Labels, *, seen: Debate | None = None) -> Debate | None:
+        values = {"id": debate_id, **label_values(labels), "now": self._now(), **seen_values(seen)}
+        row = await self._change("label", values)
         return None if row is None else debate_of(row)
 
     async def guide(self, debate_id: str, text: str, *, by: str, seen: Debate | None = None) -> Gate | None:

@@ -48,7 +48,12 @@ create table debate_sessions (
   quarantined_by text,
   remembered text,                              -- embedder of its memory, '' without one; null: no memory yet
   private integer not null default 0 check (private in (0, 1)),  -- only its token, and `admin`, see it
-  imported integer not null default 0           -- it comes from another database
+  imported integer not null default 0,          -- it comes from another database
+  -- Labels, by which people find it again.
+  title text not null default '',               -- '': its question
+  pinned integer not null default 0 check (pinned in (0, 1)),
+  archived integer not null default 0 check (archived in (0, 1)),
+  tags text not null default '[]'               -- JSON
 );
 create index debate_sessions_newest on debate_sessions (created_at desc, id desc);
 create index debate_sessions_by_status on debate_sessions (status, created_at desc, id desc);
@@ -57,6 +62,7 @@ create index debate_sessions_by_parent on debate_sessions (parent_id, created_at
   where parent_id is not null;
 create index debate_sessions_by_token on debate_sessions (token_id, created_at desc, id desc);
 create index debate_sessions_private on debate_sessions (token_id, created_at desc, id desc) where private = 1;
+create index debate_sessions_pinned on debate_sessions (created_at desc, id desc) where pinned = 1;
 create index debate_sessions_by_owner on debate_sessions (owner) where owner is not null;
 create index debate_sessions_to_remember on debate_sessions (remembered, completed_at) where status = 'completed';
 create index debate_sessions_in_quarantine on debate_sessions (id) where quarantined_at is not null;

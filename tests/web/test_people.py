@@ -1,0 +1,161 @@
+"""What people do to find debates again: rename, pin, tag, archive, delete with undo, the palette, keys of the list."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.server.serving import Served
+from tests.web.conftest import Open, check_axe, keep
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def made(site: Served) -> list[str]:
+    """Three debates that have not begun, the oldest first."""
+    topics = ("Do bees sleep?", "Tabs or spaces?", "Redis or PostgreSQL for caching?")
+    return [site.made(topic=topic, start=False)["id"] for topic in topics]
+
+
+def row(page: Page, debate_id: str):
+    return page.locator(f".debates .row[data-id='{debate_id}']")
+
+
+def menu_of(page: Page, debate_id: str):
+    return page.locator(f".debates li:has(> .row[data-id='{debate_id}']) .row-menu summary")
+
+
+def choose(page: Page, debate_id: str, action: str) -> None:
+    menu_of(page, debate_id).click()
+    page.get_by_role("button", name=action, exact=True).click()
+
+
+def order(page: Page) -> list[str]:
+    return page.locator(".debates .row").evaluate_all("rows => rows.map(row => row.dataset.id)")
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_debates_are_renamed_pinned_tagged_archived_and_found_again(
+    site: Served, made: list[str], open_page: Open, size: str
+):
+    bees, tabs, redis = made
+    for each in made:
+        blank = {"title": "", "pinned": False, "archived": False, "tags": []}
+        site.client.patch(f"/v1/debates/{each}", json=blank).raise_for_status()
+    page = open_page(site.url, size=size)
+    expect(row(page, bees)).to_be_visible()
+    assert order(page) == [redis, tabs, bees]
+    choose(page, bees, "Rename and tag")
+    check_axe(page)
+    page.get_by_role("textbox", name=re.compile("^Title")).fill("The sleep of insects")
+    page.get_by_role("textbox", name=re.compile("^Tags")).fill("Nature, #Night")
+    page.get_by_role("button", name="Save").click()
+    expect(row(page, bees)).to_contain_text("The sleep of insects")
+    expect(row(page, bees).locator(".tag.own")).to_have_text(["nature", "night"])
+    choose(page, bees, "Pin")
+    expect(row(page, bees)).to_contain_text("Pinned:")
+    assert order(page) == [bees, redis, tabs], "what is pinned stands on top"
+    menu_of(page, tabs).click()
+    check_axe(page)
+    menu = page.locator(".row-menu[open] ul").bounding_box()
+    assert menu is not None
+    assert menu["x"] >= 0
+    assert menu["x"] + menu["width"] <= page.viewport_size["width"]
+    keep(page, f"people-menu-{size}")
+    page.get_by_role("button", name="Archive", exact=True).click()
+    expect(row(page, tabs)).to_have_count(0)
+
+    page.get_by_label("Which debates").select_option("Archived")
+    expect(row(page, tabs)).to_be_visible()
+    expect(row(page, redis)).to_have_count(0)
+    choose(page, tabs, "Back into the list")
+    expect(page.locator(".empty")).to_be_visible()
+    page.get_by_role("button", name="Show all").click()
+    expect(row(page, tabs)).to_be_visible()
+    page.get_by_role("combobox", name="Tag", exact=True).select_option("night")
+    expect(row(page, redis)).to_have_count(0)
+    assert "tag=night" in page.url
+    page.reload()
+    expect(row(page, bees)).to_contain_text("The sleep of insects")
+    expect(page.get_by_role("combobox", name="Tag", exact=True)).to_have_value("night")
+    assert site.debate(bees)["tags"] == ["nature", "night"]
+
+
+def test_a_deleted_debate_comes_back_until_its_time_is_over(site: Served, open_page: Open):
+    kept, gone = (site.made(topic=f"Number {n}?", start=False)["id"] for n in (1, 2))
+    page = open_page(site.url)
+    stop_time(page, kept)
+    choose(page, kept, "Delete")
+    expect(row(page, kept)).to_have_count(0)
+    notice = page.locator(".undo-place .notice")
+    expect(notice).to_contain_text("“Number 1?” will be deleted.")
+    notice.hover()  # while someone is about to choose, it waits
+    page.clock.resume()
+    page.clock.run_for(10_000)
+    check_axe(page)
+    keep(page, "people-undo")
+    page.get_by_role("button", name="Undo").click()
+    expect(row(page, kept)).to_be_visible()
+
+    # A page that is closed in time has deleted nothing.
+    stop_time(page, kept)
+    choose(page, kept, "Delete")
+    expect(row(page, kept)).to_have_count(0)
+    page.clock.resume()
+    page.reload()
+
+    stop_time(page, kept)
+    choose(page, gone, "Delete")
+    page.mouse.move(0, 0)
+    page.get_by_role("link", name="History").click()
+    with page.expect_response(lambda answer: answer.request.method == "DELETE"):
+        page.clock.run_for(10_000)
+    page.clock.resume()
+    page.get_by_role("link", name="Debates", exact=True).click()
+    expect(row(page, kept)).to_be_visible()
+    expect(row(page, gone)).to_have_count(0)
+    assert site.get(f"/v1/debates/{gone}").status_code == 410
+    assert site.get(f"/v1/debates/{kept}").status_code == 200
+
+
+def stop_time(page: Page, shown: str) -> None:
+    """From here on, no timer of the page ends by itself."""
+    expect(row(page, shown)).to_be_visible()
+    page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now() / 1000 + 1"))
+
+
+def test_by_keyboard(site: Served, made: list[str], open_page: Open):
+    page = open_page(site.url)
+    expect(row(page, made[0])).to_be_visible()
+    first, second = order(page)[:2]
+    for key, at in (("j", first), ("j", second), ("k", first), ("k", first)):
+        page.keyboard.press(key)
+        expect(row(page, at)).to_be_focused()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(second))
+
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name=re.compile("^A page"))
+    expect(field).to_be_focused()
+    field.type("redis")
+    chosen = page.locator("[role=option][aria-selected=true]")
+    expect(chosen).to_contain_text("Redis or PostgreSQL for caching?")
+    check_axe(page)
+    keep(page, "people-palette")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(made[2]))
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("option")).not_to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("combobox", name=re.compile("^A page"))).to_have_count(0)
+    page.keyboard.press("Control+k")
+    field.fill("archive")
+    expect(chosen).to_contain_text("Archive")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("archived=true"))
+    expect(page.get_by_label("Which debates")).to_have_value("archived")
