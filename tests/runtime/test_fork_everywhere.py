@@ -18,9 +18,11 @@ from moot.core.types import Debate, Turn
 from moot.formats import installed
 from moot.request import Request
 from tests.formats.examples import EXAMPLES, TOPIC, Example, fitting
+from tests.formats.forge.tools import in_process
 from tests.running import an_app, run_to_end
 
 GUIDANCE = "Think of the night shift."
+EXACT = ("code", "cases", "predictions")
 
 
 def scripted(folder: Path, name: str, answers: Mapping[str, Any]) -> str:
@@ -30,9 +32,9 @@ def scripted(folder: Path, name: str, answers: Mapping[str, Any]) -> str:
 
 
 def otherwise(value: Any) -> Any:
-    """The same answer in other words, where these are free."""
+    """The same answer in other words, where these are free: code and tests stay as they are."""
     if isinstance(value, dict):
-        return {name: otherwise(inner) for name, inner in value.items()}
+        return {name: inner if name in EXACT else otherwise(inner) for name, inner in value.items()}
     if isinstance(value, str) and " " in value:
         return f"{value} In other words."
     return [otherwise(inner) for inner in value] if isinstance(value, list) else value
@@ -86,6 +88,7 @@ def with_family(folder: Path, format_name: str, check: Any) -> None:
 
     async def main() -> None:
         async with an_app(folder, embedder="none") as app:
+            without_sandbox(app)
             model = scripted(folder, "answers", example.answers)
             settings = {"model_debater": model, "model_judge": model, **example.settings}
             plan = app.plan(Request(topic=TOPIC, format=format_name, settings=settings))
@@ -96,10 +99,13 @@ def with_family(folder: Path, format_name: str, check: Any) -> None:
     asyncio.run(main())
 
 
-SLOW = ("panel",)  # it has the most steps
-FORMATS = [
-    name for name, each in installed().items() if not each.needs
-]  # code that is run takes another time each time
+def without_sandbox(app: App) -> None:
+    """Run the code of the examples here: in a sandbox it takes another time each time."""
+    app.tools.update({name: in_process(name) for name in ("cases", "script", "checks")})
+
+
+SLOW = ("panel", "forge")  # they have the most steps
+FORMATS = list(installed())
 pytestmark = pytest.mark.parametrize(
     "format_name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in FORMATS]
 )
@@ -189,6 +195,7 @@ def test_the_question_of_a_waiting_parent_stays_open(tmp_path, format_name):
 
     async def main() -> None:
         async with an_app(tmp_path, embedder="none") as app:
+            without_sandbox(app)
             model = scripted(tmp_path, "answers", example.answers)
             settings = {"model_debater": model, "model_judge": model, **example.settings}
             parent = await creating.create(app, app.plan(Request(topic=TOPIC, format=format_name, settings=settings)))

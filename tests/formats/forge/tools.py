@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from moot.core.steps import Use
+from moot.core.types import Json, Tool
 from moot.reasoning.code.cases import CaseRun
 from moot.reasoning.code.values import NotAValue
 
@@ -17,19 +19,32 @@ LIMITS = {
 }
 
 
+def in_process(name: str) -> Tool:
+    """The tool of that name, as an app has it."""
+
+    async def tool(arguments: Json, texts: Mapping[str, str], /) -> Json:
+        return made(name, arguments, texts)
+
+    return tool
+
+
 def used(step: Use) -> dict[str, Any]:
-    code = step.texts[step.arguments["version"]]
+    return made(step.tool, step.arguments, step.texts)
+
+
+def made(tool: str, arguments: Json, texts: Mapping[str, str]) -> dict[str, Any]:
+    code = texts[arguments["version"]]
     code = "".join(f"{line}\n" for line in code.splitlines() if not line.startswith("#"))
-    if step.tool == "checks":
+    if tool == "checks":
         complexity = float(code.count("if ") + code.count("max"))
-        done = [tool for tool in step.arguments["tools"] if tool != "mypy"]
+        done = [tool for tool in arguments["tools"] if tool != "mypy"]
         metrics = {"complexity": complexity, "maintainability": 80.0}
         return {"findings": [], "metrics": metrics, "done": done, "missing": ["mypy"], "fingerprint": "x"}
-    if step.tool == "script":
-        tests = step.texts[step.arguments["tests"]]
+    if tool == "script":
+        tests = texts[arguments["tests"]]
         outcome = "passed" if _passes(code, tests) else "failed"
         return {"tests": [{"name": "test", "outcome": outcome}], "limits": LIMITS, "fingerprint": "x"}
-    results = [run(code, call).model_dump(mode="json") for call in step.arguments["calls"]]
+    results = [run(code, call).model_dump(mode="json") for call in arguments["calls"]]
     return {"results": results, "limits": LIMITS, "fingerprint": "x"}
 
 

@@ -1,0 +1,177 @@
+"""Runs a forge in processes that are killed with SIGKILL, one after another, at every step:
+`python -m tests.runtime.forge_killing DATABASE DEBATE`.
+
+Each step is killed when it has its result but has not stored it; one that runs code also before that, once the code is
+in its sandbox. Each process resumes what the one before has left. Whatever a killed process leaves behind becomes a
+child of this one, which waits for all of them before it goes on. Prints the killed steps, and the folders left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from moot.app import App
+from moot.core.settings import Settings
+from moot.core.values import sha256_of
+from moot.corpus import tasks
+from moot.runtime.executors.ask import AskExecutor
+from moot.runtime.executors.tool import ToolExecutor
+from moot.runtime.owner import this_process
+from moot.tools.sandbox import PROCESS
+from moot.tools.sandbox.supervisor import PR_SET_CHILD_SUBREAPER, tree
+from tests.tools.killing import SECONDS, stage
+
+MOMENTS = {"ask": ("has its result",), "use": ("runs", "has its result")}
+Killed = set[tuple[str, str]]
+
+
+class Victim:
+    """The process that runs the debate. It reports the first step that was not killed yet, and goes no further."""
+
+    def __init__(self, killed: Killed, tell: IO[str]) -> None:
+        self._killed, self._tell = killed, tell
+        self._target: str | None = None
+        self.stored: frozenset[str] = frozenset()  # before it began
+
+    def install(self) -> None:
+        for executor in (AskExecutor, ToolExecutor):
+            executor.execute = self._held(executor.execute)  # type: ignore[method-assign]
+
+    def _held(self, execute: Any) -> Any:
+        async def held(executor: Any, step: Any, allowance: Any, hear: Any) -> Any:
+            assert step.key not in self.stored, f"{step.key} was stored, and is executed again"
+            left = [moment for moment in MOMENTS[step.kind] if (step.key, moment) not in self._killed]
+            if not left:
+                return await execute(executor, step, allowance, hear)
+            if self._target is not None:
+                await asyncio.Event().wait()
+            self._target = step.key
+            if left[0] == "runs":
+                self._say(step, "runs")
+            reply = await execute(executor, step, allowance, hear)
+            self._say(step, "has its result")
+            await asyncio.Event().wait()
+            return reply
+
+        return held
+
+    def _say(self, step: Any, moment: str) -> None:
+        print(json.dumps([step.key, moment]), file=self._tell, flush=True)
+
+
+async def run(url: str, debate_id: str, victim: Victim) -> None:
+    values: dict[str, Any] = {"database_url": url, "pulse_seconds": 0.02, "embedder": "none", "crash_limit": 100}
+    app = App(Settings(**values), environ={})
+    try:
+        await app.open()
+        debate = await app.runtime.store.get(debate_id)
+        victim.stored = frozenset(turn.key for turn in await app.runtime.store.turns(debate_id))
+        victim.install()
+        await (app.runtime.start if debate.status == "pending" else app.runtime.resume)(debate_id)
+        ended = await app.runtime.wait(debate_id)
+        assert ended.status == "completed", ended.error
+    finally:
+        await app.close()
+
+
+def begin(url: str, debate_id: str, killed: Killed) -> tuple[int, IO[str]]:
+    heard, told = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            this_process.cache_clear()
+            asyncio.run(run(url, debate_id, Victim(killed, os.fdopen(told, "w"))))
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    os.close(told)
+    return pid, os.fdopen(heard)
+
+
+def kill_one(url: str, debate_id: str, killed: Killed) -> tuple[str, str, str] | None:
+    """Resume the debate and kill its process at the first step that was not killed yet. None: the debate has ended."""
+    pid, heard = begin(url, debate_id, killed)
+    with heard:
+        line = heard.readline()
+        if not line:
+            _, status = os.waitpid(pid, 0)
+            assert os.waitstatus_to_exitcode(status) == 0, "the process failed"
+            return None
+        key, moment = json.loads(line)
+        seen = moment
+        if moment == "runs":
+            seen = _in_the_sandbox(pid, heard)
+        os.kill(pid, signal.SIGKILL)
+    _all_gone(lambda: f"after {key}")
+    return key, moment, seen
+
+
+def _in_the_sandbox(pid: int, heard: IO[str]) -> str:
+    """Wait until code runs inside, or the step has its result."""
+    os.set_blocking(heard.fileno(), False)
+    deadline = time.monotonic() + SECONDS
+    while stage(pid) != "inside":
+        if heard.readline():
+            return "result"
+        assert time.monotonic() < deadline, "it never came to its sandbox"
+    return "inside"
+
+
+def _all_gone(where: Callable[[], str]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while True:
+        try:
+            done, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if not done:
+            assert time.monotonic() < deadline, f"{len(tree(os.getpid())[3]) - 1} processes are left {where()}"
+            time.sleep(0.001)
+
+
+def killings(url: str, debate_id: str) -> Iterator[tuple[str, str, str]]:
+    killed: Killed = set()
+    while (one := kill_one(url, debate_id, killed)) is not None:
+        killed.add(one[:2])
+        yield one
+
+
+def warm_up() -> None:
+    """Import and look up here what every process would, without a thread that outlasts this."""
+    app = App(Settings(database_url=os.devnull, embedder="none"), environ={})
+    assert "forge" in app.formats
+    assert all(importlib.import_module(f"moot.store.{name}") for name in ("sqlite", "postgres"))
+    code = next(iter(tasks())).solution
+    name = sha256_of(code)
+    for tool, request in (("cases", {"calls": [["1"]]}), ("checks", {"tools": ["ruff", "mypy", "bandit", "radon"]})):
+        asyncio.run(app.tools[tool]({"version": name, "language": "python", **request}, {name: code}))
+
+
+def main(url: str, debate_id: str) -> None:
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    assert PROCESS.probed().problem is None
+    warm_up()
+    scratch = Path(os.environ["TMPDIR"])
+    mounts = Path("/proc/self/mountinfo").read_text()
+    made = [*killings(url, debate_id)]
+    _all_gone(lambda: "at the end")
+    assert Path("/proc/self/mountinfo").read_text() == mounts
+    print(json.dumps({"killed": made, "left": sorted(str(each) for each in scratch.rglob("*"))}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,74 @@
+"""120 forges at once on two slots of the sandbox, with agents that fail: all end, and nothing of them is left."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from moot.client import documents
+from moot.core.script import Script
+from moot.core.types import Debate
+from moot.runtime.drive import Drive
+from moot.tools.sandbox import PROCESS
+from moot.tools.sandbox.slots import Slots
+from moot.tools.sandbox.supervisor import tree
+from tests.running import an_app
+from tests.runtime.test_forge import new_forge
+
+pytestmark = pytest.mark.slow
+
+FORGES = 120
+# One round each: what is looked at is how many there are, not how long each is.
+SHORT = {"preset": "quick", "attempts": 0, "adversarial": False, "convergence": False, "hooks": []}
+AGENTS = "sim:?seed={seed}&skill=.7&cases=.9&fail=.35&garbage=.2"
+
+
+def of_them(kind: type) -> int:
+    gc.collect()
+    return sum(isinstance(each, kind) for each in gc.get_objects())
+
+
+def descriptors() -> Counter[str]:
+    """Those of this process, by what they are open on. Sockets and pipes are counted together."""
+    found = Counter[str]()
+    for each in Path("/proc/self/fd").iterdir():
+        try:
+            found[os.readlink(each).split(":")[0]] += 1
+        except FileNotFoundError:  # the one that reads this folder
+            continue
+    return found
+
+
+def test_all_end_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(PROCESS, "slots", Slots(2))
+    assert PROCESS.probed().problem is None
+    running, before = len(tree(os.getpid())[3]), descriptors()
+
+    async def scenario() -> list[Debate]:
+        async with an_app(tmp_path, backoff_tries=0, concurrency=1000, pulse_seconds=1) as app:
+            made = [await new_forge(app, AGENTS.format(seed=n), **SHORT) for n in range(FORGES)]
+            await asyncio.gather(*(app.runtime.start(debate.id) for debate in made))
+            ended = await asyncio.gather(*(app.runtime.wait(debate.id) for debate in made))
+            assert all([(await documents.prove(app, debate.id)).same for debate in ended])
+            return ended
+
+    ended = asyncio.run(scenario())
+    by_status = Counter(debate.status for debate in ended)
+    assert by_status.keys() == {"completed", "failed"}  # failed: no engineer could be had, and it can be retried
+    assert by_status["completed"] > by_status["failed"]
+    assert all(debate.error is not None for debate in ended if debate.status == "failed")
+    assert any(debate.outcome is not None and debate.outcome.answer is not None for debate in ended)
+    assert not [*scratch.iterdir()]
+    assert len(tree(os.getpid())[3]) == running
+    assert descriptors() == before
+    assert (of_them(Drive), of_them(Script)) == (0, 0)
