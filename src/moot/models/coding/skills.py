@@ -1,4 +1,4 @@
-"""How good a simulated engineer is."""
+"""How good a simulated engineer, or answerer of simulated questions, is."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ class Skills(Frozen):
     repair: float = Field(0.5, ge=0, le=1)  # that a repair makes code right
     red: float = Field(0.5, ge=0, le=1)  # that a mistake in code is found
     cheat: float = Field(0, ge=0, le=1)  # that code tries to fool its tests instead
+    sway: float = Field(0, ge=0, le=1)  # that an answer follows what most others say
     rho: float = Field(0, ge=0, le=1)  # how often a draw is that of the whole family
     family: str = Field("", max_length=60)
 
     @property
-    def codes(self) -> bool:
-        """Whether any of these is set: otherwise the model writes no code."""
+    def skilled(self) -> bool:
+        """Whether any of these is set: otherwise the model writes no code, and answers no simulated questions."""
         return bool(self.model_fields_set & Skills.model_fields.keys())
 
 

@@ -1,6 +1,7 @@
 """`sim:` writes plausible nonsense, for load tests and drafts. Options set its seed, speed, price and failure rate.
 
-With one of the options of `Skills` it also writes code, tests and critique for the tasks of the corpus.
+With one of the options of `Skills` it also writes code, tests and critique for the tasks of the corpus, and answers
+simulated questions.
 
 Of a call's sampling settings it honours `seed` and `stop`. Each call can be logged to a file: "time, process, model,
 key, seat" when it starts. The process names that file, not the spec, which may come from an untrusted source.
@@ -29,6 +30,7 @@ from moot.core.types import CHARS_PER_TOKEN, Answer, Call, Hear, Model, Price, R
 from moot.models import call_log
 from moot.models.coding import Coder, Skills
 from moot.models.providers.provider import EVERY_SETTING, ModelSpec, Opened, Opening, Provider
+from moot.models.quiz import Answerer
 from moot.models.usage import count_chars, estimate_tokens
 
 _DRAWS = 50  # at most, until an answer is valid
@@ -110,17 +112,21 @@ def sim_model(spec: ModelSpec, log: str | None = None) -> Model:
     options = read_options(spec)
     name = str(spec)
     chances = _Chances(options)
-    coder = Coder(options) if options.codes else None
+    coder = Coder(options) if options.skilled else None
+    answerer = Answerer(options, options.seed) if options.skilled else None
 
     async def simulated(call: Call, hear: Hear) -> Reply:
         if log is not None:
             call_log.append(log, f"{time.time():.6f}\t{os.getpid()}\t{name}\t{call.key}\t{call.seat}\n")
         seed = _seed(options, call)
-        coded = None if coder is None else coder.answer(call, seed)
-        if coded is None:
+        known = None if coder is None else coder.answer(call, seed)
+        if known is None and answerer is not None:
+            rng = Random(f"{seed}/{call.key}/{call.seat}")
+            known = answerer.answer(call, seed, lambda returns: _valid(returns, rng))
+        if known is None:
             written = _write(seed, call.key, call.seat, options.tokens, call.returns)
         else:
-            written = _Written(coded, estimate_tokens(len(coded)))
+            written = _Written(known, estimate_tokens(len(known)))
         if chances.possible:
             chance = chances.next(call, seed)
             if chance.random() < options.fail:
