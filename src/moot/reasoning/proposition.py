@@ -7,13 +7,20 @@ shape of the question; what is not known has none.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from moot.reasoning.language import language_of
 from moot.reasoning.question import read_question
-from moot.reasoning.question_sides import predicate
-from moot.reasoning.question_words import PRONOUNS, word_of
+from moot.reasoning.question_sides import is_adjective, predicate
+from moot.reasoning.question_words import ARTICLES, PREPOSITIONS, PRONOUNS, word_of
 
-_MODALS = frozenset(("should", "would", "will", "shall"))  # not "must": what "must not" be done is more than denied
+# How a question's first word denies. Not "must": what "must not" be done is more than denied.
+_DENIED = {
+    **{modal: f"{modal} not" for modal in ("should", "would", "will", "shall", "could")},
+    **{verb: f"{verb} not" for verb in ("is", "are", "was", "were", "do", "does", "did")},
+    "can": "cannot",
+}
+_COPULAS = ("is", "are", "was", "were")
 
 _FRENCH = {
     "faut-il": ("Il faut", "Il ne faut pas"),
@@ -60,14 +67,34 @@ def answers_in_full(text: str) -> tuple[str, str] | None:
 
 
 def _english(body: str) -> tuple[str, str] | None:
-    """ "Should cars be banned" as "Cars should be banned"."""
+    """ "Should cars be banned" as "Cars should be banned", "Are cars useful" as "Cars are useful"."""
     words = body.split()
-    modal = words[0].lower() if words else ""
-    if modal not in _MODALS or len(words) < 3:
+    first = words[0].lower() if words else ""
+    if len(words) < 3 or first not in _DENIED:
         return None
-    done = " ".join(words[2:]) if word_of(words[1]) in PRONOUNS else predicate(body)
-    subject = " ".join(words[1 : len(words) - len(done.split())]) if done else ""
+    rest = len(_complement(words) if first in _COPULAS else _done(words, body))
+    subject = " ".join(words[1 : len(words) - rest]) if rest else ""
     if not subject:
         return None
-    begin = f"{subject[:1].upper()}{subject[1:]} {modal}"
-    return f"{begin} {done}", f"{begin} not {done}"
+    said, begin = " ".join(words[len(words) - rest :]), f"{subject[:1].upper()}{subject[1:]}"
+    return f"{begin} {said}" if first == "do" else f"{begin} {first} {said}", f"{begin} {_DENIED[first]} {said}"
+
+
+def _done(words: Sequence[str], body: str) -> list[str]:
+    """What is done, from its verb on; empty if that is not known."""
+    return list(words[2:]) if word_of(words[1]) in PRONOUNS else predicate(body).split()
+
+
+def _complement(words: Sequence[str]) -> list[str]:
+    """What is said of the subject of "is" or "are": "good for a team" in "is a short week good for a team". Empty if
+    that is not known."""
+    if word_of(words[1]) in PRONOUNS:
+        return list(words[2:])
+    for at in range(2, len(words)):
+        word, before = word_of(words[at]), word_of(words[at - 1])
+        if before in ARTICLES | PREPOSITIONS | {"of"} or is_adjective(before):  # still within the subject
+            continue
+        compares = at + 1 < len(words) and word_of(words[at + 1]) == "than"
+        if word in ARTICLES or is_adjective(word) or compares:
+            return list(words[at:])
+    return []

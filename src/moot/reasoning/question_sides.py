@@ -88,10 +88,10 @@ def _opposites(words: list[str], more: list[str], right: str) -> list[str]:
     alike = (one.endswith("ly") and two.endswith("ly")) or (one in COMPARING and two in COMPARING)
     if len(words) > 1 and alike and (not rest or rest[0] in AFTER):
         return [words[-1], *more, right.split()[0]]
-    if _adjective(one) and rest and rest[0] not in AFTER and not more and word_of(words[0]) not in BEING | DOING:
+    if is_adjective(one) and rest and rest[0] not in AFTER and not more and word_of(words[0]) not in BEING | DOING:
         before = word_of(words[-2]) if len(words) > 1 else ""
         what = _noun(" ".join(right.split()[1:]), last=False)  # "junior or senior engineers"
-        alike = _adjective(two) or (len(rest) == 1 and before != "be" and not _is_verb(right) and two not in ARTICLES)
+        alike = is_adjective(two) or (len(rest) == 1 and before != "be" and not _is_verb(right) and two not in ARTICLES)
         if alike and two not in PREPOSITIONS and len(what.split()) <= 3:
             article = f"{words[-2]} " if before in ARTICLES else ""
             return [f"{article}{words[-1]} {what}", f"{article}{right.split()[0]} {what}"]
@@ -341,7 +341,7 @@ def _is_verb(text: str) -> bool:
     )
 
 
-def _adjective(word: str) -> bool:
+def is_adjective(word: str) -> bool:
     return word in ADJECTIVES or (len(word) > 5 and word.endswith(("al", "ive", "ous", "able")))
 
 
