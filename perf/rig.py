@@ -71,9 +71,17 @@ async def app_in(
             await app.close()
 
 
-def plan(app: App, spec: str, *, judge: str | None = None, format: str = "duel", settings: Json | None = None) -> Plan:
+def plan(
+    app: App,
+    spec: str,
+    *,
+    judge: str | None = None,
+    format: str = "duel",
+    settings: Json | None = None,
+    topic: str = TOPIC,
+) -> Plan:
     given: Json = {"model_debater": spec, "model_judge": judge or spec, **(settings or {})}
-    return app.plan(Request(topic=TOPIC, format=format, settings=given))
+    return app.plan(Request(topic=topic, format=format, settings=given))
 
 
 async def start_all(app: App, debates: Sequence[Debate]) -> None:
@@ -131,11 +139,12 @@ async def play_duel(folder: Path, *, tokens: int = TOKENS) -> Played:
 def drive(script: Script, turns: Iterable[Turn]) -> list[list[Call]]:
     """Drive `script` over the turns of a finished debate, as if a call took one unit of time and other steps none.
 
-    Each step begins as soon as the script opens it, and turns are fed in the order in which their steps end. Returns
-    the calls by the time at which they end: as many groups as the longest chain has calls. Raises RuntimeError if a
-    call failed or was repeated, or if turns are left over.
+    Each step begins as soon as the script opens it, and turns are fed in the order in which their steps end; of
+    those that end at once, in the order of the record. Returns the calls by the time at which they end: as many groups
+    as the longest chain has calls. Raises RuntimeError if a call failed or was repeated, or if turns are left over.
     """
     left = {turn.key: turn for turn in turns}
+    order = {key: n for n, key in enumerate(left)}
     ends: dict[str, int] = {}
     waves: list[list[Call]] = []
     now = 0
@@ -144,7 +153,7 @@ def drive(script: Script, turns: Iterable[Turn]) -> list[list[Call]]:
         while script.open:
             for key, step in script.open.items():
                 ends.setdefault(key, now + isinstance(step, Ask))
-            key = min(script.open, key=lambda key: ends[key])
+            key = min(script.open, key=lambda key: (ends[key], order[key]))
             step, turn, now = script.open[key], left.pop(key), ends[key]
             if turn.failure or turn.metadata.get("attempts"):
                 raise RuntimeError(f"{key} did not succeed at the first try")
@@ -158,6 +167,27 @@ def drive(script: Script, turns: Iterable[Turn]) -> list[list[Call]]:
     if left:
         raise RuntimeError(f"the rules did not ask for {', '.join(left)}")
     return waves
+
+
+def longest(script: Script, turns: Iterable[Turn], call_seconds: float) -> float:
+    """Drive `script` over the turns of a finished debate as `drive` does, with calls of `call_seconds` and other steps
+    that take what they took. Returns when the last step ends."""
+    left = {turn.key: turn for turn in turns}
+    order = {key: n for n, key in enumerate(left)}
+    ends: dict[str, float] = {}
+    now = 0.0
+    script.begin()
+    try:
+        while script.open:
+            for key, step in script.open.items():
+                took = call_seconds if isinstance(step, Ask) else left[key].created_at - left[key].started_at
+                ends.setdefault(key, now + took)
+            key = min(script.open, key=lambda key: (ends[key], order[key]))
+            now = ends[key]
+            script.resolve(left.pop(key))
+    finally:
+        script.close()
+    return now
 
 
 async def _complete(app: App, debate: Debate) -> None:

@@ -245,6 +245,25 @@ def test_calls_that_blind_seats_gave_no_answer_to_lower_the_confidence():
     assert outcome.confidence.level == "Medium"
 
 
+def test_blind_seats_of_whom_two_in_three_agree_on_each_test_are_guessing():
+    def guesses(step):
+        """Each is wrong about every third call, and never two about the same."""
+        seat = ("o1", "o2").index(step.seat.id)
+        known = dict(TESTS)
+        for n, call in enumerate(TESTS):
+            if n % 3 == seat:
+                known[call] = f"{40 + seat}"
+        return truth(step, known)
+
+    calls = {call: "42" if n % 3 == 2 else value for n, (call, value) in enumerate(TESTS.items())}
+    world = World({"e3": RIGHT}, predict=guesses, tests={"cases": cases(calls)}, repair=repair(RIGHT))
+    outcome = forge(world, adversarial=False, optimization=False, critique=False, review=False).outcome
+    assert outcome.details["standings"]["agreed"] == 6
+    assert outcome.confidence is not None
+    assert outcome.confidence.level == "Low"
+    assert "two said the same about a call in only 6 of 18 cases" in outcome.confidence.source
+
+
 def test_an_attack_that_holds_is_patched_and_the_patch_wins():
     seen = {"mid(1, 2)": "2", "mid(3, 2)": "3"}
     world = World(

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import combinations
 
 from moot.core.types import Json
 from moot.core.values import sha256_of
@@ -188,6 +189,17 @@ class Board:
             for call, seats in self.asked.items()
             if call in self.pool
         )
+
+    def agreement(self) -> tuple[int, int]:
+        """Of the pairs of blind seats that stated something about the same call, how many stated the same, and how many
+        there are. Two of three who agree make a test count; that they seldom do says that they guess."""
+        pairs = [
+            alike(one, two)
+            for call, said in self.said.items()
+            if call in self.pool
+            for one, two in combinations([each for each in said.values() if not each.unspecified], 2)
+        ]
+        return sum(pairs), len(pairs)
 
     @property
     def all_settled(self) -> list[Settled]:

@@ -55,6 +55,7 @@ BY = {
     "tie": "nothing parts it from the others",
 }
 ENOUGH = 5  # tests that count, all passed: what high confidence takes
+ALIKE_LEAST = 2 / 3  # of the pairs of blind seats that stated something about a call: with fewer, they guess
 DISPUTED_MOST = 0.25  # of the tests that were predicted: with more, blind seats don't know what is meant
 ONE_MODEL = "All engineers are one model: their agreement is not independence."
 
@@ -235,6 +236,12 @@ def _confidence(forge: Forge, winner: Measured | None) -> Confidence:
         return Confidence(
             level="Low" if not winner.given else "Medium",
             source=f"those who saw no code did not agree on {doubtful} of {known} tests",
+        )
+    alike, pairs = forge.board.agreement()
+    if alike < ALIKE_LEAST * pairs:
+        return Confidence(
+            level="Low" if not winner.given else "Medium",
+            source=f"of those who saw no code, two said the same about a call in only {alike} of {pairs} cases",
         )
     if winner.counted >= ENOUGH:
         return Confidence(level="High", source=f"all {winner.counted} tests that count were run and pass")
