@@ -122,6 +122,7 @@ def debate_json(debate: Debate, *, demonstration: bool, interrupted: bool) -> Js
         "headline": outcome.headline if outcome else None,
         "how": outcome.how if outcome else None,
         "user_rating": debate.user_rating,
+        "turned_out": None if debate.turned_out is None else debate.turned_out.model_dump(),
         "demonstration": demonstration,
         "error": {"kind": debate.error.kind, "message": debate.error.message} if debate.error else None,
         "tokens_in": debate.usage.tokens_in,

@@ -212,6 +212,10 @@ class Debate(DebateView):
         """Say how good it was, from 1 (poor) to 5 (very good)."""
         return self._after(lambda debate: debate.rate(rating))
 
+    def turned_out(self, right: float | None, note: str = "") -> Self:
+        """Record how the decision turned out: 1 or True (right), 0 or False (wrong), or between; None takes it back."""
+        return self._after(lambda debate: debate.turned_out(right, note))
+
     def delete(self) -> None:
         """Delete the debate and everything of it, for good. Its forks stay."""
         self._do(lambda debate: debate.delete())

@@ -10,7 +10,7 @@ from moot.core.artifacts import Artifact, Episode, Lesson, Version
 from moot.core.ceilings import Reserved, Spending, Today
 from moot.core.errors import OverBudget
 from moot.core.settings import Ceilings
-from moot.core.types import Debate, Event, Gate, Json, Shown, Status, Turn, Usage
+from moot.core.types import Debate, Event, Gate, Json, Shown, Status, Turn, TurnedOut, Usage
 from moot.store.values import (
     AccessToken,
     Commit,
@@ -110,7 +110,7 @@ class Debates(Protocol):
 
 
 class People(Protocol):
-    """What people contribute: answers to gates, guidance, ratings."""
+    """What people contribute: answers to gates, guidance, ratings, how decisions turned out."""
 
     async def gates(self, debate_id: str | None = None, *, expired: bool = False) -> Sequence[Gate]:
         """Return all gates of one debate; without `debate_id`, the open ones of all debates, oldest first. With
@@ -125,6 +125,13 @@ class People(Protocol):
 
     async def rate(self, debate_id: str, rating: int, *, seen: Debate | None = None) -> Debate | None:
         """Set the rating, 1 to 5, replacing an earlier one. Returns None when the debate is not completed."""
+        ...
+
+    async def turned_out(
+        self, debate_id: str, turned_out: TurnedOut | None, *, seen: Debate | None = None
+    ) -> Debate | None:
+        """Record how a decision turned out, replacing what was recorded; None takes it back. Returns None when the
+        debate is not completed."""
         ...
 
     async def guide(self, debate_id: str, text: str, *, by: str, seen: Debate | None = None) -> Gate | None:

@@ -1,11 +1,11 @@
-"""Gates, guidance and ratings in PostgreSQL."""
+"""Gates, guidance, ratings and how decisions turned out, in PostgreSQL."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from moot.core.types import Debate, Gate, Json
-from moot.store.columns import dumps
+from moot.core.types import Debate, Gate, Json, TurnedOut
+from moot.store.columns import DEBATE_TEXTS, dumps
 from moot.store.postgres.database import Database
 from moot.store.rows import debate_of, gate_of, new_id, seen_values
 
@@ -24,6 +24,13 @@ class PostgresPeople(Database):
 
     async def rate(self, debate_id: str, rating: int, *, seen: Debate | None = None) -> Debate | None:
         row = await self._change("rate", {"id": debate_id, "rating": rating, **seen_values(seen)}, arrived="rated")
+        return None if row is None else debate_of(row)
+
+    async def turned_out(
+        self, debate_id: str, turned_out: TurnedOut | None, *, seen: Debate | None = None
+    ) -> Debate | None:
+        values = {"id": debate_id, "turned_out": DEBATE_TEXTS["turned_out"].stored(turned_out), **seen_values(seen)}
+        row = await self._change("turned_out", values, arrived="turned_out_arrived")
         return None if row is None else debate_of(row)
 
     async def guide(self, debate_id: str, text: str, *, by: str, seen: Debate | None = None) -> Gate | None:
