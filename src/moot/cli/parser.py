@@ -445,7 +445,15 @@ def _token(parser: Parser) -> None:
 
 
 def _eval(parser: Parser) -> None:
-    parser.add_argument("action", choices=("audit", "validate"), metavar="ACTION", help="audit or validate")
+    parser.add_argument(
+        "action", choices=("audit", "validate", "judge"), metavar="ACTION", help="audit, validate or judge"
+    )
+    parser.add_argument("ids", nargs="*", metavar="ID", help="debates that `judge` has read again")
+    parser.add_argument("-k", dest="readers", type=_whole, metavar="N", help="readers of `judge`, 1 to 25 (default: 5)")
+    parser.add_argument("--judges", metavar="MODELS", help="models of the readers, in turn (default: the judge's own)")
+    parser.add_argument(
+        "--max-cost-usd", type=float, metavar="USD", help="what the readings of `judge` may cost in all"
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="of what `validate` simulates (default: 1)")
     parser.add_argument("--json", action="store_true", help="one JSON document")
 
