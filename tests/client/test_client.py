@@ -43,6 +43,7 @@ def test_what_a_caller_may_not_do_is_refused(tmp_path: Path):
                 reader.answer(debate),
                 reader.guide(debate, "x"),
                 reader.rate(debate, 3),
+                reader.turned_out(debate, 1),
                 reader.delete(debate.id),
                 reader.find("nope", "run"),
             ):

@@ -80,6 +80,16 @@ class TestWaiting:
         assert fork.claims() is None
         assert debate.rate(4).refresh().seen.debate.user_rating == 4
 
+    def test_how_a_decision_turned_out_is_recorded(self, tmp_path: Path):
+        with opened(tmp_path) as m:
+            debate = m.debate(TOPIC, format="council", model="sim:?seed=1", depth="vote")
+            told = debate.turned_out(False, note="It fell over.").refresh().seen.debate.turned_out
+            assert told is not None
+            assert (told.right, told.note) == (0, "It fell over.")
+            assert debate.turned_out(None).refresh().seen.debate.turned_out is None
+            with pytest.raises(moot.errors.InputError, match="from 0 .wrong. to 1 .right., not 2"):
+                debate.turned_out(2)
+
     def test_a_debate_is_exported_and_deleted(self, tmp_path: Path, done: tuple[moot.Moot, moot.Debate]):
         m, _ = done
         debate = m.debate(TOPIC, format="classic", model="sim:", rounds=1)

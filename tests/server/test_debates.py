@@ -229,6 +229,21 @@ def test_ratings_are_kept_and_can_change(server: Served):
     problem(server.post(f"/v1/debates/{pending['id']}/rate", {"rating": 1}), 409, "wrong-status")
 
 
+def test_how_a_decision_turned_out_is_kept_and_can_change(server: Served):
+    models = {"model_debater": "sim:?seed=1", "model_judge": "sim:?seed=1"}
+    done = server.completed(format="council", settings={"depth": "vote", **models})
+    path = f"/v1/debates/{done['id']}/turned-out"
+    assert done["turned_out"] is None
+    told = server.post(path, {"right": 0.7, "note": "Mostly."}).json()["turned_out"]
+    assert (told["right"], told["note"]) == (0.7, "Mostly.")
+    assert server.debate(done["id"])["turned_out"] == told
+    assert server.post(path, {"right": None}).json()["turned_out"] is None
+    problem(server.post(path, {"right": 1.5}), 422, "invalid")
+    problem(server.post(path, {}), 422, "invalid")
+    pending = server.made(start=False)
+    problem(server.post(f"/v1/debates/{pending['id']}/turned-out", {"right": 1}), 409, "wrong-status")
+
+
 def test_guidance_is_heard_and_is_a_turn(server: Served):
     made = server.made(start=False, settings={"max_rounds": 1})
     guided = server.post(f"/v1/debates/{made['id']}/guide", {"text": "We have no one on call."}).json()
@@ -324,6 +339,7 @@ class TestVersions:
             *((verb, None) for verb in ("start", "stop", "resume", "cancel", "retry", "approve", "reject")),
             ("guide", {"text": "Now."}),
             ("rate", {"rating": 3}),
+            ("turned-out", {"right": 0.7}),
             ("answer", {"choice": "end"}),
         ],
     )

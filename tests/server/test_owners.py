@@ -70,7 +70,7 @@ def test_others_do_not_see_a_private_debate_anywhere(private: Served):
         assert bob.client.get(f"/v1/debates/{one[:8]}{path}").status_code == 404
     for verb, body in (
         ("start", None), ("stop", None), ("resume", None), ("cancel", None), ("retry", None), ("fork", {"at": "x"}),
-        ("rate", {"rating": 5}), ("guide", {"text": "x"}), ("answer", {"text": "x"}),
+        ("rate", {"rating": 5}), ("turned-out", {"right": 1}), ("guide", {"text": "x"}), ("answer", {"text": "x"}),
     ):  # fmt: skip
         assert bob.client.post(f"/v1/debates/{one}/{verb}", json=body).status_code == 404, verb
     assert bob.client.get(f"/v1/debates/{one}/diff/{one}").status_code == 404

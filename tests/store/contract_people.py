@@ -1,11 +1,12 @@
-"""Gates, ratings, guidance and labels."""
+"""Gates, ratings, guidance, labels and how decisions turned out."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 
-from moot.core.types import Cursor, Gate
+from moot.core.types import Cursor, Gate, TurnedOut
 from moot.store import Commit, Labels, Store
 from tests.store.samples import OUTCOME, debate
 
@@ -121,6 +122,28 @@ class PeopleContract:
             other = await store.create(debate(2))
             await store.move(other.id, "canceled", expect=["pending"])
             assert await store.rate(other.id, 3) is None
+
+        run(check)
+
+    def test_only_completed_debates_have_turned_out_and_the_last_word_counts(self, run, clock):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            right = TurnedOut(right=1, note="It held.", by="ann", at=5.5)
+            assert await store.turned_out(made.id, right) is None
+            assert await store.turned_out("nope", right) is None
+            await store.claim(made.id, "me", 10, expect=["pending"])
+            await store.commit(Commit(debate_id=made.id, epoch=1, status="completed", outcome=OUTCOME, release=True))
+            before = await store.get(made.id)
+            clock.now += 5
+            assert await store.turned_out(made.id, right) == replace(before, turned_out=right, updated_at=clock.now)
+            assert await store.turned_out(made.id, None, seen=before) is None, "it has changed since"
+            partly = TurnedOut(right=0.7, by="bob", at=6)
+            assert (await store.turned_out(made.id, partly)) == await store.get(made.id)
+            assert (await store.get(made.id)).turned_out == partly
+            copied = await store.copy(made.id)
+            assert json.loads(copied.session["turned_out"]) == partly.model_dump()
+            await store.turned_out(made.id, None)
+            assert (await store.get(made.id)).turned_out is None
 
         run(check)
 

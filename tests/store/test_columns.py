@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from moot.core.types import Cursor, Debate, Event, Failure, Gate, Turn, Usage
+from moot.core.types import Cursor, Debate, Event, Failure, Gate, Turn, TurnedOut, Usage
 from moot.store import AccessToken, IdempotencyKey, Tombstone
 from moot.store.columns import (
     CURSOR,
@@ -115,6 +115,7 @@ def test_every_field_comes_back_from_its_row():
         lost=Usage(tokens_in=4, tokens_out=5, cost_usd=0.5),
         error=Failure(kind="model", message="gone"),
         outcome=OUTCOME,
+        turned_out=TurnedOut(right=0.7, note="n", by="ann", at=3.5),
     )
     assert debate_of(session_values(given)) == given
     said = unlike(turn(), data={"x": 1}, failure=Failure(kind="model", message="gone"), metadata={"k": [1]})

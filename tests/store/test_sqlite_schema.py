@@ -17,7 +17,7 @@ from moot.core.artifacts import Lesson
 from moot.core.ceilings import Reserved
 from moot.core.errors import NotWritable, StoreError, WrongSchema
 from moot.core.settings import Ceilings
-from moot.core.types import Cursor, Failure, Gate, Shown, Usage
+from moot.core.types import Cursor, Failure, Gate, Shown, TurnedOut, Usage
 from moot.store import AccessToken, Commit, IdempotencyKey, Labels, Viewer
 from moot.store.rows import page_query
 from moot.store.sqlite import SqliteStore, sql
@@ -139,6 +139,7 @@ async def use_everything(store: SqliteStore) -> None:
     await store.commit(Commit(debate_id=second, epoch=1, status="failed", error=failure))
     await store.rate(first, 4)
     await store.label(first, Labels(title="Mine", pinned=True, archived=True, tags=("a",)))
+    await store.turned_out(first, TurnedOut(right=1))
     await store.quarantine(first, "ann")
     await store.remember([entry(1, embedder="e", embedding=b"1234")])
     await store.keep_embeddings("e", {"hash": b"1234"})

@@ -15,7 +15,7 @@ from moot.cli.printer import Printer, Span, note, table
 from moot.cli.run import summary
 from moot.cli.session import open_client
 from moot.cli.views import debate_json, print_json, printer_of, view_of
-from moot.cli.words import clock, exit_code, next_step, rating, spent
+from moot.cli.words import clock, exit_code, how_it_turned_out, next_step, rating, spent
 from moot.client import Client
 from moot.core.amounts import count, duration, money
 from moot.core.errors import InputError, UnknownName
@@ -60,7 +60,14 @@ async def show(args: Namespace) -> int:
         if not args.json:
             await summary(client, view, debate)
             interrupted = debate.id in await client.interrupted()
-            for text in [await _parent(client, debate), _labels(debate), _quarantine(debate), _private(debate)]:
+            said = [
+                how_it_turned_out(debate),
+                await _parent(client, debate),
+                _labels(debate),
+                _quarantine(debate),
+                _private(debate),
+            ]
+            for text in said:
                 if text:
                     view.note(text)
             if debate.status != "completed":
@@ -190,6 +197,8 @@ def _print_audit(printer: Printer, document: Json, debate: Debate, *, demonstrat
             printer.line((DEMONSTRATION, "bold red"))
     if debate.user_rating is not None:
         printer.line(f"{rating(debate).capitalize()}.")
+    if debate.turned_out is not None:
+        printer.line(how_it_turned_out(debate))
     printer.note(f"Every word that was sent and received: moot audit {debate.short} --json")
 
 

@@ -48,6 +48,8 @@ COMMANDS: dict[str, Command] = {
     "replay": Command("browse", "Prove that the record leads to the same transcript, byte for byte."),
     "audit": Command("browse", "Print what each step cost and how it came to be."),
     "rate": Command("control", "Say how good a completed debate was, from 1 to 5."),
+    "outcome": Command("control", "Record how a decision turned out: right, wrong, or a number between."),
+    "calibration": Command("calibration", "Show how often decisions were right, by how sure they were."),
     "claims": Command("claims", "Print the claims of a debate and the status of each."),
     "tally": Command("tally", "Count the votes of a debate again and compare with what is stored."),
     "eval": Command("eval", "Check every recorded verdict, or the statistics that compare debates.", "eval_"),

@@ -1,4 +1,4 @@
-"""Commands that act on a debate, wherever it runs: stop, cancel, guide, rate, quarantine, private."""
+"""Commands that act on a debate, wherever it runs: stop, cancel, guide, rate, outcome, quarantine, private."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from argparse import Namespace
 from moot.cli.commands import DONE
 from moot.cli.printer import note
 from moot.cli.session import open_client
-from moot.cli.words import next_step, rating
+from moot.cli.words import how_it_turned_out, next_step, rating
 
 
 async def stop(args: Namespace) -> int:
@@ -50,6 +50,18 @@ async def rate(args: Namespace) -> int:
         before = found.user_rating
         changed = f", before {before}" if before not in (None, rated.user_rating) else ""
         print(f"Debate {rated.short} is {rating(rated)}{changed}.")
+    return DONE
+
+
+async def outcome(args: Namespace) -> int:
+    async with open_client(args) as client:
+        found = await client.find(args.id)
+        kept = await client.turned_out(found, args.right, args.note)
+        if kept.turned_out is None:
+            print(f"How the decision of debate {found.short} turned out is not recorded any more.")
+        else:
+            print(f"Debate {found.short}: {how_it_turned_out(kept)}")
+            note("How well confidence and outcomes agree: moot calibration")
     return DONE
 
 

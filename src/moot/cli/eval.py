@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from moot.cli.commands import DONE, FAILED
+from moot.cli.judge import judge
 from moot.cli.printer import make_printer, note, table
 from moot.cli.session import open_client
 from moot.cli.views import print_json
@@ -18,6 +19,8 @@ SEED = 1
 
 
 async def eval_(args: Namespace) -> int:
+    if args.action == "judge":
+        return await judge(args)
     return await (_validate(args) if args.action == "validate" else _audit(args))
 
 

@@ -232,6 +232,35 @@ def _rate(parser: Parser) -> None:
     parser.add_argument("rating", metavar="RATING", type=_whole, help="1 (poor) to 5 (very good); can be changed later")
 
 
+def _outcome(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument(
+        "right", metavar="right|wrong|0.7", type=_rightness,
+        help="how the decision turned out; a number goes from 0 (wrong) to 1 (right), and `unknown` takes it back",
+    )  # fmt: skip
+    parser.add_argument("--note", default="", metavar="TEXT", help="what happened")
+
+
+def _rightness(text: str) -> float | None:
+    words = {"right": 1.0, "wrong": 0.0, "unknown": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        given = float(text)
+    except ValueError:
+        given = -1.0
+    if not 0 <= given <= 1:
+        raise argparse.ArgumentTypeError(
+            f"it takes right, wrong, unknown, or a number from 0 (wrong) to 1 (right), not {text[:50]!r}"
+        )
+    return given
+
+
+def _calibration(parser: Parser) -> None:
+    parser.add_argument("--by", choices=("model", "format", "person"), help="figures for each of them")
+    _json_or_plain(parser)
+
+
 def _claims(parser: Parser) -> None:
     _id(parser)
     how = parser.add_mutually_exclusive_group()
@@ -440,7 +469,15 @@ def _token(parser: Parser) -> None:
 
 
 def _eval(parser: Parser) -> None:
-    parser.add_argument("action", choices=("audit", "validate"), metavar="ACTION", help="audit or validate")
+    parser.add_argument(
+        "action", choices=("audit", "validate", "judge"), metavar="ACTION", help="audit, validate or judge"
+    )
+    parser.add_argument("ids", nargs="*", metavar="ID", help="debates that `judge` has read again")
+    parser.add_argument("-k", dest="readers", type=_whole, metavar="N", help="readers of `judge`, 1 to 25 (default: 5)")
+    parser.add_argument("--judges", metavar="MODELS", help="models of the readers, in turn (default: the judge's own)")
+    parser.add_argument(
+        "--max-cost-usd", type=float, metavar="USD", help="what the readings of `judge` may cost in all"
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="of what `validate` simulates (default: 1)")
     parser.add_argument("--json", action="store_true", help="one JSON document")
 
@@ -463,8 +500,8 @@ def _nothing(parser: Parser) -> None:
 
 
 _WITH_ID = (
-    _show, _id, _resume, _fork, _diff, _answer, _guide, _audit, _rate, _claims, _tally, _record, _quarantine, _private,
-    _rename, _pin, _tag, _archive, _delete, _export, _versions,
+    _show, _id, _resume, _fork, _diff, _answer, _guide, _audit, _rate, _outcome, _claims, _tally, _record, _quarantine,
+    _private, _rename, _pin, _tag, _archive, _delete, _export, _versions,
 )  # fmt: skip
 _FLAGS: dict[str, Callable[[Parser], None]] = {
     "debate": _debate,
@@ -484,6 +521,8 @@ _FLAGS: dict[str, Callable[[Parser], None]] = {
     "replay": _id,
     "audit": _audit,
     "rate": _rate,
+    "outcome": _outcome,
+    "calibration": _calibration,
     "claims": _claims,
     "tally": _tally,
     "record": _record,

@@ -126,6 +126,7 @@ def debate_json(debate: Debate, *, demonstration: bool, interrupted: bool) -> Js
         "pinned": debate.pinned,
         "archived": debate.archived,
         "tags": list(debate.tags),
+        "turned_out": None if debate.turned_out is None else debate.turned_out.model_dump(),
         "demonstration": demonstration,
         "error": {"kind": debate.error.kind, "message": debate.error.message} if debate.error else None,
         "tokens_in": debate.usage.tokens_in,

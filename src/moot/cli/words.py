@@ -10,6 +10,7 @@ from moot.core import lifecycle
 from moot.core.amounts import count, duration, money
 from moot.core.errors import AbilityMissing, InputError, MootError, StepNeeded, WrongStatus
 from moot.core.types import Debate, Status
+from moot.reasoning.fence import one_line
 
 EXIT_CODES: dict[Status, int] = {"completed": DONE, "failed": FAILED, "canceled": CANCELED}
 
@@ -63,6 +64,15 @@ def progress(debate: Debate, current: int = 0) -> str:
 
 def rating(debate: Debate) -> str:
     return "not rated" if debate.user_rating is None else f"rated {debate.user_rating} of 5"
+
+
+def how_it_turned_out(debate: Debate) -> str:
+    """A sentence; empty where nothing is recorded."""
+    told = debate.turned_out
+    if told is None:
+        return ""
+    note = f": {one_line(told.note)}" if told.note else "."
+    return f"The decision turned out {told.words}, as {told.by} recorded on {clock(told.at)}{note}"
 
 
 def next_step(debate: Debate, *, interrupted: bool = False) -> str:

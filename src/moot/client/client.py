@@ -277,6 +277,14 @@ class Client:
         self.caller.need("decide")
         return await self.app.runtime.rate(debate.id, rating, seen=seen)
 
+    async def turned_out(
+        self, debate: Debate, right: float | None, note: str = "", *, seen: Debate | None = None
+    ) -> Debate:
+        """Record how the decision of a completed debate turned out: 1 (right), 0 (wrong) or between. The last one
+        counts; None takes it back."""
+        self.caller.need("decide")
+        return await self.app.runtime.turned_out(debate.id, right, note, by=self.caller.name, seen=seen)
+
     async def quarantine(self, debate: Debate, on: bool = True, *, seen: Debate | None = None) -> Debate:
         """Keep the decision of a completed debate out of new ones, or let it back in."""
         self.caller.need("decide")

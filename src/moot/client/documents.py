@@ -105,7 +105,8 @@ def _trace(debate: Debate, turns: Sequence[Turn]) -> Json | None:
 def _debate_json(debate: Debate) -> Json:
     cast = [seat.as_json for seat in debate.cast]
     outcome = None if debate.outcome is None else debate.outcome.model_dump(mode="json")
-    return {**asdict(debate), "cast": cast, "outcome": outcome}
+    turned_out = None if debate.turned_out is None else debate.turned_out.model_dump()
+    return {**asdict(debate), "cast": cast, "outcome": outcome, "turned_out": turned_out}
 
 
 async def _stored(app: App, debate_id: str) -> tuple[Debate, Sequence[Turn]]:

@@ -16,7 +16,7 @@ from moot.core.types import STATUSES, TERMINAL, Debate, Event, Failure, FailureK
 
 Action = Literal["answer", "start", "resume", "retry", "record", "stop", "cancel", "guide", "fork", "rate", "delete"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
-Verb = Literal[Action, "watch", "advance", "queue", "quarantine", "private", "label"]
+Verb = Literal[Action, "watch", "advance", "queue", "quarantine", "private", "label", "turned_out"]
 DriveVerb = Literal["start", "resume", "retry"]  # those that let a debate run
 Moves = Mapping[Status, Status]
 
@@ -99,6 +99,7 @@ RULES: Mapping[Verb, Rule] = {
         advice="Delete it",
         label="Delete",
     ),
+    "turned_out": Rule(moves=_stays("completed"), cannot="have turned out right or wrong"),
     "quarantine": Rule(moves=_stays("completed"), cannot="be kept out of memory"),
     "private": Rule(moves=_stays(*STATUSES), cannot="be made private"),
     "label": Rule(moves=_stays(*STATUSES), cannot="be labelled"),

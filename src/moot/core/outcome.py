@@ -10,6 +10,7 @@ from moot.core.poll import TIE, UNDECIDED, Poll
 from moot.core.values import Frozen, Json
 
 Level = Literal["High", "Medium", "Low"]
+MOST_NOTED = 2000  # characters of a note
 
 
 class FinalAnswer(Frozen):
@@ -81,6 +82,19 @@ class RecordParts(Frozen):
     sections: tuple[Section, ...] = ()
 
 
+class TurnedOut(Frozen):
+    """How a decision turned out, as someone has recorded it later."""
+
+    right: float = Field(ge=0, le=1)  # 1: right; 0: wrong; between: partly
+    note: str = Field("", max_length=MOST_NOTED)
+    by: str = ""  # who recorded it
+    at: float = 0.0  # seconds since 1970, UTC
+
+    @property
+    def words(self) -> str:
+        return {1.0: "right", 0.0: "wrong"}.get(self.right, f"{self.right:.0%} right")
+
+
 class Outcome(Frozen):
     """What a format returns. Every number in it is computed by code from typed turns."""
 
@@ -101,6 +115,7 @@ class Outcome(Frozen):
     votes: tuple[VoteCast, ...] = ()
     polls: tuple[Poll, ...] = ()  # every vote, with all that is needed to count it again
     support: float | None = None  # the share of voters behind the winner; None: there was no vote
+    stated: float | None = None  # how sure the author of the answer said it was, 0 to 1; None: it was not asked
     flip_rate: float | None = None  # of readings in both orders; None: nothing was read twice
     confidence: Confidence | None = None  # None: the record's own rule decides
     checks: tuple[Check, ...] = ()  # what code has checked about the verdict

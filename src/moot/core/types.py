@@ -17,6 +17,7 @@ from moot.core.outcome import Level as Level
 from moot.core.outcome import Outcome as Outcome
 from moot.core.outcome import RecordParts as RecordParts
 from moot.core.outcome import Section as Section
+from moot.core.outcome import TurnedOut as TurnedOut
 from moot.core.outcome import VoteCast as VoteCast
 from moot.core.poll import ABSTAINS as ABSTAINS
 from moot.core.poll import TIE as TIE
@@ -510,6 +511,7 @@ class Debate:
     error: Failure | None = None
     outcome: Outcome | None = None
     user_rating: int | None = None
+    turned_out: TurnedOut | None = None  # how its decision turned out; None: not recorded
     quarantined_at: float | None = None  # since when its decision is kept from being recalled; None: it is not
     quarantined_by: str | None = None
     private: bool = False  # only its token, and `admin`, see it

@@ -146,6 +146,25 @@ class CatalogEntry:
     about: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class BlindReading:
+    """One reader's choice, made from a transcript without knowing who spoke."""
+
+    reader: str  # a seat's id; the same for its readings in both orders
+    first: str  # the seat whose side it read first
+    choice: str  # a seat's id, "tie" or "abstains"
+    wording: str  # the name of the prompt that asked for it
+    model: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rereading:
+    """How the verdict of a stored debate can be read again, in a fork of it, by readers who know no one's name."""
+
+    settings: Callable[[Any, int, Sequence[str]], Json]  # of that fork: for so many readers, of these models in turn
+    readings: Callable[[Sequence[Turn]], list[BlindReading]]  # what the readers of a debate chose
+
+
 class Dialect(Protocol):
     """Translates events for clients of another protocol. Its messages must have a `type`; None: nothing is sent."""
 
@@ -201,6 +220,7 @@ class Format:
     small_note: str = ""  # what `small` changes, in words
     needs: tuple[Ability, ...] = ()  # what a process must be able to do to drive its debates
     catalog: Callable[[], Sequence[CatalogEntry]] | None = None  # what the rules choose from, beside the settings
+    rereading: Rereading | None = None  # None: its verdict can't be read again
     trace: Callable[[Debate, Sequence[Turn]], Json] | None = None  # the format's own account of a stored debate
 
     @property

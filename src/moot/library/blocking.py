@@ -235,6 +235,10 @@ class Debate(DebateView):
         is its title again. `tags`: all that it is to have."""
         return self._after(lambda debate: debate.label(title=title, pinned=pinned, archived=archived, tags=tags))
 
+    def turned_out(self, right: float | None, note: str = "") -> Self:
+        """Record how the decision turned out: 1 or True (right), 0 or False (wrong), or between; None takes it back."""
+        return self._after(lambda debate: debate.turned_out(right, note))
+
     def delete(self) -> None:
         """Delete the debate and everything of it, for good. Its forks stay."""
         self._do(lambda debate: debate.delete())

@@ -128,6 +128,12 @@ class AsyncDebate(DebateView):
             await self._client.label(self._seen.debate, title=title, pinned=pinned, archived=archived, tags=tags)
         return await self.refresh()
 
+    async def turned_out(self, right: float | None, note: str = "") -> Self:
+        """Record how the decision turned out: 1 or True (right), 0 or False (wrong), or between; None takes it back."""
+        with _noted():
+            await self._client.turned_out(self._seen.debate, None if right is None else float(right), note)
+        return await self.refresh()
+
     async def delete(self) -> None:
         """Delete the debate and everything of it, for good. Its forks stay."""
         with _noted():

@@ -42,6 +42,7 @@ class DebateStatus(BaseModel):
     next: str = Field(description="what to do now")
     statement: str | None = Field(None, description="the outcome in full")
     winner: str | None = None
+    turned_out: str | None = Field(None, description="how the decision turned out, as recorded later")
     demonstration: bool = Field(description="true: a demonstration model took part, the verdict means nothing")
     asks: list[Question] = Field(description="what it waits for")
     error: str | None = None

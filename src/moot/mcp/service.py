@@ -15,7 +15,7 @@ from moot.config import masked, shown
 from moot.core.errors import InputError, MootError, StoreError, UnknownName
 from moot.core.lifecycle import STANDING, next_step, next_verb
 from moot.core.settings import read
-from moot.core.types import Debate, Gate, Json, Status
+from moot.core.types import Debate, Gate, Json, Status, TurnedOut
 from moot.estimate import steps_of
 from moot.formats.format import Effort
 from moot.formats.wording import checks_words
@@ -256,6 +256,7 @@ def status_of(state: DebateState, debate: Debate, gates: Iterable[Gate], *, demo
         checked=(checks_words(outcome.checks) or None) if outcome else None,
         statement=(outcome.statement or None) if outcome else None,
         winner=outcome.winner if outcome else None,
+        turned_out=None if debate.turned_out is None else _turned_out(debate.turned_out),
         demonstration=demonstration,
         asks=[
             Question(key=gate.key, kind=gate.kind, question=gate.question, choices=list(gate.choices))
@@ -268,6 +269,10 @@ def status_of(state: DebateState, debate: Debate, gates: Iterable[Gate], *, demo
         cost_usd=debate.usage.cost_usd,
         transcript=f"moot://debates/{debate.id}/transcript",
     )
+
+
+def _turned_out(told: TurnedOut) -> str:
+    return f"{told.words}: {told.note}" if told.note else told.words
 
 
 def _item(debate: Debate) -> ListedDebate:

@@ -22,6 +22,7 @@ from moot.core.types import (
     SeatSpec,
     Section,
     Turn,
+    TurnedOut,
     Usage,
     record,
 )
@@ -140,6 +141,7 @@ class Record:
     initiated_by: str
     parent: str | None  # the debate it was branched off from
     user_rating: int | None  # 1 to 5; not in the Markdown, which must not change with it
+    turned_out: TurnedOut | None  # how the decision turned out; not in the Markdown either
     ledger: Ledger | None = None  # None: the debate kept none
 
     @property
@@ -169,6 +171,7 @@ class Record:
             "ledger": None if self.ledger is None else self.ledger.as_json(),
             "sections": [section.model_dump() for section in self.sections],
             "decided": self.decided.as_json(),
+            "turned_out": None if self.turned_out is None else self.turned_out.model_dump(),
             "seats": [seat.as_json for seat in self.seats],
         }
         return {"type": "moot.record", "version": VERSION, **asdict(self), **own}
@@ -227,6 +230,7 @@ def record_of(debate: Debate, turns: Sequence[Turn], wording: Wording, *, demons
         initiated_by=one_line(debate.initiated_by),
         parent=debate.parent_id,
         user_rating=debate.user_rating,
+        turned_out=debate.turned_out,
         ledger=None if outcome.ledger is None else read_ledger(outcome.ledger),
     )
 

@@ -16,10 +16,12 @@ from contextlib import nullcontext, suppress
 from moot.core import lifecycle
 from moot.core.errors import AbilityMissing, AmbiguousId, InputError, NoSuchDebate, UnknownName, WrongStatus
 from moot.core.lifecycle import LIVE, RULES, Verb
+from moot.core.outcome import MOST_NOTED
 from moot.core.settings import Ceilings
-from moot.core.types import Debate, Gate, Json, Memory, Models, SeatSpec, Shown, Status, Toolbox
+from moot.core.types import Debate, Gate, Json, Memory, Models, SeatSpec, Shown, Status, Toolbox, TurnedOut
 from moot.formats import Format
 from moot.formats.prompts import load_all
+from moot.reasoning.fence import clean
 from moot.runtime.drive import Drive, Signal
 from moot.runtime.executors import Executors
 from moot.runtime.forking import check_fork, turns_before
@@ -267,6 +269,26 @@ class Runtime:
         if rated is None:
             raise self.refusal(await self.store.get(debate_id), "rate")
         return rated
+
+    async def turned_out(
+        self, debate_id: str, right: float | None, note: str = "", *, by: str, seen: Debate | None = None
+    ) -> Debate:
+        """Store how the decision of a completed debate turned out: 1 right, 0 wrong, or between. It can be changed;
+        None takes it back."""
+        if right is not None and not 0 <= right <= 1:
+            raise InputError(f"How a decision turned out is a number from 0 (wrong) to 1 (right), not {right:g}.")
+        if len(note) > MOST_NOTED:
+            raise InputError(f"The note has {len(note):,} characters; at most {MOST_NOTED:,} are kept.")
+        debate = await self.store.get(debate_id)
+        if right is not None and debate.outcome is not None and not debate.outcome.decided:
+            raise InputError(
+                f"Debate {debate.short} came to no decision, so there is none that could be right or wrong."
+            )
+        given = None if right is None else TurnedOut(right=right, note=clean(note).strip(), by=by, at=self.now())
+        changed = await self.store.turned_out(debate_id, given, seen=seen)
+        if changed is None:
+            raise self.refusal(await self.store.get(debate_id), "turned_out")
+        return changed
 
     async def quarantine(self, debate_id: str, *, by: str | None, seen: Debate | None = None) -> Debate:
         """Keep the decision of a completed debate from being recalled into new ones; with None for `by`, let it be

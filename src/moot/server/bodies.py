@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from moot.core.gates import MAX_WORDS
 from moot.core.lifecycle import OVER, RESTING, RestingStatus
+from moot.core.outcome import MOST_NOTED
 from moot.core.settings import MAX_TOPIC_CHARS
 from moot.formats.format import Effort
 from moot.runtime.labels import MAX_TAG, MAX_TITLE, MOST_TAGS
@@ -63,6 +64,11 @@ class Fork(Given):
 
 class Rating(Given):
     rating: int = Field(ge=1, le=5, description="1 (poor) to 5 (very good)")
+
+
+class HowItTurnedOut(Given):
+    right: float | None = Field(ge=0, le=1, description="1: right; 0: wrong; between: partly; null: take it back")
+    note: str = Field("", max_length=MOST_NOTED, description="what happened")
 
 
 class Guidance(Given):

@@ -45,6 +45,15 @@ class Progress(BaseModel):
     unit: Literal["round", "turn", "step"]
 
 
+class TurnedOut(BaseModel):
+    """How a decision turned out, as recorded later."""
+
+    right: float = Field(description="1: right; 0: wrong; between: partly")
+    note: str
+    by: str
+    at: Seconds
+
+
 class DebateSummary(BaseModel):
     """A debate as a list shows it."""
 
@@ -62,6 +71,7 @@ class DebateSummary(BaseModel):
     headline: str | None = Field(description="the outcome in one sentence: the answer, where there is one")
     how: str | None = Field(description="how it came about, in one sentence; can be empty")
     user_rating: int | None
+    turned_out: TurnedOut | None = Field(description="how the decision turned out; null: not recorded")
     quarantined_at: Seconds | None = Field(description="since when its decision is kept out of new debates")
     quarantined_by: str | None
     private: bool = Field(description="only its own token, and the scope `admin`, see it")

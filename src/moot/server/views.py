@@ -60,6 +60,7 @@ def _summary(app: App, debate: Debate) -> Json:
         "winner": None if outcome is None else outcome.winner,
         "headline": None if outcome is None else outcome.headline,
         "how": None if outcome is None else outcome.how,
+        "turned_out": None if debate.turned_out is None else debate.turned_out.model_dump(),
         "demonstration": app.is_demonstration(debate),
         "error": failure(debate.error),
         "tokens_in": usage.tokens_in,

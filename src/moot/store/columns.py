@@ -13,7 +13,7 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Protocol, cast
 
-from moot.core.types import Debate, Event, Failure, Gate, Json, Outcome, SeatSpec, Turn, record
+from moot.core.types import Debate, Event, Failure, Gate, Json, Outcome, SeatSpec, Turn, TurnedOut, record
 from moot.store.values import AccessToken
 
 dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -83,6 +83,7 @@ DEBATE_TEXTS: Texts = {
     "error": _FAILURE,
     "outcome": Text(write=Outcome.model_dump_json, read=Outcome.model_validate_json, optional=True),
     "tags": Text(read=_tags),
+    "turned_out": Text(write=TurnedOut.model_dump_json, read=TurnedOut.model_validate_json, optional=True),
     "metadata": _MAPPING,
 }
 TURN_TEXTS: Texts = {"data": Text(optional=True), "failure": _FAILURE, "metadata": _MAPPING}

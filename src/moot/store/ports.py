@@ -10,7 +10,7 @@ from moot.core.artifacts import Artifact, Episode, Lesson, Version
 from moot.core.ceilings import Reserved, Spending, Today
 from moot.core.errors import OverBudget
 from moot.core.settings import Ceilings
-from moot.core.types import Debate, Event, Gate, Json, Shown, Status, Turn, Usage
+from moot.core.types import Debate, Event, Gate, Json, Shown, Status, Turn, TurnedOut, Usage
 from moot.store.values import (
     AccessToken,
     Commit,
@@ -111,7 +111,7 @@ class Debates(Protocol):
 
 
 class People(Protocol):
-    """What people contribute: answers to gates, guidance, ratings, labels."""
+    """What people contribute: answers to gates, guidance, ratings, labels, how decisions turned out."""
 
     async def gates(self, debate_id: str | None = None, *, expired: bool = False) -> Sequence[Gate]:
         """Return all gates of one debate; without `debate_id`, the open ones of all debates, oldest first. With
@@ -130,6 +130,13 @@ class People(Protocol):
 
     async def label(self, debate_id: str, labels: Labels, *, seen: Debate | None = None) -> Debate | None:
         """Change a debate's title, pin, place in the archive or tags. Returns None when there is no such debate."""
+        ...
+
+    async def turned_out(
+        self, debate_id: str, turned_out: TurnedOut | None, *, seen: Debate | None = None
+    ) -> Debate | None:
+        """Record how a decision turned out, replacing what was recorded; None takes it back. Returns None when the
+        debate is not completed."""
         ...
 
     async def guide(self, debate_id: str, text: str, *, by: str, seen: Debate | None = None) -> Gate | None:

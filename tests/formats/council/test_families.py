@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from moot.core.types import SeatSpec
-from moot.formats.council.families import family_of, shared_error_risk
+from moot.formats.council.families import shared_error_risk
+from moot.reasoning.model_family import family_of
 from tests.formats.council.answers import council, outcome_of
 
 

@@ -57,6 +57,7 @@ FORMAT = Format(
         **ledger.phases("speak"),
     },
     statements=("speak",),
+    rereading=jury.REREADING,
     endings={
         "max_rounds": "all rounds were played",
         "stop_when_stale": "the judge found no new argument",

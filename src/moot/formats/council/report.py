@@ -169,6 +169,7 @@ def report(result: CouncilResult, written: Synthesis | str, ledger: Json | None 
         votes=_votes(tally) if tally else (),
         polls=tuple(each.poll.model_copy(update={"decides": each is tally}) for each in result.tallies),
         support=tally.behind / tally.members if tally and winner in result.names else None,
+        stated=None if leading is None else leading.opinion.confidence / 100,
         checks=(*(_checks(written) if tally else ()), *checks_on(result.absences)),
         notes=(*_notes(result, written, dissent), *notes_on(result.absences), str(shared["note"])),
         record=_record(result, recommendation, dissent, str(shared["note"])),

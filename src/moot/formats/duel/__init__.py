@@ -53,6 +53,7 @@ FORMAT = Format(
     },
     header=("The premise: {premise}",),
     statements=("speak",),
+    rereading=jury.REREADING,
     endings={"turns": "all turns were taken"},
     length="turns",
     unit="turn",

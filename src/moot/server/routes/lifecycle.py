@@ -181,6 +181,22 @@ async def label(
 
 
 @router.post(
+    "/v1/debates/{debate_id}/turned-out",
+    operation_id="recordHowItTurnedOut",
+    summary="Record how the decision of a completed debate turned out",
+    response_model=schemas.Debate,
+    responses=MOVES,
+)
+async def turned_out(
+    debate_id: DebateId, wanted: bodies.HowItTurnedOut, context: Context, caller: Decider, if_match: IfMatch = None
+) -> Response:
+    """It can be given again; the last one counts."""
+    async with moving(context, caller, debate_id, if_match) as (debate, seen):
+        client = context.client.acting_for(caller)
+        return given(context, await client.turned_out(debate, wanted.right, wanted.note, seen=seen))
+
+
+@router.post(
     "/v1/debates/{debate_id}/privacy",
     operation_id="setPrivacy",
     summary="Show a debate to its own token alone, or to everyone",

@@ -1,12 +1,12 @@
-"""Gates, guidance, ratings and labels in PostgreSQL."""
+"""Gates, guidance, ratings, labels and how decisions turned out, in PostgreSQL."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from moot.core.types import Debate, Gate, Json
+from moot.core.types import Debate, Gate, Json, TurnedOut
 from moot.store import Labels
-from moot.store.columns import dumps
+from moot.store.columns import DEBATE_TEXTS, dumps
 from moot.store.postgres.database import Database
 from moot.store.rows import debate_of, gate_of, label_values, new_id, seen_values
 
@@ -30,6 +30,13 @@ class PostgresPeople(Database):
     async def label(self, debate_id: str, labels: Labels, *, seen: Debate | None = None) -> Debate | None:
         values = {"id": debate_id, **label_values(labels), **seen_values(seen)}
         row = await self._change("label", values, arrived="label_arrived")
+        return None if row is None else debate_of(row)
+
+    async def turned_out(
+        self, debate_id: str, turned_out: TurnedOut | None, *, seen: Debate | None = None
+    ) -> Debate | None:
+        values = {"id": debate_id, "turned_out": DEBATE_TEXTS["turned_out"].stored(turned_out), **seen_values(seen)}
+        row = await self._change("turned_out", values, arrived="turned_out_arrived")
         return None if row is None else debate_of(row)
 
     async def guide(self, debate_id: str, text: str, *, by: str, seen: Debate | None = None) -> Gate | None:

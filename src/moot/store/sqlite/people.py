@@ -1,13 +1,13 @@
-"""Gates, guidance, ratings and labels in SQLite."""
+"""Gates, guidance, ratings, labels and how decisions turned out, in SQLite."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
 
-from moot.core.types import Debate, Gate, Json
+from moot.core.types import Debate, Gate, Json, TurnedOut
 from moot.store import Labels
-from moot.store.columns import dumps
+from moot.store.columns import DEBATE_TEXTS, dumps
 from moot.store.rows import debate_of, gate_of, label_values, new_id, seen_values
 from moot.store.sqlite.connection import sql
 from moot.store.sqlite.database import Database
@@ -39,6 +39,13 @@ class SqlitePeople(Database):
     async def label(self, debate_id: str, labels: Labels, *, seen: Debate | None = None) -> Debate | None:
         values = {"id": debate_id, **label_values(labels), "now": self._now(), **seen_values(seen)}
         row = await self._change("label", values)
+        return None if row is None else debate_of(row)
+
+    async def turned_out(
+        self, debate_id: str, turned_out: TurnedOut | None, *, seen: Debate | None = None
+    ) -> Debate | None:
+        values = {"id": debate_id, "turned_out": DEBATE_TEXTS["turned_out"].stored(turned_out), "now": self._now()}
+        row = await self._change("turned_out", {**values, **seen_values(seen)})
         return None if row is None else debate_of(row)
 
     async def guide(self, debate_id: str, text: str, *, by: str, seen: Debate | None = None) -> Gate | None:

@@ -11,8 +11,8 @@ from pydantic import Field
 from moot.core.errors import LimitReached
 from moot.core.script import Failed, Seat, Stage, together
 from moot.core.settings import DebateSettings
-from moot.core.types import ABSTAINS, Answer, Json, VoteCast
-from moot.formats.format import EventType, Hears, Mark, Part
+from moot.core.types import ABSTAINS, Answer, Json, Turn, VoteCast
+from moot.formats.format import BlindReading, EventType, Hears, Mark, Part, Rereading
 from moot.formats.prompts import Prompts
 from moot.formats.shared.voting import ChoiceMethod
 from moot.reasoning.fence import fence
@@ -21,6 +21,9 @@ from moot.reasoning.verdict import SIDES, Choice, Decision, ReaderVote, Side, le
 prompts = Prompts("jury", "moot.formats.shared.jury")
 
 PHASE = "ballot"
+WORDINGS = ("", "_other", "_short")  # of the same instructions; ends of the names of prompts
+_SWAPPED = "-swapped"
+_SPARE_CALLS = 4  # for the judge, who is asked again, too
 EVENTS = {
     "BALLOT": EventType(
         verb="votes",
@@ -42,6 +45,7 @@ class JurySettings(DebateSettings):
     swap: bool = Field(False, description="a second, blind judge reads the sides in the other order")
     jury: int = Field(0, ge=0, le=25, description="blind jurors who vote beside the judge")
     jury_models: tuple[str, ...] = Field((), description="models of the jurors, in turn; the judge's when empty")
+    paraphrase: bool = Field(False, description="jurors are instructed in other words, in turn")
     voting: ChoiceMethod = Field("plurality", description="how the votes of judge and jurors are counted")
 
 
@@ -92,7 +96,10 @@ async def collect_votes(stage: Stage, settings: JurySettings, said: Sequence[Spe
     if not both_heard(said):
         return []
     seats = [stage.seat(part.id) for part in parts(settings)]
-    reading = (_vote(stage, seat, said, _first_side(seat.id, n, settings), round) for n, seat in enumerate(seats))
+    reading = (
+        _vote(stage, seat, said, _first_side(seat.id, n, settings), round, _wording(seat.id, settings))
+        for n, seat in enumerate(seats)
+    )
     return list(await together(*reading))
 
 
@@ -107,15 +114,23 @@ def _first_side(seat_id: str, n: int, settings: JurySettings) -> Side:
     return SIDES[n % 2]
 
 
-async def _vote(stage: Stage, seat: Seat, said: Sequence[Speech], first: Side, round: int) -> ReaderVote:
+def _wording(seat_id: str, settings: JurySettings) -> str:
+    """What the names of a juror's prompts end with. Both readings of a juror are asked for in the same words."""
+    juror = seat_id.removesuffix(_SWAPPED).removeprefix("juror")
+    return WORDINGS[(int(juror) - 1) % len(WORDINGS)] if settings.paraphrase and juror.isdigit() else ""
+
+
+async def _vote(
+    stage: Stage, seat: Seat, said: Sequence[Speech], first: Side, round: int, wording: str = ""
+) -> ReaderVote:
     second = other_side(first)
-    seat.brief(prompts("reader", topic=stage.topic))
+    seat.brief(prompts(f"reader{wording}", topic=stage.topic))
     key = f"{round}/{PHASE}/{seat.id}"
     try:
         given = await seat.ask(
             PHASE,
             prompts(
-                "ballot",
+                f"ballot{wording}",
                 first=_statements(said, first, "the first side", key),
                 second=_statements(said, second, "the second side", key),
             ),
@@ -168,3 +183,33 @@ def verdict_fields(decision: Decision, votes: Sequence[ReaderVote]) -> Json:
         "support": tally[decision.winner] / valid if tally and valid and decision.winner in SIDES else None,
         "flip_rate": decision.flip_rate,
     }
+
+
+def _reread(settings: JurySettings, readers: int, models: Sequence[str]) -> Json:
+    """Settings for so many jurors, each of whom reads both orders. The limit on tokens is raised by what they need."""
+    calls = 2 * readers + _SPARE_CALLS
+    return {
+        "jury": readers,
+        "jury_models": list(models),
+        "swap": True,
+        "paraphrase": True,
+        "max_total_output_tokens": settings.max_total_output_tokens + calls * settings.judge_max_tokens,
+        "max_calls": None if settings.max_calls is None else settings.max_calls + calls,
+    }
+
+
+def _readings(turns: Sequence[Turn]) -> list[BlindReading]:
+    return [
+        BlindReading(
+            reader=turn.seat.removesuffix(_SWAPPED),
+            first=turn.metadata["first"],
+            choice=turn.metadata["choice"],
+            wording=turn.prompt,
+            model=turn.model,
+        )
+        for turn in turns
+        if turn.phase == PHASE and "choice" in turn.metadata  # a limit keeps a reader from being asked
+    ]
+
+
+REREADING = Rereading(settings=_reread, readings=_readings)

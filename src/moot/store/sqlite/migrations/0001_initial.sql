@@ -44,6 +44,7 @@ create table debate_sessions (
   outcome text,                                 -- JSON
   error text,                                   -- JSON: why it failed; a claim clears it
   user_rating integer check (user_rating between 1 and 5),
+  turned_out text,                              -- JSON: how the decision turned out
   quarantined_at real,                          -- since when its decision is kept from being recalled
   quarantined_by text,
   remembered text,                              -- embedder of its memory, '' without one; null: no memory yet
