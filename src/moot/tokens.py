@@ -60,6 +60,27 @@ def new_token(name: str, scopes: Iterable[str], expires_at: float | None = None)
     return secret, made
 
 
+def new_share(debate_id: str, by: str, expires_at: float | None = None) -> tuple[str, AccessToken]:
+    """Make a share, which shows one debate: the secret of its link, which is shown once, and the record to store. It
+    has no scopes."""
+    secret = secrets.token_urlsafe(_RANDOM_BYTES)
+    made = AccessToken(
+        id=str(uuid.uuid4()), name=by, hash=hashed(secret), scopes=(), debate_id=debate_id, expires_at=expires_at
+    )
+    return secret, made
+
+
+async def find_share(store: Access, secret: str) -> str | None:
+    """The id of the debate that a link shows, whose use is recorded; None if the link is not valid."""
+    share = await store.share(hashed(secret)) if may_be_secret(secret) else None
+    if share is None:
+        return None
+    if (share.last_used_at or 0.0) <= time.time() - TOUCH_SECONDS:
+        with suppress(StoreError):
+            await store.touch_token(share)
+    return share.debate_id
+
+
 async def find(store: Access, secret: str) -> Caller | None:
     """The caller with this secret, whose use is recorded; None if it is not valid."""
     if not may_be_secret(secret):

@@ -1,8 +1,9 @@
-"""`moot rename`, `moot pin`, `moot tag` and `moot archive`, with the real executable."""
+"""`moot rename`, `pin`, `tag`, `archive` and `share`, with the real executable."""
 
 from __future__ import annotations
 
 import json
+import re
 
 from tests.cli.conftest import Moot
 from tests.cli.test_delete import a_debate
@@ -46,3 +47,24 @@ def test_labels_go_with_an_export(moot: Moot, tmp_path):
     moot("import", str(tmp_path / "one.jsonl"), "--db", str(tmp_path / "other.db"))
     (there,) = json.loads(moot("list", "--json", "--db", str(tmp_path / "other.db")).out)["debates"]
     assert (there["title"], there["tags"], there["pinned"]) == ("Mine", ["kept"], False)
+
+
+def test_a_debate_is_shared_by_link_and_as_a_file(moot: Moot, tmp_path):
+    one = a_debate(moot, "Is <i>this</i> safe?")
+    made = moot("share", one[:8], "--expires", "7d")
+    assert re.fullmatch(r"http://127\.0\.0\.1:8421/shared/[\w-]{43}\n", made.out)
+    (link,) = re.findall(r"--revoke (\w{8})", made.err)
+    listed = moot("share", one, "--list").out.splitlines()
+    assert [line.split()[0] for line in listed] == ["LINK", link]
+    assert "1 link is no longer valid" in moot("share", one, "--revoke", link).out
+    assert "No link shows" in moot("share", one, "--list").err
+    assert moot("share", one, "--revoke", "nothing").code == 2
+
+    file = tmp_path / "one.html"
+    assert str(file) in moot("share", one, "--html", str(file)).out
+    text = file.read_text(encoding="utf-8")
+    assert "Is &lt;i&gt;this&lt;/i&gt; safe?" in text
+    assert "a speaks." in text
+    assert moot.folder.name not in text, "nor does it say where models are read from"
+    again = moot("share", one, "--html", str(file))
+    assert (again.code, "exists already" in again.err) == (2, True)

@@ -1,4 +1,4 @@
-"""API tokens, browser sessions and idempotency keys."""
+"""API tokens, browser sessions, shares and idempotency keys."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from moot.store import AccessToken, IdempotencyKey, Store
+from tests.store.samples import debate
 
 
 class AccessContract:
@@ -97,5 +98,31 @@ class AccessContract:
             assert await store.reserve_key(two, 60) == one
             await store.release_key("k", one.debate_id)
             assert await store.reserve_key(two, 60) == two
+
+        run(check)
+
+    def test_a_share_shows_one_debate_and_is_no_token(self, run, clock):
+        async def check(store: Store):
+            made, other = await store.create(debate(1)), await store.create(debate(2))
+            share = AccessToken(id="1", name="ann", hash="h1", scopes=(), debate_id=made.id)
+            await store.add_token(AccessToken(id="t", name="ann", hash="ht", scopes=("read",)))
+            assert await store.add_token(share), "a name can have many"
+            assert await store.add_token(replace(share, id="2", hash="h2", expires_at=clock.now + 10))
+            assert await store.add_token(replace(share, id="3", hash="h3", debate_id=other.id))
+            stored = replace(share, created_at=clock.now)
+            assert await store.share("h1") == stored
+            assert (await store.token("h1"), await store.share("ht")) == (None, None)
+            assert [each.id for each in await store.tokens()] == ["t"]
+            assert [each.id for each in await store.shares(made.id)] == ["1", "2"]
+            clock.now += 10
+            assert await store.share("h2") is None
+            assert [each.id for each in await store.shares(made.id)] == ["1"]
+            await store.touch_token(stored)
+            assert (await store.share("h1")).last_used_at == clock.now
+            assert await store.drop_token("1")
+            assert await store.share("h1") is None
+            assert (await store.share("h3")).debate_id == other.id
+            await store.delete(other.id, by="ann")
+            assert await store.share("h3") is None, "it goes with its debate"
 
         run(check)

@@ -138,6 +138,7 @@ async def use_everything(store: SqliteStore) -> None:
     await store.commit(Commit(debate_id=first, epoch=1, status="completed", outcome=OUTCOME, lost=usage, reserved=held))
     await store.commit(Commit(debate_id=second, epoch=1, status="failed", error=failure))
     await store.rate(first, 4)
+    await store.add_token(AccessToken(id="share", name="ann", hash="share", scopes=(), debate_id=first))
     await store.label(first, Labels(title="Mine", pinned=True, archived=True, tags=("a",)))
     await store.turned_out(first, TurnedOut(right=1))
     await store.quarantine(first, "ann")

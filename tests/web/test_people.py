@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.server.serving import Served
-from tests.web.conftest import Open, check_axe, keep
+from tests.web.conftest import SIZES, Open, check_axe, keep
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +63,7 @@ def test_debates_are_renamed_pinned_tagged_archived_and_found_again(
     menu = page.locator(".row-menu[open] ul").bounding_box()
     assert menu is not None
     assert menu["x"] >= 0
-    assert menu["x"] + menu["width"] <= page.viewport_size["width"]
+    assert menu["x"] + menu["width"] <= SIZES[size]["width"]
     keep(page, f"people-menu-{size}")
     page.get_by_role("button", name="Archive", exact=True).click()
     expect(row(page, tabs)).to_have_count(0)
@@ -159,3 +159,43 @@ def test_by_keyboard(site: Served, made: list[str], open_page: Open):
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("archived=true"))
     expect(page.get_by_label("Which debates")).to_have_value("archived")
+
+
+def test_a_debate_is_shared_as_a_link_and_as_a_file(site: Served, open_page: Open):
+    debate = site.completed(topic="Is <b>sharing</b> safe?", settings={"max_rounds": 1})
+    page = open_page(f"{site.url}/debates/{debate['id']}")
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("combobox", name="It ends").select_option("in 30 days")
+    page.get_by_role("button", name="Make a link").click()
+    link = page.get_by_label("The link").input_value()
+    expect(page.locator(".shares li")).to_have_count(1)
+    check_axe(page)
+    keep(page, "people-share")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Save as one HTML file").click()
+    text = download.value.path().read_text(encoding="utf-8")
+
+    # Read without the server, and by the link: the same, with no request for anything else.
+    shown = open_page(link)
+    expect(shown.get_by_role("heading", name="Is <b>sharing</b> safe?")).to_be_visible()
+    assert shown.content().count("<script") == 0
+    check_axe(shown)
+    keep(shown, "people-shared")
+    shown.emulate_media(media="print", color_scheme="dark")
+    assert shown.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    expect(shown.locator("nav")).to_be_hidden()
+    assert len(shown.pdf()) > 10_000
+    said = shown.locator("#transcript article")
+    assert said.count() >= 2
+    alone = open_page("about:blank")
+    alone.set_content(text)
+    assert alone.locator("#transcript article").count() == said.count()
+    phone = open_page(link, size="phone", theme="dark")
+    assert phone.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    check_axe(phone)
+    keep(phone, "people-shared-phone")
+
+    page.get_by_role("button", name=re.compile("^Revoke")).click()
+    expect(page.locator(".shares")).to_have_count(0)
+    gone = open_page(link, allowed=("status of 404",))
+    expect(gone.get_by_role("heading", name="This link is not valid")).to_be_visible()

@@ -64,6 +64,7 @@ COMMANDS: dict[str, Command] = {
     "pin": Command("labels", "Pin a debate, or let go of it again."),
     "tag": Command("labels", "Put tags on a debate, or take them off."),
     "archive": Command("labels", "Leave debates out of the list, or bring them back."),
+    "share": Command("share", "Make a link that shows one debate, or write it as one HTML file."),
     "delete": Command("delete", "Delete debates and everything of them, for good."),
     "purge": Command("delete", "Delete debates that have not changed for a long time."),
     "export": Command("transfer", "Write debates into one file, for a backup or another database."),

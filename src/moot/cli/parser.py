@@ -349,6 +349,14 @@ def _archive(parser: Parser) -> None:
     parser.add_argument("--off", action="store_true", help="bring them back into the list")
 
 
+def _share(parser: Parser) -> None:
+    _id(parser)
+    parser.add_argument("--expires", metavar="AGE", help="when the link ends, such as 7d or 12h (default: never)")
+    parser.add_argument("--list", action="store_true", help="show the links that are valid")
+    parser.add_argument("--revoke", metavar="LINK", help="make a link invalid: its id, or `all`")
+    parser.add_argument("--html", metavar="FILE", help="write answer, record and transcript as one HTML file instead")
+
+
 def _yes(parser: Parser) -> None:
     parser.add_argument("--yes", action="store_true", help="do it without asking")
 
@@ -501,7 +509,7 @@ def _nothing(parser: Parser) -> None:
 
 _WITH_ID = (
     _show, _id, _resume, _fork, _diff, _answer, _guide, _audit, _rate, _outcome, _claims, _tally, _record, _quarantine,
-    _private, _rename, _pin, _tag, _archive, _delete, _export, _versions,
+    _private, _rename, _pin, _tag, _archive, _share, _delete, _export, _versions,
 )  # fmt: skip
 _FLAGS: dict[str, Callable[[Parser], None]] = {
     "debate": _debate,
@@ -536,6 +544,7 @@ _FLAGS: dict[str, Callable[[Parser], None]] = {
     "pin": _pin,
     "tag": _tag,
     "archive": _archive,
+    "share": _share,
     "delete": _delete,
     "purge": _purge,
     "export": _export,

@@ -54,7 +54,8 @@ from moot.runtime.spending import call_once, check_budget
 from moot.runtime.tally import Tallied
 from moot.runtime.threads import in_thread
 from moot.runtime.transfer import Imported, adopt_all, check_header, export
-from moot.store import KnownLesson, Labels, Page, Store, Tombstone, Viewer
+from moot.store import AccessToken, KnownLesson, Labels, Page, Store, Tombstone, Viewer
+from moot.tokens import find_share, new_share
 
 FULL_ID = 36
 MOST_LISTED, MOST_FOUND = 1000, 100
@@ -294,12 +295,7 @@ class Client:
         """Show a debate to no one but its own token and admins, or to every caller. Raises ScopeMissing if it is
         another token's and the caller is no admin."""
         self.caller.need("run")
-        if debate.token_id != self.caller.identity and not self.caller.may("admin"):
-            raise ScopeMissing(
-                f"{self.caller.what} did not make debate {debate.short}, so it may not say who sees it. That takes "
-                "its own token, or the scope 'admin'.",
-                remedy="scope",
-            )
+        self._check_owner(debate)
         return await self.app.runtime.set_private(debate.id, private, seen=seen)
 
     async def label(
@@ -517,6 +513,43 @@ class Client:
         events, wording = await self.events(debate), formats.wording_of(debate)
         return transcript.render(debate, events, wording, demonstration=self.app.is_demonstration(debate))
 
+    async def html(self, debate: Debate) -> str:
+        """The debate as one file for a browser, which needs nothing else: its answer, its record and what was said,
+        without private thoughts and without where its models are reached."""
+        return await documents.page(self.app, debate.id)
+
+    async def share(self, debate: Debate, expires_at: float | None = None) -> tuple[str, AccessToken]:
+        """Make a link that shows this debate, as it stands, and nothing else: the secret of its address, which is shown
+        once, and what is stored of it. Raises ScopeMissing as `set_private` does."""
+        self.caller.need("run")
+        self._check_owner(debate)
+        secret, made = new_share(debate.id, self.caller.name, expires_at)
+        await self.store.add_token(made)
+        return secret, made
+
+    async def shares(self, debate: Debate) -> Sequence[AccessToken]:
+        """The links to a debate that are valid. Raises ScopeMissing as `set_private` does."""
+        self.caller.need("run")
+        self._check_owner(debate)
+        return await self.store.shares(debate.id)
+
+    async def unshare(self, debate: Debate, share_id: str) -> None:
+        """Make a link invalid, by its id or the beginning of it. Raises UnknownName if the debate has none like it."""
+        known = {each.id: each for each in await self.shares(debate)}
+        found = [each for each in known if share_id and each.startswith(share_id.strip().lower())]
+        if len(found) != 1:
+            raise UnknownName("link", share_id[:FULL_ID], [each[:8] for each in known])
+        await self.store.drop_token(found[0])
+
+    async def shared(self, secret: str) -> Debate | None:
+        """The debate that a link shows; None if the link is not valid. It needs no scope: the secret is the right."""
+        if not await self._opened():
+            return None
+        debate_id = await find_share(self.store, secret)
+        with suppress(NoSuchDebate):
+            return None if debate_id is None else await self.store.get(debate_id)
+        return None
+
     async def audit(self, debate: Debate) -> Json:
         """Everything stored of a debate, with every message that was sent to a model."""
         return await documents.audit(self.app, debate.id)
@@ -571,6 +604,14 @@ class Client:
             async with aclosing(adopt_all(self.store, after(rest, all_lines))) as adopted:
                 async for each in adopted:
                     yield each
+
+    def _check_owner(self, debate: Debate) -> None:
+        if debate.token_id != self.caller.identity and not self.caller.may("admin"):
+            raise ScopeMissing(
+                f"{self.caller.what} did not make debate {debate.short}, so it may not say who sees it. That takes "
+                "its own token, or the scope 'admin'.",
+                remedy="scope",
+            )
 
     async def _opened(self) -> bool:
         """Open the database, unless there is none: reading never creates one."""

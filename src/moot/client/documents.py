@@ -82,6 +82,22 @@ async def record(app: App, debate_id: str) -> Record:
     return await in_thread(lambda: record_of(debate, turns, formats.wording_of(debate), demonstration=demonstration))
 
 
+async def page(app: App, debate_id: str) -> str:
+    """A debate as one HTML file: its answer, its record and what was said."""
+    from moot.records import page as pages  # it loads a parser of Markdown
+
+    debate, turns = await _stored(app, debate_id)
+    said, demonstration = await events(app, debate_id), app.is_demonstration(debate)
+
+    def made() -> str:
+        wording = formats.wording_of(debate)
+        over = debate.status == "completed" and debate.outcome is not None
+        record = record_of(debate, turns, wording, demonstration=demonstration) if over else None
+        return pages.render(debate, record, said, formats.wording_of(debate), demonstration=demonstration)
+
+    return await in_thread(made)
+
+
 def _audited(app: App, debate: Debate, turns: Sequence[Turn], recorded: Sequence[Event]) -> Json:
     steps = rerun(formats.get(debate.format), debate, turns).steps
     return {

@@ -283,6 +283,10 @@ class Debate(DebateView):
         """Where two debates part."""
         return self._do(lambda debate: debate.compare(other))
 
+    def html(self) -> str:
+        """The debate as one file for a browser, which needs nothing else: its answer, its record and what was said."""
+        return self._do(lambda debate: debate.html())
+
     def export(self, path: str | Path) -> None:
         """Write everything of the debate to a file that `moot import` reads back; packed if its name ends with
         `.gz`."""

@@ -183,6 +183,11 @@ class AsyncDebate(DebateView):
             two = await self._client.find(other if isinstance(other, str) else other.id)
             return await self._client.compare(self._seen.debate, two)
 
+    async def html(self) -> str:
+        """The debate as one file for a browser, which needs nothing else: its answer, its record and what was said."""
+        with _noted():
+            return await self._client.html(self._seen.debate)
+
     async def export(self, path: str | Path) -> None:
         """Write everything of the debate to a file that `moot import` reads back; packed if its name ends with
         `.gz`."""

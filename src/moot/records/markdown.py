@@ -21,7 +21,7 @@ DEMONSTRATION = (
 
 
 def render(record: Record) -> str:
-    return f"---\n{_yaml(front_matter(record))}---\n\n" + "\n\n".join(_body(record)) + "\n"
+    return f"---\n{_yaml(front_matter(record))}---\n\n" + "\n\n".join(body(record)) + "\n"
 
 
 def front_matter(record: Record) -> Json:
@@ -48,7 +48,8 @@ def _yaml(content: Json) -> str:
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=float("inf"))
 
 
-def _body(record: Record) -> Iterator[str]:
+def body(record: Record) -> Iterator[str]:
+    """The document without its front matter, block by block."""
     yield f"# Decision: {literal(record.title)}"
     if record.decided.headline:
         yield f"**{literal(record.decided.headline)}**"

@@ -30,6 +30,7 @@ from moot.server.routes import (
     memory,
     records,
     session,
+    shares,
     stream,
     transcript,
 )
@@ -43,6 +44,7 @@ ROUTERS = [
     stream.router,
     gates.router,
     records.router,
+    shares.router,
     memory.router,
     lessons.router,
     catalog.router,
@@ -96,6 +98,7 @@ def create_app(
     for router in ROUTERS:
         api.include_router(router)
     api.router.routes.extend(each.route() for each in mounted)
+    api.router.routes.append(shares.route())
     api.router.routes.extend(dashboard.routes())
     problems.handle(api, openapi.routes(ROUTERS))
     api.add_middleware(

@@ -96,6 +96,10 @@ class LabelChanges(Given):
     )
 
 
+class ShareTerms(Given):
+    expires_in_days: float | None = Field(None, gt=0, le=36_500, description="when it ends by itself; null: never")
+
+
 class Purge(Given):
     older_than_days: float = Field(ge=0, le=36_500, description="only debates that have not changed for so long")
     statuses: list[RestingStatus] = Field(

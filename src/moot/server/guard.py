@@ -28,6 +28,7 @@ log = logging.getLogger("moot.server")
 
 MAX_BODY = 1_000_000
 LOGIN_PATH = "/v1/session"
+SHARED = "/shared/"  # before the secret of a link, which no log may have
 IMPORT_PATH = "/v1/import"  # its body is measured as it is read
 JSON_LINES, PACKED, OCTETS = "application/jsonl", "application/gzip", "application/octet-stream"
 MAX_LOGIN = 4_000  # of what anyone may send without a token
@@ -154,7 +155,8 @@ class Guard:
         except Refused as refused:
             await response(refused, scope["path"])(scope, receive, guarded)
         except Exception:
-            log.exception("unexpected error at %s %s (%s)", scope["method"], scope["path"], scope.get(KEY, "no id"))
+            path = f"{SHARED}…" if scope["path"].startswith(SHARED) else scope["path"]
+            log.exception("unexpected error at %s %s (%s)", scope["method"], path, scope.get(KEY, "no id"))
             if begun:
                 raise
             await response(unexpected(), scope["path"])(scope, receive, guarded)

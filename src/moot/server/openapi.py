@@ -32,6 +32,7 @@ TAGS = {
     "transcript": "What was said: turns, events, live streams, audit and proof",
     "gates": "What debates ask people, and the answers",
     "records": "Documents made from debates: decision records, issues, ledgers of claims, comparisons",
+    "sharing": "Links that show one debate to everyone who has them",
     "memory": "Past decisions and reasoning templates",
     "catalog": "Formats, models and the configuration",
     "session": "Who the caller is, and a browser's login",

@@ -290,6 +290,26 @@ class Deleted(BaseModel):
     deleted_by: str
 
 
+class Share(BaseModel):
+    """A link that shows one debate, and nothing else, to everyone who has it."""
+
+    id: str
+    made_by: str
+    created_at: Seconds
+    expires_at: Seconds | None
+    last_used_at: Seconds | None = Field(description="about, in minutes")
+
+
+class NewShare(BaseModel):
+    id: str
+    path: str = Field(description="its address on this server. It is given this once")
+    expires_at: Seconds | None
+
+
+class Shares(BaseModel):
+    items: list[Share]
+
+
 class Purged(BaseModel):
     ids: list[str] = Field(description="of the debates that are gone or, with `dry_run`, would be")
     more: bool = Field(description="there are more: ask again")

@@ -273,19 +273,27 @@ class Memories(Protocol):
 
 
 class Access(Protocol):
-    """API tokens, browser sessions and idempotency keys."""
+    """API tokens, browser sessions, shares and idempotency keys."""
 
     async def add_token(self, token: AccessToken) -> bool:
-        """Returns False when the name is taken; browser sessions need no unique name."""
+        """Returns False when the name is taken; browser sessions and shares need no unique name."""
         ...
 
     async def tokens(self) -> Sequence[AccessToken]:
-        """Return all tokens by name, expired ones too; no browser sessions."""
+        """Return all tokens by name, expired ones too; no browser sessions and no shares."""
         ...
 
     async def token(self, hash: str) -> AccessToken | None:
         """Return the token or browser session with this hash, unless it has expired. A token is also found by its
         hash before a rotation, until `old_until`."""
+        ...
+
+    async def share(self, hash: str) -> AccessToken | None:
+        """Return the share with this hash, unless it has ended. `token` never finds one."""
+        ...
+
+    async def shares(self, debate_id: str) -> Sequence[AccessToken]:
+        """Return the shares of a debate, the oldest first, without those that have ended. They are deleted with it."""
         ...
 
     async def touch_token(self, token: AccessToken) -> None:
@@ -300,7 +308,7 @@ class Access(Protocol):
         ...
 
     async def drop_token(self, token_id: str) -> bool:
-        """Delete a token and its browser sessions. Returns False when there is none."""
+        """Delete a token and its browser sessions, or a share. Returns False when there is none."""
         ...
 
     async def reserve_key(self, key: IdempotencyKey, keep_seconds: float) -> IdempotencyKey:

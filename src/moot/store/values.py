@@ -195,6 +195,7 @@ class AccessToken:
     hash: str
     scopes: tuple[str, ...]
     parent: str | None = None  # of a browser session: the token that opened it
+    debate_id: str | None = None  # of a share: the only debate that it shows; it is no token for anything else
     created_at: float = 0.0
     expires_at: float | None = None
     last_used_at: float | None = None  # about: see `touch_token`

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api/client'
 import { type Action, LABELS } from '../api/generated'
+import { PeopleActions } from '../people/actions'
 import { go, Link } from '../router'
 import { may } from '../session'
 import { Icon, type IconName } from '../ui/icons'
@@ -72,6 +73,7 @@ export function Controls({ watched }: { watched: Watched }) {
           <Label action="fork" />
         </button>
       )}
+      <PeopleActions debate={debate} />
       {may('run') && can('cancel') && (
         <button class="quiet" onClick={() => setAsking('cancel')}>
           <Label action="cancel" />

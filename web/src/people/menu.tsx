@@ -5,6 +5,7 @@ import { Icon, type IconName } from '../ui/icons'
 import { Dialog } from '../ui/parts'
 import { deleteSoon } from './deletion'
 import { label, nameOf, tagsIn } from './labels'
+import { ShareDialog } from './share'
 
 interface Item { icon: IconName; word: string; act: () => void }
 
@@ -12,7 +13,7 @@ interface Item { icon: IconName; word: string; act: () => void }
 export function DebateMenu({ debate, learn }: { debate: DebateSummary; learn: (now: DebateSummary) => void }) {
   const ref = useRef<HTMLDetailsElement>(null)
   const [open, setOpen] = useState(false)
-  const [asking, setAsking] = useState<'labels' | undefined>()
+  const [asking, setAsking] = useState<'labels' | 'share' | undefined>()
   const change = async (changes: Parameters<typeof label>[1], said: string) => {
     const now = await label(debate, changes, said)
     if (now) learn(now)
@@ -23,6 +24,7 @@ export function DebateMenu({ debate, learn }: { debate: DebateSummary; learn: (n
     items.push({ icon: 'pin', word: debate.pinned ? 'Unpin' : 'Pin', act: () => void change({ pinned: !debate.pinned }, debate.pinned ? 'is no longer pinned' : 'is pinned') })
     items.push({ icon: 'box', word: debate.archived ? 'Back into the list' : 'Archive', act: () => void change({ archived: !debate.archived }, debate.archived ? 'is back in the list' : 'is in the archive') })
   }
+  if (may('run')) items.push({ icon: 'share', word: 'Share', act: () => setAsking('share') })
   if (may('admin') && debate.actions.includes('delete')) items.push({ icon: 'bin', word: 'Delete', act: () => deleteSoon(debate) })
   const shut = (): void => {
     if (ref.current) ref.current.open = false
@@ -56,6 +58,7 @@ export function DebateMenu({ debate, learn }: { debate: DebateSummary; learn: (n
         </ul>
       </details>
       {asking === 'labels' && <LabelDialog debate={debate} save={(changes) => void change(changes, 'is saved')} close={() => setAsking(undefined)} />}
+      {asking === 'share' && <ShareDialog debate={debate} close={() => setAsking(undefined)} />}
     </>
   )
 }

@@ -1,4 +1,4 @@
-"""API tokens, browser sessions and idempotency keys in PostgreSQL."""
+"""API tokens, browser sessions, shares and idempotency keys in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ class PostgresAccess(Database):
     async def token(self, hash: str) -> AccessToken | None:
         rows = await self._rows("token", hash=hash)
         return token_of(rows[0]) if rows else None
+
+    async def share(self, hash: str) -> AccessToken | None:
+        rows = await self._rows("share", hash=hash)
+        return token_of(rows[0]) if rows else None
+
+    async def shares(self, debate_id: str) -> Sequence[AccessToken]:
+        return [token_of(row) for row in await self._rows("shares", id=debate_id)]
 
     async def drop_token(self, token_id: str) -> bool:
         return await self._change("delete_token", {"id": token_id}) is not None

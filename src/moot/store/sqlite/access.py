@@ -1,4 +1,4 @@
-"""API tokens, browser sessions and idempotency keys in SQLite."""
+"""API tokens, browser sessions, shares and idempotency keys in SQLite."""
 
 from __future__ import annotations
 
@@ -27,6 +27,13 @@ class SqliteAccess(Database):
     async def token(self, hash: str) -> AccessToken | None:
         found = await self._rows("token", token_of, hash=hash)
         return found[0] if found else None
+
+    async def share(self, hash: str) -> AccessToken | None:
+        found = await self._rows("share", token_of, hash=hash)
+        return found[0] if found else None
+
+    async def shares(self, debate_id: str) -> Sequence[AccessToken]:
+        return await self._rows("shares", token_of, id=debate_id)
 
     async def drop_token(self, token_id: str) -> bool:
         return await self._writer.do(lambda c: c.execute(sql("delete_token"), {"id": token_id}).rowcount > 0)

@@ -1,1 +1,1 @@
-delete from access_tokens where parent is not null and expires_at <= :now
+delete from access_tokens where (parent is not null or debate_id is not null) and expires_at <= :now

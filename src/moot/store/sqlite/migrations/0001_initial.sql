@@ -255,14 +255,16 @@ create table access_tokens (
   hash text not null unique,
   scopes text not null,                         -- JSON
   parent text references access_tokens (id) on delete cascade,  -- of a browser session: the token that opened it
+  debate_id text references debate_sessions (id) on delete cascade,  -- of a share: the only debate that it shows
   created_at real not null,
   expires_at real,
   last_used_at real,                        -- about: written at most once a minute
   old_hash text unique,                         -- of the secret before the last rotation
   old_until real                            -- when that one ends
 );
-create unique index access_tokens_by_name on access_tokens (name) where parent is null;
+create unique index access_tokens_by_name on access_tokens (name) where parent is null and debate_id is null;
 create index access_tokens_by_parent on access_tokens (parent) where parent is not null;
+create index access_tokens_by_debate on access_tokens (debate_id) where debate_id is not null;
 
 -- What was used on each day of UTC: by a debate, or by a chore of a chat client. A debate's commits write it in the same
 -- transaction. There is no reference to the debate: one that is deleted stays paid for.

@@ -1,1 +1,1 @@
-select * from access_tokens where parent is null order by name
+select * from access_tokens where parent is null and debate_id is null order by name
