@@ -338,10 +338,12 @@ class Client:
         format: str | None = None,
         contains: str | None = None,
         parent: str | None = None,
+        evaluation: str | None = "",
         limit: int = 20,
         after: str | None = None,
     ) -> Page:
-        """Debates, newest first. `after`: `next` of the page before."""
+        """Debates, newest first. `after`: `next` of the page before. `evaluation`: only the cells of this evaluation;
+        empty: only debates that are no cells; None: both."""
         self.caller.need("read")
         _check_limit(limit, MOST_LISTED)
         if format is not None and format not in formats.installed():
@@ -353,6 +355,7 @@ class Client:
             format=format,
             contains=contains or None,
             parent=parent,
+            evaluation=evaluation,
             viewer=self.viewer,
             limit=limit,
             after=after,

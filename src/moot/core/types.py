@@ -13,6 +13,7 @@ from moot.core.outcome import ArguedPosition as ArguedPosition
 from moot.core.outcome import Check as Check
 from moot.core.outcome import Confidence as Confidence
 from moot.core.outcome import FinalAnswer as FinalAnswer
+from moot.core.outcome import GivenAnswer as GivenAnswer
 from moot.core.outcome import Level as Level
 from moot.core.outcome import Outcome as Outcome
 from moot.core.outcome import RecordParts as RecordParts
@@ -513,6 +514,7 @@ class Debate:
     quarantined_at: float | None = None  # since when its decision is kept from being recalled; None: it is not
     quarantined_by: str | None = None
     private: bool = False  # only its token, and `admin`, see it
+    evaluation: str = ""  # the evaluation whose cell it is: it is in no list and no memory; empty: none
     metadata: Json = field(default_factory=dict[str, Any])
 
     @property

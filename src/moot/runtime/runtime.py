@@ -102,6 +102,7 @@ class Runtime:
         private: bool = False,
         metadata: Json | None = None,
         debate_id: str | None = None,
+        evaluation: str = "",
         notes: Sequence[str] = (),
     ) -> Debate:
         """Store a pending debate. The arguments must have been validated; `notes` become its first notices."""
@@ -117,6 +118,7 @@ class Runtime:
                 initiated_by=initiated_by,
                 token_id=token_id,
                 private=private,
+                evaluation=evaluation,
                 metadata=metadata or {},
             ),
             events=[

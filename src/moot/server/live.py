@@ -278,7 +278,7 @@ class Newest:
             self._task.cancel()
 
     async def look(self) -> None:
-        page = await self.runtime.store.page(limit=NEWEST, viewer=self.viewer)
+        page = await self.runtime.store.page(limit=NEWEST, viewer=self.viewer, evaluation="")
         found, before = {debate.id: debate for debate in reversed(page.debates)}, self.debates
         if found != before:
             # The same object where nothing has changed: what was encoded of it is used again, for new readers, too.

@@ -11,7 +11,18 @@ from typing import Any
 
 from moot.core.errors import DamagedDebate, DebateDeleted, InputError, NoSuchDebate
 from moot.core.types import Cursor, Debate, Event, Failure, Gate, Shown, Turn, Usage
-from moot.store import AccessToken, Commit, HeartbeatReply, IdempotencyKey, Page, PageQuery, Tombstone, Vector, Viewer
+from moot.store import (
+    AccessToken,
+    Commit,
+    HeartbeatReply,
+    IdempotencyKey,
+    Page,
+    PageQuery,
+    StoredEvaluation,
+    Tombstone,
+    Vector,
+    Viewer,
+)
 from moot.store.columns import (
     CURSOR,
     DEBATE,
@@ -237,9 +248,17 @@ def page_query(matches: str, query: PageQuery) -> tuple[str, Mapping[str, Any]]:
     if viewer is not None:
         used.append("(token_id = :token or private = 0)" if viewer.shared else "token_id = :token")
         values["token"] = viewer.token
+    values["evaluation"] = query.get("evaluation")
+    if values["evaluation"] is not None:
+        used.append("evaluation = :evaluation")
+        used += ["evaluation <> ''"] if values["evaluation"] else []  # so that its index is walked
     used += ["(created_at, id) < (:created_at, :id)"] if created_at is not None else []
     values |= {"created_at": created_at, "id": last_id, "limit": query.get("limit", 20) + 1}
     return "".join(f" and {each}" for each in used), values
+
+
+def evaluation_of(row: Row) -> StoredEvaluation:
+    return StoredEvaluation(**picked(row, fields_without(StoredEvaluation)))
 
 
 def viewer_values(viewer: Viewer | None) -> dict[str, Any]:

@@ -47,7 +47,19 @@ create table debate_sessions (
   quarantined_at real,                          -- since when its decision is kept from being recalled
   quarantined_by text,
   remembered text,                              -- embedder of its memory, '' without one; null: no memory yet
-  private integer not null default 0 check (private in (0, 1))  -- only its token, and `admin`, see it
+  private integer not null default 0 check (private in (0, 1)), -- only its token, and `admin`, see it
+  evaluation text not null default ''           -- the evaluation whose cell it is; '': none
+);
+create index debate_sessions_by_evaluation on debate_sessions (evaluation, created_at desc, id desc)
+  where evaluation <> '';
+
+-- Plans of evaluations. Their cells are debates, whose ids follow from the plan.
+create table evaluations (
+  id text primary key,
+  name text not null,
+  plan text not null,                           -- JSON
+  created_at real not null,
+  stopped_at real                               -- since when no new block is begun; null: it may go on
 );
 create index debate_sessions_newest on debate_sessions (created_at desc, id desc);
 create index debate_sessions_by_status on debate_sessions (status, created_at desc, id desc);
