@@ -21,6 +21,9 @@ SMALL = ("sim_choice", "--limit", "4", "--pool", "3", "--arms", "single,sc,refle
 SMALL += ("--set", "council.depth=vote")
 
 
+UNATTENDED = {"panel": ("--set", "checkpoints=false")}
+
+
 def report(done: Any) -> dict[str, Any]:
     assert done.code == 0, done.err
     return json.loads(done.out)
@@ -119,6 +122,21 @@ def test_bad_requests_are_refused_before_anything_is_spent(moot: Moot, given: tu
     done = moot("eval", *given, "--model", "sim:")
     assert (done.code, said in done.err) == (2, True), done.err
     assert not Path(moot.db).exists()
+
+
+@pytest.mark.parametrize("name", ["panel", "crucible", "council", "solo"])
+def test_a_debate_comes_to_an_answer_of_the_kind_that_is_asked_for(moot: Moot, name: str):
+    asked = ("--set", "answer={kind: choice, options: [red, blue]}", "--set", "max_calls=100")
+    done = moot(
+        "debate", "Which colour?", "--format", name, "--model", "sim:", *asked, "--json", *UNATTENDED.get(name, ())
+    )
+    assert done.code == 0, done.err
+    outcome = json.loads(moot.sql("select outcome from debate_sessions")[0][0])
+    if outcome["answer"] is not None:  # none is an abstention
+        assert (outcome["answer"]["kind"], outcome["answer"]["options"]) == ("choice", ["red", "blue"])
+        assert outcome["answer"]["value"] in ("red", "blue")
+        assert outcome["answer"]["value"] in outcome["headline"]
+    assert moot("replay", moot.ids[0]).code == 0
 
 
 def test_the_page_stands_alone(moot: Moot, tmp_path: Path):

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self, cast, get_args
 
@@ -70,7 +71,7 @@ class Task(Frozen):
         return self
 
     def answer(self, item: Item) -> AnswerSpec:
-        return AnswerSpec(kind=self.kind, options=item.options if self.kind == "choice" else ())
+        return _spec(self.kind, item.options if self.kind == "choice" else ())
 
     def right(self, item: Item, value: str | None) -> bool:
         """Whether an answer is the item's; none is wrong."""
@@ -90,6 +91,11 @@ class Task(Frozen):
         listed = [item.model_dump(mode="json") for item in self.items]
         given = json.dumps([self.kind, self.score, listed], ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(given.encode()).hexdigest()
+
+
+@lru_cache(maxsize=1024)
+def _spec(kind: AnswerKind, options: tuple[str, ...]) -> AnswerSpec:
+    return AnswerSpec(kind=kind, options=options)
 
 
 def _check(item: Item, task: Task) -> None:
