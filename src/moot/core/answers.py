@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from math import isfinite
 from typing import Literal, Self, get_args
 
@@ -60,6 +61,7 @@ def number_in(text: str) -> float | None:
     return value if isfinite(value) else None
 
 
+@lru_cache(maxsize=8192)
 def same_as(value: str, spec: AnswerSpec) -> str:
     """The form in which two answers are compared: they are the same if and only if their forms are equal."""
     if spec.kind == "choice":
