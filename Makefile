@@ -8,11 +8,12 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
 Q ?= Should we use Redis or PostgreSQL for caching?
 ARGS ?=
 
-.PHONY: help setup system web clients debate serve check test lint types layers fast slow fuzz bench soak hostile clean
+.PHONY: help setup system web clients debate serve eval check test lint types layers fast slow fuzz bench soak hostile clean
 
 help:
 	@echo 'make debate Q="…"   run a debate on the embedded model (no key, no service)'
 	@echo 'make serve          the dashboard and the API on this machine'
+	@echo 'make eval           does a council beat samples of the embedded model? A few items, some minutes'
 	@echo 'make check          lint, types, layers and the fast tests'
 	@echo 'make test           everything'
 	@echo 'make fuzz           the property tests with examples never tried before'
@@ -50,6 +51,11 @@ debate: $(READY)
 serve: $(READY)
 	@$(MAKE) --no-print-directory web || true
 	@$(BIN)/moot serve --open $(ARGS)
+
+# So few items on a small model show next to nothing, and the report says so; it shows how an evaluation is made.
+eval: $(READY)
+	@$(BIN)/moot eval run reasoning --model local --limit 4 --pool 3 --arms single,sc,council --at-once 1 \
+	  --html moot-eval.html $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

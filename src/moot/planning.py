@@ -11,6 +11,7 @@ from moot.casting import Casting
 from moot.config import Config
 from moot.core.amounts import listed
 from moot.core.ceilings import check_asked, missing
+from moot.core.errors import InputError
 from moot.core.settings import Ceilings, DebateSettings, read
 from moot.core.types import Debate, Json, SeatSpec
 from moot.formats import Format
@@ -29,6 +30,7 @@ class Plan:
     reasons: Mapping[str, str]  # why each model was chosen, by spec
     notes: tuple[str, ...] = ()  # what moot has chosen by itself, and why
     private: bool = False  # only its token, and `admin`, will see it
+    evaluation: str = ""  # the evaluation whose cell it becomes; empty: none
     looks_back: bool = True  # False: an earlier decision is not even looked for
     metadata: Json = field(default_factory=dict[str, Any])  # what the way in keeps with the debate
 
@@ -91,5 +93,11 @@ def plan(request: Request, default_format: str, config: Config, casting: Casting
 
 def _settled(format_: Format, given: Mapping[str, Any], topic: str, ceilings: Ceilings) -> DebateSettings:
     settings = read(format_.settings, given)
+    if settings.answer is not None and settings.answer.kind not in format_.answers:
+        can = f"it can come to: {', '.join(format_.answers)}" if format_.answers else "it comes to none of a kind"
+        raise InputError(
+            f"The format {format_.name!r} can't come to an answer of the kind {settings.answer.kind!r}; {can}. "
+            "Leave the setting answer out, or choose another format.",
+        )
     settings = settings if format_.settle is None else format_.settle(settings, topic)
     return settings.model_copy(update=missing(ceilings, dict(settings)))

@@ -247,6 +247,14 @@ FORGE = Example(
     },
 )
 
+SOLO = Example(
+    settings={"samples": 3, "method": "judge", "answer": {"kind": "text"}, "reflections": 1},
+    answers={
+        "*/pick/*": {"reasoning": "Picked by {seat}.", "best": "2"},
+        "*": {"reasoning": "Reasons of {seat} at {key}.", "final": "Answer of {seat} at {key}", "confidence": 60},
+    },
+)
+
 EXAMPLES: Mapping[str, Example] = {
     "classic": CLASSIC,
     "council": COUNCIL,
@@ -255,4 +263,5 @@ EXAMPLES: Mapping[str, Example] = {
     "forge": FORGE,
     "interview": INTERVIEW,
     "panel": PANEL,
+    "solo": SOLO,
 }

@@ -18,6 +18,7 @@ from tests.formats.council.answers import ballot, council
 from tests.formats.crucible.answers import CONTENT, FOUND, STUCK, critique, issue, rounds
 from tests.formats.examples import EXAMPLES, RULING
 from tests.formats.forge.test_rules import ATTACK, criticize, tied
+from tests.formats.forge.tools import used
 from tests.formats.forge.world import RIGHT, WRONG, World, cases, solution, truth
 from tests.formats.panel.answers import THREE, analysis, assessment, rebuttal
 from tests.formats.panel.answers import answers as panel
@@ -128,6 +129,18 @@ WAYS: Mapping[str, tuple[Way, ...]] = {
         Way(answer=rounds(CONTENT), settings={"min_rounds": 1}),
         Way(answer=rounds(critique(issue("minor"))), settings={"rag_top_k": 0, "min_rounds": 1}),
         Way(answer=rounds(STUCK, found=FOUND), settings={"max_rounds": 1}),
+    ),
+    "solo": (
+        Way(answer=without(EXAMPLES["solo"].answer, lambda step: True), settings={"samples": 2, "method": "plurality"}),
+        Way(answer=EXAMPLES["solo"].answer, settings={"samples": 1, "reflections": 5}),
+        Way(
+            answer=lambda step: (
+                used(step)
+                if step.kind == "use"
+                else {"reasoning": "", "final": f"def f():\n    return {step.seat.id!r}"}
+            ),
+            settings={"samples": 2, "answer": {"kind": "code"}, "tests": "def test_it():\n    pass\n"},
+        ),
     ),
     "interview": (
         Way(

@@ -12,6 +12,7 @@ from tests.store.contract_artifacts import ArtifactsContract
 from tests.store.contract_budgets import BudgetsContract
 from tests.store.contract_debates import DebatesContract
 from tests.store.contract_deletion import DeletionContract
+from tests.store.contract_evaluations import EvaluationsContract
 from tests.store.contract_memories import MemoriesContract
 from tests.store.contract_people import PeopleContract
 from tests.store.contract_steps import StepsContract
@@ -27,6 +28,7 @@ class StoreContract(
     MemoriesContract,
     AccessContract,
     BudgetsContract,
+    EvaluationsContract,
 ):
     """`run` opens a store with the manual clock, runs the coroutine on it, and closes it."""
 

@@ -19,9 +19,12 @@ SEED = 1
 
 
 async def eval_(args: Namespace) -> int:
-    if args.action == "judge":
-        return await judge(args)
-    return await (_validate(args) if args.action == "validate" else _audit(args))
+    actions = {"validate": _validate, "audit": _audit, "judge": judge}
+    if args.action in actions:
+        return await actions[args.action](args)
+    from moot.cli import evaluation  # those above need none of it
+
+    return await getattr(evaluation, args.action)(args)
 
 
 async def _validate(args: Namespace) -> int:

@@ -19,11 +19,11 @@ FEW_READINGS = 20
 
 
 async def judge(args: Namespace) -> int:
-    if not args.ids:
+    if not args.what:
         raise InputError("Which debate is to be judged again? Give its id: moot eval judge ID")
     models = [each.strip() for each in (args.judges or "").split(",") if each.strip()]
     async with open_client(args) as client:
-        found = [await client.find(each) for each in args.ids]
+        found = [await client.find(each) for each in args.what]
         each_usd = None if args.max_cost_usd is None else args.max_cost_usd / len(found)
         done = [await reread(client, debate, args.readers or READERS, models, each_usd) for debate in found]
     figures = stability(done)

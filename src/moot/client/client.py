@@ -367,11 +367,12 @@ class Client:
         tag: str | None = None,
         pinned: bool | None = None,
         archived: bool | None = False,
+        evaluation: str | None = "",
         limit: int = 20,
         after: str | None = None,
     ) -> Page:
-        """Debates, newest first. `archived`: only those in the archive, or None for all. `after`: `next` of the page
-        before."""
+        """Debates, newest first. `archived`: only those in the archive, or None for all. `evaluation`: only the cells
+        of this evaluation; empty: only debates that are no cells; None: both. `after`: `next` of the page before."""
         self.caller.need("read")
         _check_limit(limit, MOST_LISTED)
         if format is not None and format not in formats.installed():
@@ -386,6 +387,7 @@ class Client:
             tag=None if tag is None else read_tag(tag),
             pinned=pinned,
             archived=archived,
+            evaluation=evaluation,
             viewer=self.viewer,
             limit=limit,
             after=after,

@@ -49,6 +49,7 @@ async def create(
         token_id=token_id,
         private=plan.private,
         debate_id=debate_id,
+        evaluation=plan.evaluation,
         metadata=metadata if lookup is None else metadata | lookup.metadata(tell=told),
         notes=[] if lookup is None else lookup.notes("" if told else remedy),
     )

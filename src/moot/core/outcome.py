@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from moot.core.answers import AnswerKind
 from moot.core.poll import TIE, UNDECIDED, Poll
 from moot.core.values import Frozen, Json
 
@@ -16,12 +17,20 @@ MOST_NOTED = 2000  # characters of a note
 class FinalAnswer(Frozen):
     """What the debate answers to its question."""
 
-    kind: Literal["text", "choice", "number", "code", "patch"] = "text"
+    kind: AnswerKind = "text"
     value: str
     options: tuple[str, ...] = ()  # of a choice: what there was to choose from
 
     def __str__(self) -> str:
         return self.value
+
+
+class GivenAnswer(Frozen):
+    """What one seat answered by itself, before it knew of the others."""
+
+    seat: str
+    value: str | None = None  # None: it gave no valid answer
+    confidence: float | None = Field(default=None, ge=0, le=1)  # as the seat states it; None: it was not asked
 
 
 class Check(Frozen):
@@ -105,6 +114,7 @@ class Outcome(Frozen):
     verdict_source: Literal["judge", "jury", "rules", "fallback"]
     decided_by: str = ""  # who or what decided, in words
     answer: FinalAnswer | None = None
+    first_answers: tuple[GivenAnswer, ...] = ()  # typed answers that seats gave by themselves, before any debate
     reason: str = ""  # why it is undecided or a tie
     statement: str = ""  # the closing words of the seat that writes the answer up
     names: dict[str, str] = Field(default_factory=dict)  # of seats that were named while the debate ran

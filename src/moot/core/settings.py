@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from moot.core.answers import AnswerSpec
 from moot.core.errors import InputError, UnknownName
 from moot.core.explaining import Details, dotted, found_in
 from moot.core.json_schema import NotASchema, check_schema
@@ -95,6 +96,9 @@ class DebateSettings(Frozen):
         Sampling(), description="temperature, top_p, min_p, top_k, penalties, seed and stop of all seats"
     )
     recall_decisions: bool = Field(False, description="tell the debaters of a similar question that was decided before")
+    answer: AnswerSpec | None = Field(
+        None, description="the answer it is to come to: its kind (choice, number, text, code or patch), and options"
+    )
     answer_schema: Json | None = Field(
         None, description="JSON schema of an object, into which the judge's model puts the decision at the end"
     )

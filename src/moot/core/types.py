@@ -13,6 +13,7 @@ from moot.core.outcome import ArguedPosition as ArguedPosition
 from moot.core.outcome import Check as Check
 from moot.core.outcome import Confidence as Confidence
 from moot.core.outcome import FinalAnswer as FinalAnswer
+from moot.core.outcome import GivenAnswer as GivenAnswer
 from moot.core.outcome import Level as Level
 from moot.core.outcome import Outcome as Outcome
 from moot.core.outcome import RecordParts as RecordParts
@@ -519,6 +520,7 @@ class Debate:
     pinned: bool = False
     archived: bool = False  # lists leave it out unless they are asked for it
     tags: tuple[str, ...] = ()
+    evaluation: str = ""  # the evaluation whose cell it is: it is in no list and no memory; empty: none
     metadata: Json = field(default_factory=dict[str, Any])
 
     @property

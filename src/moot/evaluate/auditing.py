@@ -25,7 +25,7 @@ async def audited(client: Client) -> AsyncGenerator[Audited]:
     """Check every completed debate, the newest first."""
     after: str | None = None
     while True:
-        page = await client.page(status="completed", archived=None, limit=AT_ONCE, after=after)
+        page = await client.page(status="completed", archived=None, evaluation=None, limit=AT_ONCE, after=after)
         for debate in page.debates:
             yield await _audited(client, debate)
         if page.next is None:

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, cast, get_args
 
 from pydantic import ValidationError
 
+from moot.core.answers import AnswerKind
 from moot.core.errors import ScriptError
 from moot.core.explaining import Details, found_in
 from moot.core.limits import LIMITS, Limits
@@ -200,6 +201,11 @@ class Format:
     events: Mapping[str, EventType]  # that the rules show, beside those of the stage
     phases: Mapping[str, str]  # what a turn of each phase is called
     endings: Mapping[str, str]  # why it ended, for each `ended_by` that is not a limit
+    answers: tuple[AnswerKind, ...] = ()  # kinds of typed answers that it can come to, with the setting `answer`
+    arms: Mapping[str, Json] = field(
+        default_factory=dict[str, Json]
+    )  # settings of further arms in evaluations, by name
+    pool: Callable[[int, Sequence[str]], Json] | None = None  # settings that draw so many samples of these models
     length: str = "max_rounds"  # the setting that says how many rounds or turns there are
     unit: Literal["round", "turn"] = "round"
     header: Lines = ()  # below the question: templates over, or a function of, what `stage.open` was given

@@ -104,6 +104,7 @@ class Runtime:
         private: bool = False,
         metadata: Json | None = None,
         debate_id: str | None = None,
+        evaluation: str = "",
         notes: Sequence[str] = (),
     ) -> Debate:
         """Store a pending debate. The arguments must have been validated; `notes` become its first notices."""
@@ -119,6 +120,7 @@ class Runtime:
                 initiated_by=initiated_by,
                 token_id=token_id,
                 private=private,
+                evaluation=evaluation,
                 metadata=metadata or {},
             ),
             events=[

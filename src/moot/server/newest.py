@@ -61,7 +61,9 @@ class Newest:
             self._task.cancel()
 
     async def read(self) -> None:
-        page = await self.runtime.store.page(limit=NEWEST, viewer=self.look.viewer, private=self.look.private)
+        page = await self.runtime.store.page(
+            limit=NEWEST, viewer=self.look.viewer, private=self.look.private, evaluation=""
+        )
         found, before = {debate.id: debate for debate in reversed(page.debates)}, self.debates
         if found != before:
             # The same object where nothing has changed: what was encoded of it is used again, for new readers, too.

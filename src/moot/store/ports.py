@@ -25,6 +25,7 @@ from moot.store.values import (
     Notice,
     Page,
     PageQuery,
+    StoredEvaluation,
     Tombstone,
     Vectors,
     Viewer,
@@ -272,6 +273,22 @@ class Memories(Protocol):
     async def keep_embeddings(self, embedder: str, embeddings: Mapping[str, bytes]) -> None: ...
 
 
+class Evaluations(Protocol):
+    """Plans of evaluations. Their cells are debates."""
+
+    async def add_evaluation(self, evaluation: StoredEvaluation) -> None:
+        """Store a plan, unless there is one with its id."""
+        ...
+
+    async def evaluations(self, prefix: str = "", limit: int = 20) -> Sequence[StoredEvaluation]:
+        """Return evaluations whose ids start with `prefix`, newest first."""
+        ...
+
+    async def stop_evaluation(self, evaluation_id: str, *, stopped: bool = True) -> None:
+        """Let no new block of an evaluation begin, or let it go on."""
+        ...
+
+
 class Access(Protocol):
     """API tokens, browser sessions, shares and idempotency keys."""
 
@@ -405,6 +422,19 @@ class Workers(Protocol):
         ...
 
 
-class Store(Debates, People, Deletion, Artifacts, Transfer, Memories, Access, Budgets, Live, Operations, Protocol):
+class Store(
+    Debates,
+    People,
+    Deletion,
+    Artifacts,
+    Transfer,
+    Memories,
+    Evaluations,
+    Access,
+    Budgets,
+    Live,
+    Operations,
+    Protocol,
+):
     """Everything that is stored. A change that is given `seen` is made only if the debate has not changed since it was
     read (optimistic concurrency): otherwise it returns None."""

@@ -19,6 +19,7 @@ from moot.store import (
     Labels,
     Page,
     PageQuery,
+    StoredEvaluation,
     Tombstone,
     Vector,
     Viewer,
@@ -269,9 +270,17 @@ def page_query(matches: str, tagged: str, query: PageQuery) -> tuple[str, Mappin
     private = query.get("private")
     if private is not None:
         used.append("private = 1" if private else "private = 0")
+    values["evaluation"] = query.get("evaluation")
+    if values["evaluation"] is not None:
+        used.append("evaluation = :evaluation")
+        used += ["evaluation <> ''"] if values["evaluation"] else []  # so that its index is walked
     used += ["(created_at, id) < (:created_at, :id)"] if created_at is not None else []
     values |= {"created_at": created_at, "id": last_id, "limit": query.get("limit", 20) + 1}
     return "".join(f" and {each}" for each in used), values
+
+
+def evaluation_of(row: Row) -> StoredEvaluation:
+    return StoredEvaluation(**picked(row, fields_without(StoredEvaluation)))
 
 
 def viewer_values(viewer: Viewer | None) -> dict[str, Any]:

@@ -64,6 +64,7 @@ class PageQuery(TypedDict, total=False):
     parent: str | None  # only forks of this debate
     viewer: Viewer | None  # only debates that it sees
     private: bool | None  # only private ones, or only others
+    evaluation: str | None  # only cells of this evaluation; empty: only debates that are no cells
     limit: int  # 20 when left out
     after: str | None  # the `next` of the page before
 
@@ -82,6 +83,17 @@ class Labels:
 class Page:
     debates: Sequence[Debate]
     next: str | None = None  # pass it as `after` to get the next page; None: this is the last
+
+
+@record
+class StoredEvaluation:
+    """The plan of an evaluation."""
+
+    id: str
+    name: str
+    plan: str  # JSON
+    created_at: float = 0.0
+    stopped_at: float | None = None  # since when no new block is begun; None: it may go on
 
 
 @record

@@ -31,6 +31,7 @@ FORMAT = Format(
     settings=CouncilSettings,
     parts=parts,
     play=play,
+    answers=("choice", "number", "text"),
     keeps_ledger=True,
     suits=("open",),
     efforts={

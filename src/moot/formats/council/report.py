@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from moot.core.answers import same_as
 from moot.core.types import (
     TIE,
     UNDECIDED,
     ArguedPosition,
     Check,
     FinalAnswer,
+    GivenAnswer,
     Json,
     Outcome,
     RecordParts,
@@ -23,6 +25,7 @@ from moot.formats.council.families import shared_error_risk
 from moot.formats.council.settings import CouncilSettings
 from moot.formats.council.shapes import Synthesis
 from moot.formats.council.vote import Labels, Standing, Submission, Tally, choice_of, latest
+from moot.formats.shared.answer import final_answer, final_in, same_form
 from moot.formats.shared.attendance import Absence, checks_on, notes_on
 from moot.formats.shared.checks import UNSETTLED, answer_in
 from moot.reasoning.fence import clean
@@ -46,6 +49,7 @@ class CouncilResult:
     failed: Mapping[str, str]  # why a member has no answer, by seat
     ended_by: str
     absences: Sequence[Absence] = ()  # who could not be heard
+    first: Mapping[str, Submission] = field(default_factory=dict[str, Submission])  # first answers, by seat
 
     @property
     def names(self) -> dict[str, str]:
@@ -110,6 +114,33 @@ class CouncilResult:
         behind = f"{self.tally.behind} of {self.tally.members} members stand behind it"
         return f"{self.names[self.winner]}'s answer ranks first; {behind}."
 
+    @property
+    def typed(self) -> FinalAnswer | None:
+        """The answer in the kind that was asked for: that of the opinion that ranks first, or of several that tie and
+        give the same. None: none was asked for, or there is none."""
+        spec = self.settings.answer
+        if spec is None or self.winner == UNDECIDED:
+            return None
+        leading = self.leaders[-1:] if self.winner in self.names else self.leaders
+        finals = [final for each in leading if (final := final_in(each.opinion)) is not None]
+        return final_answer(finals[0], spec) if len({same_as(each, spec) for each in finals}) == 1 else None
+
+    @property
+    def first_answers(self) -> tuple[GivenAnswer, ...]:
+        spec = self.settings.answer
+        if spec is None:
+            return ()
+        made: list[GivenAnswer] = []
+        for seat in self.names:
+            held = self.first.get(seat)
+            final = None if held is None else final_in(held.opinion)
+            made.append(
+                GivenAnswer(seat=seat)
+                if held is None or final is None
+                else GivenAnswer(seat=seat, value=same_form(final, spec), confidence=held.opinion.confidence / 100)
+            )
+        return tuple(made)
+
     def in_order(self) -> list[Submission]:
         """The answers by rank; in no order if there was no valid vote."""
         if self.tally is None:
@@ -152,14 +183,16 @@ def report(result: CouncilResult, written: Synthesis | str, ledger: Json | None 
     sentence = answer_in(recommendation) if tally else ""
     if leading is not None and not sentence:
         winner, leading = UNDECIDED, None
+    typed = result.typed if winner != UNDECIDED else None
     return Outcome(
         winner=winner,
-        headline=_headline(result, winner, sentence),
+        headline=f"{clean(typed.value)}." if typed else _headline(result, winner, sentence),
         how=result.how if sentence else "",
         ended_by=result.ended_by,
         verdict_source="jury" if tally else "fallback",
         decided_by=f"a vote of the members ({_method(tally.poll.result)}), counted by code" if tally else "",
-        answer=FinalAnswer(value=sentence) if sentence else None,
+        answer=typed if result.settings.answer else FinalAnswer(value=sentence) if sentence else None,
+        first_answers=result.first_answers,
         reason=result.reason or ("" if sentence else "The answer that ranks first does not answer the question."),
         statement=statement,
         names=result.names,

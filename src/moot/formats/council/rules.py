@@ -16,15 +16,14 @@ from moot.formats.council.families import shares
 from moot.formats.council.report import CouncilResult, order, report, with_names
 from moot.formats.council.settings import CouncilSettings
 from moot.formats.council.shapes import (
-    Opinion,
     RankedBallot,
     Rebuttal,
-    ShortOpinion,
     ShortSynthesis,
     Synthesis,
     ballot_over,
     objection_to,
-    short_rebuttal,
+    opinion_shape,
+    rebuttal_shape,
 )
 from moot.formats.council.vote import (
     LETTERS,
@@ -39,6 +38,7 @@ from moot.formats.council.vote import (
 )
 from moot.formats.format import Part
 from moot.formats.prompts import Prompts
+from moot.formats.shared.answer import asking
 from moot.formats.shared.attendance import Attendance, phase_of, put
 from moot.formats.shared.ledger import Clerk
 from moot.formats.shared.small import POINT_CHARS, Points, points_shape, without_memory
@@ -160,7 +160,7 @@ class Council:
             for member, own in zip(self.members, self.settings.members, strict=True)
             if member.spec.small and not own.perspective
         ]
-        if len(to_assign) < 2:
+        if len(to_assign) < 2 or self.settings.answer is not None:  # where there is a right answer, it is not assigned
             return
         question = prompts("options_small", topic=self.stage.topic, count=str(len(to_assign)))
         given = await without_memory(to_assign[0]).ask_spared(
@@ -212,7 +212,8 @@ class Council:
         member = self.stage.seat(seat)
         small = member.spec.small
         question = self.to_answer_small(member) if small else prompts("answer", topic=self.stage.topic)
-        shape: type[Opinion] = ShortOpinion if small else Opinion
+        question = asking(question, self.settings.answer)
+        shape = opinion_shape(self.settings.answer, short=small)
         try:
             given = await put(without_memory(member), "answer", question, again, returns=shape, shows="TURN")
         except LimitReached as limit:
@@ -339,9 +340,13 @@ class Council:
         given = await put(
             speaker,
             "rebut",
-            self.objections_small(member, objections) if small else self.objections(member, objections),
+            asking(
+                self.objections_small(member, objections) if small else self.objections(member, objections),
+                self.settings.answer,
+                inside="revised",
+            ),
             again,
-            returns=short_rebuttal() if small else Rebuttal,
+            returns=rebuttal_shape(self.settings.answer, short=small),
             round=self.round,
             shows="TURN",
             record=lambda given: {"changed": isinstance(given, Rebuttal) and given.revised is not None},
@@ -470,6 +475,7 @@ class Council:
             failed=self.failed,
             ended_by=ended_by,
             absences=self.here.absences,
+            first=self.first,
         )
 
 

@@ -8,7 +8,9 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, ConfigDict, Field, create_model, field_validator, model_validator
 
+from moot.core.answers import AnswerSpec
 from moot.core.types import Answer, Json, NonEmpty
+from moot.formats.shared.answer import final_in, with_final
 from moot.formats.shared.small import SAID_AGAIN, Conclusion, Line, Passage, Remark, in_sentences, said_once
 from moot.reasoning.repetition import repetition
 from moot.reasoning.statements import flaw_of
@@ -27,7 +29,8 @@ class Opinion(Answer):
 
     def prose(self) -> str:
         reasons = "\n".join(f"- {reason}" for reason in self.reasons)
-        return f"{self.position}\n\n{self.answer}\n\n{reasons}"
+        final = final_in(self)
+        return f"{self.position}\n\n{self.answer}\n\n{reasons}" + ("" if final is None else f"\n\nAnswer: {final}")
 
 
 class ShortOpinion(Opinion):
@@ -112,10 +115,19 @@ class ShortSynthesis(Answer):
         return in_sentences(conclusion, *own)
 
 
-@lru_cache(maxsize=1)
-def short_rebuttal() -> type[Rebuttal]:
-    revised: Any = ShortOpinion | None
-    return create_model("Rebuttal", __base__=Rebuttal, rebuttal=(Passage, ...), revised=(revised, ...))
+def opinion_shape(spec: AnswerSpec | None, *, short: bool) -> type[Opinion]:
+    """The shape of an opinion, with the typed answer that is asked for, if one is."""
+    base: type[Opinion] = ShortOpinion if short else Opinion
+    return base if spec is None else with_final(base, spec)
+
+
+@lru_cache(maxsize=256)
+def rebuttal_shape(spec: AnswerSpec | None, *, short: bool) -> type[Rebuttal]:
+    if spec is None and not short:
+        return Rebuttal
+    revised: Any = opinion_shape(spec, short=short) | None
+    words: Any = Passage if short else NonEmpty
+    return create_model("Rebuttal", __base__=Rebuttal, rebuttal=(words, ...), revised=(revised, ...))
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from moot.core.script import Failed
 from moot.core.types import Prompt, Recalled
@@ -107,6 +108,13 @@ def synthesis(rounds: Sequence[Round], still_open: Sequence[RaisedIssue], ending
         else "No issue that was raised is still open."
     )
     return prompts("synthesize", ending=ending, transcript="\n\n".join(filter(None, parts)), open=waiting)
+
+
+def typed_synthesis(rounds: Sequence[Round], still_open: Sequence[RaisedIssue], ending: str) -> Prompt:
+    """As `synthesis`, for an answer as JSON."""
+    prompt = synthesis(rounds, still_open, ending)
+    fields = 'Answer with a JSON object of exactly these fields:\n- "answer": the final answer, as said above'
+    return replace(prompt, text=f"{prompt.text}\n\n{fields}")
 
 
 def _verdict(critique: Critique | Failed | None) -> str:

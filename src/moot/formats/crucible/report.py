@@ -93,15 +93,17 @@ class CrucibleResult:
         return "There is no valid critique of the last answer."
 
 
-def report(result: CrucibleResult, answer: str | None, missing: str = "") -> Outcome:
-    """Make the outcome. Without a final `answer`, `missing` says why, and the last proposal stands in for it."""
+def report(result: CrucibleResult, answer: str | None, missing: str = "", typed: FinalAnswer | None = None) -> Outcome:
+    """Make the outcome. Without a final `answer`, `missing` says why, and the last proposal stands in for it. `typed`:
+    the answer in the kind that was asked for, if one was."""
     last = clean(result.rounds[-1].answer) if result.rounds else ""
     statement = clean(answer) if answer is not None else last
     sentence = answer_in(statement)
     decided = answer is not None and bool(sentence) and bool(result.valid)
     missing_part = "valid critique" if answer is not None and sentence else "final answer"
-    headline = sentence if decided else f"Undecided: there is no {missing_part}."
-    headline = f"{UNSETTLED} {sentence}" if decided and not result.held else headline
+    shown = f"{clean(typed.value)}." if typed else sentence
+    headline = shown if decided else f"Undecided: there is no {missing_part}."
+    headline = f"{UNSETTLED} {shown}" if decided and not result.held else headline
     return Outcome(
         winner="consensus" if result.held and decided else "undecided",
         headline=headline,
@@ -109,7 +111,7 @@ def report(result: CrucibleResult, answer: str | None, missing: str = "") -> Out
         ended_by=result.ended_by,
         verdict_source="rules" if decided else "fallback",
         decided_by="the skeptic's critiques, counted by code" if decided else "",
-        answer=FinalAnswer(value=sentence) if decided else None,
+        answer=typed if result.settings.answer is not None else FinalAnswer(value=sentence) if decided else None,
         reason=missing or result.reason,
         statement=statement,
         scores={"proposer": result.score},

@@ -7,16 +7,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from moot.core.answers import AnswerSpec
 from moot.core.errors import LimitReached
 from moot.core.script import Failed, Stage
-from moot.core.types import Json, Outcome, Recalled, Sampling, Tier
+from moot.core.types import FinalAnswer, Json, Outcome, Recalled, Sampling, Tier
 from moot.formats.crucible import prompting
 from moot.formats.crucible.claims import ledger_of_rounds
 from moot.formats.crucible.issues import Issues
 from moot.formats.crucible.report import ENDINGS, CrucibleResult, report
 from moot.formats.crucible.settings import CrucibleSettings
-from moot.formats.crucible.shapes import Critique, Round, ShortFinal, ShortProposal, critique_after
+from moot.formats.crucible.shapes import Critique, Round, ShortFinal, ShortProposal, TypedFinal, critique_after
 from moot.formats.format import Part
+from moot.formats.shared.answer import asking, final_answer, final_in, with_final
 from moot.formats.shared.checks import answer_in
 from moot.formats.shared.ledger import NOTEBOOK_KEY
 from moot.formats.shared.small import without_memory
@@ -74,6 +76,7 @@ class Crucible:
         self.templates: Sequence[Recalled] = ()
         self.rounds: list[Round] = []
         self.issues = Issues()
+        self.typed: FinalAnswer | None = None  # in the kind that was asked for
         stage.notebook[NOTEBOOK_KEY] = self.ledger
 
     def ledger(self) -> Ledger:
@@ -185,11 +188,13 @@ class Crucible:
             return report(result, None, f"The final answer was not written: {limit}")
         if not answer_in(answer):
             return report(result, None, f"The synthesizer {'refused' if has_words(answer) else 'wrote nothing'}.")
-        return report(result, answer)
+        return report(result, answer, typed=self.typed)
 
     async def write_up(self, ending: str) -> str:
         """The final answer; empty if there is no valid one."""
-        last = self.rounds[-1]
+        last, spec = self.rounds[-1], self.settings.answer
+        if spec is not None:
+            return await self.write_typed(ending, last, spec)
         if not self.synthesizer.spec.small:
             prompt = prompting.synthesis(self.rounds, self.issues.open, ending)
             return await self.synthesizer.ask("synthesize", prompt, round=last.number, closing=True, shows="SYNTHESIS")
@@ -203,3 +208,24 @@ class Crucible:
             shows="SYNTHESIS",
         )
         return "" if isinstance(given, Failed) else given.prose()
+
+    async def write_typed(self, ending: str, last: Round, spec: AnswerSpec) -> str:
+        """The final answer with the field for the answer of the kind that is asked for."""
+        small = self.synthesizer.spec.small
+        if small:
+            prompt, shape = prompting.short_synthesis(self.stage.topic, last, self.issues.open), ShortFinal
+        else:
+            prompt, shape = prompting.typed_synthesis(self.rounds, self.issues.open, ending), TypedFinal
+        given = await self.synthesizer.ask(
+            "synthesize",
+            asking(prompt, spec),
+            returns=with_final(shape, spec),
+            tolerant=True,
+            round=last.number,
+            closing=True,
+            shows="SYNTHESIS",
+        )
+        if isinstance(given, Failed):
+            return ""
+        self.typed = final_answer(final_in(given), spec)
+        return given.prose()

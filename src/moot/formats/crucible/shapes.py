@@ -40,6 +40,15 @@ class ShortFinal(Answer):
         return in_sentences(self.conclusion, self.reason, self.uncertain)
 
 
+class TypedFinal(Answer):
+    """The final answer where one of a kind is asked for."""
+
+    answer: NonEmpty
+
+    def prose(self) -> str:
+        return self.answer
+
+
 class Issue(Answer):
     about: Trimmed  # the claim, in the proposer's words
     problem: NonEmpty

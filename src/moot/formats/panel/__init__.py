@@ -59,6 +59,7 @@ FORMAT = Format(
     parts=parts,
     play=play,
     settle=with_plugged_in,
+    answers=("choice", "number", "text"),
     keeps_ledger=True,
     unattended={"checkpoints": False},
     efforts={

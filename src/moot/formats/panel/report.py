@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from moot.core.answers import AnswerSpec
 from moot.core.types import ArguedPosition, Check, Confidence, FinalAnswer, Json, Outcome, RecordParts
 from moot.formats.panel.measures import RoundMeasures
 from moot.formats.panel.panelist import Panelist
 from moot.formats.panel.shapes import Synthesis
+from moot.formats.shared.answer import final_answer, final_in
 from moot.formats.shared.attendance import Absence, checks_on, notes_on
 from moot.formats.shared.checks import UNSETTLED, answer_in, complete, own_words
+from moot.reasoning.fence import clean
 
 TOO_FEW = "too_few_voices"
 
@@ -96,22 +99,27 @@ class PanelResult:
         return [*found, *([f"Not everyone could answer in time in round {rounds}."] if rounds else [])]
 
 
-def report(result: PanelResult, written: Synthesis | str, ledger: Json | None) -> Outcome:
-    """Make the outcome. `written` is the moderator's synthesis, or the reason why there is none."""
+def report(
+    result: PanelResult, written: Synthesis | str, ledger: Json | None, spec: AnswerSpec | None = None
+) -> Outcome:
+    """Make the outcome. `written` is the moderator's synthesis, or the reason why there is none. `spec`: the kind of
+    answer that was asked for."""
     sentence = answer_in(written.recommendation) if isinstance(written, Synthesis) else ""
     valid = written if isinstance(written, Synthesis) and sentence else None
     reason = result.unsettled
     if valid is None:
         reason = written if isinstance(written, str) else "The synthesis recommends nothing."
     confidence = _confidence(result, valid)
+    typed = None if spec is None or valid is None else final_answer(final_in(valid), spec)
+    shown = f"{clean(typed.value)}." if typed else sentence
     return Outcome(
         winner=result.winner if valid else "undecided",
-        headline=_headline(result, sentence) if valid else "Undecided: there is no valid synthesis.",
+        headline=_headline(result, shown) if valid else "Undecided: there is no valid synthesis.",
         how=result.how if valid else "",
         ended_by=result.ended_by,
         verdict_source="rules" if valid else "fallback",
         decided_by="" if valid is None else BY_POSITIONS if result.settled else BY_MODERATOR,
-        answer=FinalAnswer(value=sentence) if valid else None,
+        answer=typed if spec is not None else FinalAnswer(value=sentence) if valid else None,
         reason=reason,
         statement=valid.recommendation if valid else "",
         names=result.names,

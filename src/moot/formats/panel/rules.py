@@ -41,6 +41,7 @@ from moot.formats.panel.shapes import (
     short_assessment,
     short_rebuttal,
 )
+from moot.formats.shared.answer import asking, with_final
 from moot.formats.shared.attendance import Attendance, phase_of, put
 from moot.formats.shared.ledger import Clerk
 from moot.formats.shared.sides import capital
@@ -502,17 +503,18 @@ class Panel:
         await self.clerk.finish()
         spoken = any(panelist.own for panelist in self.panelists)
         written = await self.synthesize(ended_by) if spoken else NOTHING_SAID
-        return report(self.result(ended_by), written, self.clerk.as_json())
+        return report(self.result(ended_by), written, self.clerk.as_json(), self.settings.answer)
 
     async def synthesize(self, ended_by: str) -> Synthesis | str:
         """The moderator's synthesis, or the reason why there is none."""
         moderator = without_memory(self.moderator)
-        small = moderator.spec.small
+        small, spec = moderator.spec.small, self.settings.answer
+        shape: type[Synthesis] = ShortSynthesis if small else Synthesis
         try:
             given = await moderator.ask(
                 "synthesize",
-                self.to_synthesize_small() if small else self.to_synthesize(ended_by),
-                returns=ShortSynthesis if small else Synthesis,
+                asking(self.to_synthesize_small() if small else self.to_synthesize(ended_by), spec),
+                returns=shape if spec is None else with_final(shape, spec),
                 tolerant=True,
                 round=self.round,
                 closing=True,

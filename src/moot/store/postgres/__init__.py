@@ -13,6 +13,7 @@ from moot.store.postgres.artifacts import PostgresArtifacts
 from moot.store.postgres.budgets import PostgresBudgets
 from moot.store.postgres.debates import PostgresDebates
 from moot.store.postgres.deletion import PostgresDeletion
+from moot.store.postgres.evaluations import PostgresEvaluations
 from moot.store.postgres.memories import PostgresMemories
 from moot.store.postgres.overview import overview
 from moot.store.postgres.people import PostgresPeople
@@ -29,6 +30,7 @@ class PostgresStore(
     PostgresArtifacts,
     PostgresTransfer,
     PostgresMemories,
+    PostgresEvaluations,
     PostgresAccess,
     PostgresBudgets,
 ):

@@ -14,6 +14,7 @@ from moot.store.sqlite.budgets import SqliteBudgets
 from moot.store.sqlite.connection import load_statements, sql
 from moot.store.sqlite.debates import SqliteDebates
 from moot.store.sqlite.deletion import SqliteDeletion
+from moot.store.sqlite.evaluations import SqliteEvaluations
 from moot.store.sqlite.memories import SqliteMemories
 from moot.store.sqlite.overview import overview
 from moot.store.sqlite.people import SqlitePeople
@@ -30,6 +31,7 @@ class SqliteStore(
     SqliteArtifacts,
     SqliteTransfer,
     SqliteMemories,
+    SqliteEvaluations,
     SqliteAccess,
     SqliteBudgets,
 ):

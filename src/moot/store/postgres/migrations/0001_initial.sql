@@ -56,6 +56,7 @@ create table debate_sessions (
   remembered text collate "C",                  -- embedder of its memory, '' without one; null: no memory yet
   private integer not null default 0 check (private in (0, 1)),  -- only its token, and `admin`, see it
   imported integer not null default 0,          -- it comes from another database
+  evaluation text collate "C" not null default '',  -- the evaluation whose cell it is; '': none
   -- Labels, by which people find it again.
   title text not null default '',               -- '': its question
   pinned integer not null default 0 check (pinned in (0, 1)),
@@ -63,6 +64,8 @@ create table debate_sessions (
   tags text not null default '[]'               -- JSON
 ) with (fillfactor = 70);  -- a step's new row version fits on the same page, and no index is written (HOT update)
 create index debate_sessions_newest on debate_sessions (created_at desc, id desc);
+create index debate_sessions_by_evaluation on debate_sessions (evaluation, created_at desc, id desc)
+  where evaluation <> '';
 create index debate_sessions_by_status on debate_sessions (status, created_at desc, id desc);
 create index debate_sessions_by_format on debate_sessions (format, created_at desc, id desc);
 create index debate_sessions_by_parent on debate_sessions (parent_id, created_at desc, id desc)
@@ -73,6 +76,15 @@ create index debate_sessions_pinned on debate_sessions (created_at desc, id desc
 create index debate_sessions_by_owner on debate_sessions (owner) where owner is not null;
 create index debate_sessions_to_remember on debate_sessions (remembered, completed_at) where status = 'completed';
 create index debate_sessions_in_quarantine on debate_sessions (id) where quarantined_at is not null;
+
+-- Plans of evaluations. Their cells are debates, whose ids follow from the plan.
+create table evaluations (
+  id text collate "C" primary key,
+  name text not null,
+  plan text not null,                           -- JSON
+  created_at double precision not null,
+  stopped_at double precision                   -- since when no new block is begun; null: it may go on
+);
 
 -- Of deleted debates: no content. An id is never used again.
 create table deleted_debates (

@@ -10,6 +10,6 @@ select l.*,
     where u.lesson_id = l.id and u.held = 0
   ) uses) as times_contradicted
 from lessons l join debate_sessions s on s.id = l.session_id
-where (:all::boolean or s.token_id = :token::text or (:shared::boolean and s.private = 0))
+where s.evaluation = '' and (:all::boolean or s.token_id = :token::text or (:shared::boolean and s.private = 0))
   and (:id::text is null or l.id = :id::text)
 order by l.created_at desc, l.id desc limit :limit::bigint

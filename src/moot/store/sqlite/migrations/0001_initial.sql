@@ -50,11 +50,23 @@ create table debate_sessions (
   remembered text,                              -- embedder of its memory, '' without one; null: no memory yet
   private integer not null default 0 check (private in (0, 1)),  -- only its token, and `admin`, see it
   imported integer not null default 0,          -- it comes from another database
+  evaluation text not null default '',          -- the evaluation whose cell it is; '': none
   -- Labels, by which people find it again.
   title text not null default '',               -- '': its question
   pinned integer not null default 0 check (pinned in (0, 1)),
   archived integer not null default 0 check (archived in (0, 1)),
   tags text not null default '[]'               -- JSON
+);
+create index debate_sessions_by_evaluation on debate_sessions (evaluation, created_at desc, id desc)
+  where evaluation <> '';
+
+-- Plans of evaluations. Their cells are debates, whose ids follow from the plan.
+create table evaluations (
+  id text primary key,
+  name text not null,
+  plan text not null,                           -- JSON
+  created_at real not null,
+  stopped_at real                               -- since when no new block is begun; null: it may go on
 );
 create index debate_sessions_newest on debate_sessions (created_at desc, id desc);
 create index debate_sessions_by_status on debate_sessions (status, created_at desc, id desc);

@@ -1,0 +1,293 @@
+"""`moot eval plan | run | resume | show | stop | report | replay | compare`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from moot.cli.commands import DONE, FAILED
+from moot.cli.printer import make_printer, note, table
+from moot.cli.session import open_client
+from moot.cli.views import print_json
+from moot.client.client import Client
+from moot.core.amounts import count, money
+from moot.core.errors import InputError
+from moot.core.types import Json
+from moot.evaluate import stored
+from moot.evaluate.drafting import EvaluationRequest, draft
+from moot.evaluate.folding import as_bytes
+from moot.evaluate.html import page
+from moot.evaluate.plans import EvaluationPlan, blocks, detectable
+from moot.evaluate.running import AT_ONCE, Ran, Running
+from moot.request import read_assignments
+
+SEED = 1
+
+
+async def plan(args: Namespace) -> int:
+    async with open_client(args) as client:
+        made = await draft(client, _request(args))
+        if args.json:
+            print_json(_plan_json(made), indent=2)
+        else:
+            _print_plan(made)
+    return DONE
+
+
+async def run(args: Namespace) -> int:
+    async with open_client(args) as client:
+        made = await draft(client, _request(args))
+        return await _ran(client, made, args)
+
+
+async def resume(args: Namespace) -> int:
+    async with open_client(args) as client:
+        made, _ = await stored.find(client, _one(args))
+        return await _ran(client, made, args)
+
+
+async def stop(args: Namespace) -> int:
+    async with open_client(args) as client:
+        made, _ = await stored.find(client, _one(args))
+        await client.store.stop_evaluation(made.id)
+        note(
+            f"Evaluation {made.id[:8]} begins no new item; those under way are finished. "
+            f"Go on with: moot eval resume {made.id[:8]}"
+        )
+    return DONE
+
+
+async def show(args: Namespace) -> int:
+    async with open_client(args) as client:
+        if args.what:
+            return await _report(client, args)
+        found = await client.store.evaluations() if client.app.has_database else ()
+        if args.json:
+            print_json([{"id": each.id, "task": each.name, "created_at": each.created_at} for each in found], indent=2)
+            return DONE
+        if not found:
+            note("There are no evaluations. Begin with: moot eval plan")
+            return DONE
+        rows: list[tuple[str, ...]] = []
+        for each in found:
+            made = EvaluationPlan.model_validate_json(each.plan)
+            done = await stored.report(client, made)
+            state = "stopped" if each.stopped_at is not None else ""
+            rows.append(
+                (each.id[:8], each.name, f"{done['complete']} of {done['items']}", ", ".join(done["arms"]), state)
+            )
+        table(make_printer(), ("ID", "TASK", "ITEMS", "ARMS", ""), rows)
+    return DONE
+
+
+async def report(args: Namespace) -> int:
+    async with open_client(args) as client:
+        return await _report(client, args)
+
+
+async def replay(args: Namespace) -> int:
+    """Run the rules of all cells again, and fold again; a report that is given must have the same bytes."""
+    async with open_client(args) as client:
+        if not args.what:
+            raise InputError("Which evaluation? Give its id; `moot eval show` lists them.")
+        made, _ = await stored.find(client, args.what[0])
+        cells = wrong = 0
+        async for debate, problem in stored.replayed(client, made):
+            cells += 1
+            if problem:
+                wrong += 1
+                note(f"Debate {debate[:8]}: {problem}")
+        again = as_bytes(await stored.report(client, made))
+        same = True
+        if len(args.what) > 1:
+            same = _read(args.what[1]) == again
+        if args.json:
+            print_json({"type": "moot.eval.replay", "cells": cells, "differ": wrong, "same_report": same}, indent=2)
+        else:
+            kept = "The report has the same bytes." if same else "The report differs from what is stored."
+            make_printer().line(f"{count(cells, 'cell')} replayed; {wrong} differ. {kept}")
+    return DONE if same and not wrong else FAILED
+
+
+async def compare(args: Namespace) -> int:
+    if len(args.what) != 2:
+        raise InputError("Two evaluations are compared. Give two ids; `moot eval show` lists them.")
+    async with open_client(args) as client:
+        one, two = [await stored.report(client, (await stored.find(client, each))[0]) for each in args.what]
+    found = stored.side_by_side(one, two)
+    if args.json:
+        print_json({"type": "moot.eval.compare", "arms": found}, indent=2)
+        return DONE
+    rows = [
+        (
+            str(each["arm"]),
+            f"{each['first']:.1%}",
+            f"{each['second']:.1%}",
+            f"{each['difference'] * 100:+.1f}",
+            f"{each['interval'][0] * 100:+.1f} to {each['interval'][1] * 100:+.1f}",
+            f"{each['p']:.3f}",
+        )
+        for each in found
+    ]
+    table(make_printer(), ("ARM", "FIRST", "SECOND", "DIFFERENCE", "95% INTERVAL", "P"), rows)
+    return DONE
+
+
+def _one(args: Namespace) -> str:
+    if len(args.what) != 1:
+        raise InputError("Which evaluation? Give one id; `moot eval show` lists them.")
+    return str(args.what[0])
+
+
+def _request(args: Namespace) -> EvaluationRequest:
+    if len(args.what) > 1:
+        raise InputError("One task at a time: a task file, or the name of one that is built in.")
+    given: dict[str, Any] = {} if not args.what else {"task": args.what[0]}
+    return EvaluationRequest(
+        **given,
+        arms=_names(args.arms),
+        model=args.model,
+        models=_names(args.models),
+        limit=args.limit,
+        epochs=args.epochs,
+        seed=SEED if args.seed is None else args.seed,
+        pool=args.pool,
+        match=args.match,
+        max_cost_usd=args.max_cost_usd,
+        max_output_tokens=args.max_output_tokens,
+        settings=read_assignments(args.set or []),
+    )
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+async def _ran(client: Client, made: EvaluationPlan, args: Namespace) -> int:
+    if not args.json:
+        note(f"Evaluation {made.id[:8]}: {count(len(made.task.items), 'item')}, {', '.join(_arms(made))}.")
+    shown = None if args.json or not sys.stderr.isatty() else _progress
+    done = await Running(
+        client=client, plan=made, by_workers=args.workers, at_once=args.at_once or AT_ONCE, progress=shown
+    ).run()
+    if shown is not None:
+        print(file=sys.stderr)
+    code = await _shown(client, made, args)
+    if done.stopped:
+        note(f"It was stopped. Go on with: moot eval resume {made.id[:8]}")
+    if done.failed:
+        note(f"{count(done.failed, 'cell')} could not be finished. Try again with: moot eval resume {made.id[:8]}")
+    return FAILED if done.failed else code
+
+
+def _progress(ran: Ran) -> None:
+    print(f"\r{ran.blocks} of {ran.of} items", end="", file=sys.stderr, flush=True)
+
+
+async def _report(client: Client, args: Namespace) -> int:
+    made, _ = await stored.find(client, _one(args))
+    return await _shown(client, made, args)
+
+
+async def _shown(client: Client, made: EvaluationPlan, args: Namespace) -> int:
+    folded = await stored.report(client, made)
+    if args.html:
+        _write(args.html, page(folded).encode())
+        note(f"Wrote {args.html}.")
+    if args.out:
+        _write(args.out, as_bytes(folded))
+        note(f"Wrote {args.out}.")
+    if args.json:
+        sys.stdout.write(as_bytes(folded).decode())
+    else:
+        _print_report(folded)
+    return DONE
+
+
+def _write(path: str, content: bytes) -> None:
+    try:
+        Path(path).expanduser().write_bytes(content)
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {error.strerror}.") from None
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).expanduser().read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}.") from None
+
+
+def _arms(made: EvaluationPlan) -> list[str]:
+    return [f"{arm.name} of {made.pool}" if n == 0 else arm.name for n, arm in enumerate(made.arms)]
+
+
+def _plan_json(made: EvaluationPlan) -> Json:
+    worst = made.worst_block
+    return {
+        "type": "moot.eval.plan",
+        "evaluation": made.id,
+        "task": made.task.name,
+        "task_sha256": made.task.sha256,
+        "items": len(made.task.items),
+        "cells": sum(len(block.cells) for block in blocks(made)),
+        "pool": made.pool,
+        "arms": [arm.model_dump(mode="json", exclude={"settings", "seats"}) for arm in made.arms],
+        "worst_usd": None if worst.usd is None else worst.usd * len(made.task.items),
+        "worst_output_tokens": worst.tokens * len(made.task.items),
+        "smallest_difference": detectable(len(made.task.items)),
+    }
+
+
+def _print_plan(made: EvaluationPlan) -> None:
+    out, worst, items = make_printer(), made.worst_block, len(made.task.items)
+    rows = [
+        (name, arm.format, money(arm.worst_usd), f"{arm.worst_tokens:,}")
+        for name, arm in zip(_arms(made), made.arms, strict=True)
+    ]
+    table(out, ("ARM", "FORMAT", "WORST CASE", "OUTPUT TOKENS"), rows)
+    cells = len(made.arms) * made.epochs * items
+    out.line(
+        f"Evaluation {made.id[:8]}: {count(items, 'item')}, {count(cells, 'cell')}; at worst "
+        f"{money(None if worst.usd is None else worst.usd * items)} and {worst.tokens * items:,} output tokens."
+    )
+    shown = detectable(items)
+    size = "no difference" if shown is None else f"a difference of {shown * 100:.0f} points or more"
+    out.line(f"So many items show {size}, where the arms differ on a fifth of them. Nothing was spent.")
+
+
+def _print_report(folded: Json) -> None:
+    out = make_printer()
+    out.line(
+        f"Evaluation {folded['evaluation'][:8]}, task {folded['task']}: {folded['complete']} of {folded['items']} "
+        f"items complete, by {', '.join(folded['models']) or 'no model yet'}."
+    )
+    if folded["not_begun"] or folded["unfinished"]:
+        why = " for want of budget or because it was stopped" if folded["not_begun"] else ""
+        out.line(f"Not begun{why}: {folded['not_begun']}. Begun and not finished: {folded['unfinished']}.")
+    if not folded["complete"]:
+        return
+    rows = [_arm_row(name, each) for part in ("baselines", "arms") for name, each in folded[part].items()]
+    table(out, ("ARM", "RIGHT", "95% INTERVAL", "NO ANSWER", "USD/ITEM", "TOKENS/ITEM", "REPAIRED", "BROKEN"), rows)
+    for each in folded["comparisons"]:
+        at = "" if each["samples"] is None else f" [{count(each['samples'], 'sample')}, p {each['p_holm']:.3f}]"
+        out.line(str(each["sentence"]), at if each["samples"] is not None else f" [p {each['p_holm']:.3f}]")
+    if any(each["pool_too_small"] for each in folded["comparisons"]):
+        out.line("The whole pool costs less than a debate, so samples are compared at less than its cost; see --pool.")
+
+
+def _arm_row(name: str, each: Json) -> tuple[str, ...]:
+    low, high = each["interval"]
+    first = each.get("first_vote")
+    return (
+        name,
+        f"{each['accuracy']:.1%}",
+        f"{low:.1%} to {high:.1%}",
+        "" if each["no_answer"] is None else str(each["no_answer"]),
+        money(each["usd_per_item"]),
+        f"{each['tokens_per_item']:,.0f}",
+        "" if not first else str(first["repaired"]),
+        "" if not first else str(first["broken"]),
+    )

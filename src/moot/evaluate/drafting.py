@@ -1,0 +1,187 @@
+"""From a request for an evaluation to its plan: arms, worst cases and the size of the pool. Spends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any
+
+from moot import formats
+from moot.client.client import Client
+from moot.core.errors import InputError, UnknownName
+from moot.core.types import HUMAN, Json, Sampling
+from moot.estimate import Estimate
+from moot.evaluate.plans import MAJORITY, POOL, POOLED, SELF_CONSISTENCY, SHORT, SINGLE, Arm, EvaluationPlan, Match
+from moot.evaluate.tasks import DEFAULT_TASK, Item, Task, load_task
+from moot.formats import Format
+from moot.planning import Plan
+from moot.request import Request, merged
+
+MOST_SAMPLES = 32  # of a pool, unless asked for
+FEWEST_SAMPLES = 3
+TRIES = 2  # the worst case of a cell: every call is made twice
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationRequest:
+    task: str = DEFAULT_TASK
+    arms: Sequence[str] = ()  # none: the baselines, and the format for open questions
+    model: str | None = None
+    models: Sequence[str] = ()  # that vote together in the arm `majority`
+    limit: int | None = None
+    epochs: int | None = None
+    seed: int = 1
+    pool: int | None = None  # None: as many as the dearest arm costs
+    match: Match = "usd"
+    max_cost_usd: float | None = None
+    max_output_tokens: int | None = None
+    settings: Json = field(default_factory=dict[str, Any])  # of arms, by the arm's name
+
+
+async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
+    """Check everything and work out the plan. Raises InputError."""
+    task = load_task(request.task, seed=request.seed, limit=request.limit)
+    sampler = _sampler()
+    names = [SHORT.get(name, name) for name in dict.fromkeys(request.arms or default_arms())]
+    known = {name: _known(name, sampler) for name in names if name not in POOLED}
+    for name in request.settings:
+        if name not in known:
+            raise UnknownName("arm", name, tuple(known))
+    if MAJORITY in names and len(request.models) < 2:
+        raise InputError("The arm `majority` takes several models. Give them with --models A,B,C, or leave it out.")
+    longest = max(task.items, key=lambda item: len(item.topic))
+    arms = [
+        await _arm(client, request, task, longest, name, format_, settings)
+        for name, (format_, settings) in known.items()
+    ]
+    one = await _arm(client, request, task, longest, POOL, sampler, _drawn(sampler, 1, request.models[:1]))
+    size = request.pool or _pool_size(arms, one)
+    drawn = _drawn(sampler, size, request.models if MAJORITY in names else ())
+    pool = await _arm(client, request, task, longest, POOL, sampler, drawn)
+    plan = EvaluationPlan(
+        task=task,
+        arms=(pool, *arms),
+        pool=size,
+        models=tuple(request.models) if MAJORITY in names else (),
+        majority=MAJORITY in names,
+        epochs=request.epochs or task.epochs,
+        seed=request.seed,
+        match=request.match,
+        max_cost_usd=request.max_cost_usd,
+        max_output_tokens=request.max_output_tokens,
+    )
+    check_budget(plan)
+    return plan
+
+
+def check_budget(plan: EvaluationPlan) -> None:
+    """Raises InputError if the budget does not last for one block."""
+    worst = plan.worst_block
+    if plan.max_cost_usd is not None:
+        if worst.usd is None:
+            raise InputError(
+                "The price of a model is not known, so a budget in US dollars can't be kept. Give --max-output-tokens "
+                "instead, or choose models with a known price."
+            )
+        if worst.usd > plan.max_cost_usd:
+            raise InputError(
+                f"One item with all its arms may cost ${worst.usd:.4f}; the budget is ${plan.max_cost_usd:g}. Nothing "
+                "could be compared. Give more, or fewer or shorter arms."
+            )
+    if plan.max_output_tokens is not None and worst.tokens > plan.max_output_tokens:
+        raise InputError(
+            f"One item with all its arms may take {worst.tokens:,} output tokens; the budget is "
+            f"{plan.max_output_tokens:,}. Nothing could be compared. Give more, or fewer or shorter arms."
+        )
+
+
+def default_arms() -> list[str]:
+    """The baselines, and the format that is taken for open questions."""
+    installed = formats.installed().values()
+    offered = [arm for each in installed for arm in each.arms]
+    debating = [each.name for each in installed if "open" in each.suits]
+    return [SINGLE, SELF_CONSISTENCY, *offered, *debating[:1]]
+
+
+def _sampler() -> Format:
+    found = next((each for each in formats.installed().values() if each.pool is not None), None)
+    if found is None:
+        raise InputError("No installed format draws independent samples, so there is nothing to compare with.")
+    return found
+
+
+def _drawn(sampler: Format, samples: int, models: Sequence[str]) -> Json:
+    assert sampler.pool is not None
+    return sampler.pool(samples, models)
+
+
+def _known(name: str, sampler: Format) -> tuple[Format, Json]:
+    """The format and settings of an arm. Raises UnknownName."""
+    for each in formats.installed().values():
+        if name in each.arms:
+            return each, each.arms[name]
+    installed = formats.installed()
+    if name in installed:
+        return installed[name], {}
+    offered = [arm for each in installed.values() for arm in each.arms]
+    raise UnknownName("arm", name, (*POOLED, *offered, *installed))
+
+
+async def _arm(
+    client: Client,
+    request: EvaluationRequest,
+    task: Task,
+    item: Item,
+    name: str,
+    format_: Format,
+    settings: Mapping[str, Any],
+) -> Arm:
+    own: Mapping[str, Any] = request.settings.get(name) or {}
+    chosen: Json = {} if request.model is None else {"model_debater": request.model, "model_judge": request.model}
+    given = merged(merged(merged(format_.unattended, chosen), settings), own)
+    made = await client.plan(
+        Request(
+            topic=item.topic,
+            format=format_.name,
+            settings={**given, "answer": task.answer(item).model_dump(mode="json"), "recall_decisions": False},
+        )
+    )
+    if people := [seat.name for seat in made.cast if seat.model == HUMAN]:
+        raise InputError(f"In the arm {name!r}, a person speaks for {people[0]}; an evaluation asks no one.")
+    worst = await client.estimate(made)
+    return Arm(
+        name=name,
+        format=format_.name,
+        settings=dict(given),
+        worst_usd=None if worst.usage.cost_usd is None else worst.usage.cost_usd * TRIES,
+        worst_tokens=_tokens(worst, made),
+        seats=_seeded(client, made),
+        baseline=format_.pool is not None,
+    )
+
+
+def _tokens(worst: Estimate, made: Plan) -> int:
+    return min(int(made.config["max_total_output_tokens"]), worst.usage.tokens_out * TRIES)
+
+
+def _seeded(client: Client, made: Plan) -> tuple[str, ...]:
+    """The seats that get a seed: all, if every model takes one."""
+    try:
+        for spec in dict.fromkeys(seat.model for seat in made.cast):
+            client.app.models.check_sampling(spec, Sampling(seed=1))
+    except InputError:
+        return ()
+    return tuple(seat.id for seat in made.cast)
+
+
+def _pool_size(arms: Sequence[Arm], one: Arm) -> int:
+    """As many samples as the dearest arm costs."""
+    ratios = [_ratio(arm, one) for arm in arms]
+    return min(MOST_SAMPLES, max(FEWEST_SAMPLES, *(ceil(each) for each in ratios))) if ratios else FEWEST_SAMPLES
+
+
+def _ratio(arm: Arm, one: Arm) -> float:
+    if arm.worst_usd and one.worst_usd:
+        return arm.worst_usd / one.worst_usd
+    return arm.worst_tokens / max(1, one.worst_tokens)

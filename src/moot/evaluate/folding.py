@@ -1,0 +1,456 @@
+"""The report of an evaluation: a pure fold over its plan and its stored debates. The same debates give the same bytes.
+
+Durations are the only figures that differ between two runs of one plan; they stand apart, under `timing`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from moot.core.answers import same_as
+from moot.core.types import TIE, UNDECIDED, Debate, GivenAnswer, Json, record
+from moot.evaluate.calibrating import calibration
+from moot.evaluate.comparing import compared, holm
+from moot.evaluate.intervals import Interval, Pairs, clustered_wilson, effective_n, wilson
+from moot.evaluate.plans import (
+    MAJORITY,
+    POOL,
+    SELF_CONSISTENCY,
+    SINGLE,
+    Block,
+    EvaluationPlan,
+    blocks,
+    detectable,
+)
+from moot.evaluate.pool import plurality_of, samples_for
+from moot.evaluate.voters import effective_voters, error_correlation, majority_theory
+
+OUT_WEIGHT = 4  # where prices are not known, a token that is written counts as so many that are read
+VERSION = 1
+
+
+@record
+class Row:
+    """What one arm made of one item in one epoch."""
+
+    item: str
+    epoch: int
+    cluster: str
+    score: float  # 0 or 1; of a baseline from the pool, how likely it is right
+    usd: float | None
+    tokens_in: float
+    tokens_out: float
+    debate: str = ""
+    value: str | None = None
+    undecided: bool = False
+    tie: bool = False
+    flip_rate: float | None = None
+    first: Sequence[bool] = ()  # which first answers were right
+    first_vote: str = ""  # "right", "wrong", "tie" or "none"
+    stated: float | None = None
+    agreement: float | None = None
+    seconds: float = 0.0
+    drawn: bool = False  # computed from the pool
+
+    @property
+    def weighed(self) -> float:
+        return self.tokens_in + OUT_WEIGHT * self.tokens_out
+
+
+@record
+class Arms:
+    """The rows of complete blocks, by arm, and the pool's samples of each."""
+
+    rows: Mapping[str, list[Row]]
+    pools: Sequence[Pool]
+
+
+@record
+class Pool:
+    """The samples of one item in one epoch."""
+
+    row: Row
+    right: int
+    others: tuple[int, ...]  # sizes of groups of the same wrong answer
+    silent: int
+
+    @property
+    def size(self) -> int:
+        return self.right + sum(self.others) + self.silent
+
+
+def fold(plan: EvaluationPlan, cells: Mapping[str, Debate]) -> Json:
+    """The report, as JSON. Blocks with an incomplete cell are left out, and counted."""
+    planned = list(blocks(plan))
+    complete = [block for block in planned if all(_complete(cells.get(cell.id)) for cell in block.cells)]
+    read = _read(plan, complete, cells)
+    unit = _unit(plan, read)
+    summaries = {arm.name: _summary(read.rows[arm.name]) for arm in plan.arms if arm.name != POOL}
+    spent = [cells[each].usage for each in cells]
+    usd = [each.cost_usd for each in spent]
+    known = [each for each in usd if each is not None]
+    ended = _ended(plan, planned, complete, cells)
+    comparisons, curve = _against(plan, read, unit)
+    report: Json = {
+        "type": "moot.eval.report",
+        "version": VERSION,
+        "evaluation": plan.id,
+        "task": plan.task.name,
+        "task_sha256": plan.task.sha256,
+        "kind": plan.task.kind,
+        "seed": plan.seed,
+        "epochs": plan.epochs,
+        "items": len(planned),
+        "complete": len(complete),
+        **ended,
+        "models": sorted({seat.model for each in cells.values() for seat in each.cast}),
+        "unit": unit,
+        "smallest_difference": detectable(len(complete)),
+        "spent": {
+            "usd": sum(known) if len(known) == len(usd) else None,
+            "tokens_in": sum(each.tokens_in for each in spent),
+            "tokens_out": sum(each.tokens_out for each in spent),
+        },
+        "pool": plan.pool,
+        "arms": summaries,
+        "baselines": {name: _summary(rows) for name, rows in _baselines(plan, read).items()} if complete else {},
+        "curve": curve,
+        "comparisons": comparisons,
+        "cells": [_cell(row, arm) for arm, rows in read.rows.items() for row in rows],
+        "timing": {name: _timing(rows) for name, rows in read.rows.items()},
+    }
+    return report
+
+
+def as_bytes(report: Json, *, timing: bool = True) -> bytes:
+    """The report as a file. Without `timing`, a report of the same plan has the same bytes wherever it was run."""
+    shown = report if timing else {name: value for name, value in report.items() if name != "timing"}
+    return (json.dumps(shown, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+
+
+def _complete(debate: Debate | None) -> bool:
+    return debate is not None and debate.status == "completed" and debate.outcome is not None
+
+
+def _ended(
+    plan: EvaluationPlan, planned: Sequence[Block], complete: Sequence[Block], cells: Mapping[str, Debate]
+) -> Json:
+    """Why blocks are missing: begun and not finished, or never begun."""
+    done = {block.item.id for block in complete}
+    begun = [block for block in planned if block.item.id not in done and any(cell.id in cells for cell in block.cells)]
+    limited = plan.max_cost_usd is not None or plan.max_output_tokens is not None
+    return {
+        "unfinished": len(begun),
+        "not_begun": len(planned) - len(complete) - len(begun),
+        "budget": None
+        if not limited
+        else {"max_cost_usd": plan.max_cost_usd, "max_output_tokens": plan.max_output_tokens},
+    }
+
+
+def _read(plan: EvaluationPlan, complete: Sequence[Block], cells: Mapping[str, Debate]) -> Arms:
+    rows: dict[str, list[Row]] = {arm.name: [] for arm in plan.arms}
+    pools: list[Pool] = []
+    for block in complete:
+        for cell in block.cells:
+            debate = cells[cell.id]
+            row = _row(plan, block, cell.epoch, debate)
+            rows[cell.arm.name].append(row)
+            if cell.arm.name == POOL:
+                pools.append(_pool(plan, block, row, debate))
+    return Arms(rows=rows, pools=pools)
+
+
+def _row(plan: EvaluationPlan, block: Block, epoch: int, debate: Debate) -> Row:
+    item, task, outcome = block.item, plan.task, debate.outcome
+    assert outcome is not None
+    value = None if outcome.answer is None else outcome.answer.value
+    usage = debate.usage
+    spec = task.answer(item)
+    form = None if value is None else same_as(value, spec)
+    backers = [each for each in outcome.first_answers if each.value is not None and same_as(each.value, spec) == form]
+    stated = [each.confidence for each in backers if each.confidence is not None]
+    return Row(
+        item=item.id,
+        epoch=epoch,
+        cluster=item.cluster or item.id,
+        score=float(task.right(item, value)),
+        usd=usage.cost_usd,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        debate=debate.id,
+        value=value,
+        undecided=outcome.winner == UNDECIDED,
+        tie=outcome.winner == TIE,
+        flip_rate=outcome.flip_rate,
+        first=[task.right(item, each.value) for each in outcome.first_answers],
+        first_vote=_vote(plan, block, outcome.first_answers),
+        stated=fmean(stated) if stated else None,
+        agreement=outcome.support,
+        seconds=max(0.0, (debate.completed_at or 0.0) - (debate.started_at or 0.0)),
+    )
+
+
+def _vote(plan: EvaluationPlan, block: Block, first: Sequence[GivenAnswer]) -> str:
+    """What the first answers come to before any debate, by plurality."""
+    spec = plan.task.answer(block.item)
+    counted = Counter(same_as(each.value, spec) for each in first if each.value is not None)
+    if not counted:
+        return "none" if first else ""
+    most = max(counted.values())
+    leading = [value for value, count in counted.items() if count == most]
+    if len(leading) > 1:
+        return "tie"
+    return "right" if plan.task.right(block.item, leading[0]) else "wrong"
+
+
+def _pool(plan: EvaluationPlan, block: Block, row: Row, debate: Debate) -> Pool:
+    assert debate.outcome is not None
+    spec, given = plan.task.answer(block.item), debate.outcome.first_answers
+    answered = [each.value for each in given if each.value is not None]
+    wrong = Counter(same_as(value, spec) for value in answered if not plan.task.right(block.item, value))
+    return Pool(
+        row=row,
+        right=len(answered) - sum(wrong.values()),
+        others=tuple(sorted(wrong.values())),
+        silent=len(given) - len(answered),
+    )
+
+
+def _unit(plan: EvaluationPlan, read: Arms) -> str:
+    costs = [row.usd for rows in read.rows.values() for row in rows]
+    priced = bool(costs) and all(each is not None for each in costs) and any(costs)
+    return "usd" if plan.match == "usd" and priced else "tokens"
+
+
+def _cost(row: Row, unit: str) -> float:
+    return (row.usd or 0.0) if unit == "usd" else row.weighed
+
+
+def _drawn(pool: Pool, k: int) -> Row:
+    """The most frequent of k samples, as a row: how likely it is right, and what k samples cost on average."""
+    share = k / max(1, pool.size)
+    return Row(
+        item=pool.row.item,
+        epoch=pool.row.epoch,
+        cluster=pool.row.cluster,
+        score=plurality_of(min(k, pool.size), pool.right, pool.others, pool.silent),
+        usd=None if pool.row.usd is None else pool.row.usd * share,
+        tokens_in=pool.row.tokens_in * share,
+        tokens_out=pool.row.tokens_out * share,
+        debate=pool.row.debate,
+        drawn=True,
+    )
+
+
+def _baselines(plan: EvaluationPlan, read: Arms) -> dict[str, list[Row]]:
+    voted = MAJORITY if plan.majority else SELF_CONSISTENCY
+    return {
+        SINGLE: [_drawn(pool, 1) for pool in read.pools],
+        f"{voted} of {plan.pool}": [_drawn(pool, plan.pool) for pool in read.pools],
+    }
+
+
+def _against(plan: EvaluationPlan, read: Arms, unit: str) -> tuple[list[Json], list[Json]]:
+    """Each arm that debates against each baseline, at equal cost where the baseline comes from the pool."""
+    if not read.pools:
+        return [], []
+    sample = fmean(_cost(pool.row, unit) / max(1, pool.size) for pool in read.pools)
+    voted = MAJORITY if plan.majority else SELF_CONSISTENCY
+    sizes = {1, plan.pool, *(n for n in (2, 3, 5, 8, 13, 21) if n < plan.pool)}
+    made: list[Json] = []
+    for arm in plan.compared:
+        rows = read.rows[arm.name]
+        cost = fmean(_cost(row, unit) for row in rows)
+        k = samples_for(cost, sample, plan.pool)
+        sizes.add(k)
+        baselines: list[tuple[str, list[Row], int | None]] = [
+            (voted, [_drawn(pool, k) for pool in read.pools], k),
+            (SINGLE, [_drawn(pool, 1) for pool in read.pools], 1),
+        ]
+        baselines += [(each.name, read.rows[each.name], None) for each in plan.arms if each.baseline][1:]
+        for name, base, count in baselines:
+            made.append(_comparison(arm.name, rows, name, base, unit, count, cost, short=k * sample < cost * 0.999))
+    for name in dict.fromkeys(str(each["baseline"]) for each in made):
+        same = [each for each in made if each["baseline"] == name]
+        for each, corrected in zip(same, holm([float(each["p"]) for each in same]), strict=True):
+            each["p_holm"] = corrected
+    curve: list[Json] = [_point(read.pools, k, unit) for k in sorted(sizes)]
+    return made, curve
+
+
+def _point(pools: Sequence[Pool], k: int, unit: str) -> Json:
+    rows = [_drawn(pool, k) for pool in pools]
+    return {"samples": k, "cost": fmean(_cost(row, unit) for row in rows), "accuracy": fmean(row.score for row in rows)}
+
+
+def _comparison(
+    arm: str,
+    rows: Sequence[Row],
+    baseline: str,
+    base: Sequence[Row],
+    unit: str,
+    samples: int | None,
+    cost: float,
+    *,
+    short: bool,
+) -> Json:
+    result = compared(_pairs(rows, base))
+    other = fmean(_cost(row, unit) for row in base)
+    said = {
+        "helped": f"{arm} helped against {baseline}",
+        "hurt": f"{arm} hurt against {baseline}",
+        "did not help": f"{arm} did not help against {baseline}",
+        "can't tell": f"Whether {arm} helps against {baseline} can't be told from {len(rows)} answers",
+    }[result.finding]
+    points = f"{result.pairs.difference * 100:+.1f} points, {_range(result.interval)}"
+    more = f"; about {result.needed:,} items would tell" if result.needed else ""
+    return {
+        "arm": arm,
+        "baseline": baseline,
+        "samples": samples,
+        "cost": cost,
+        "baseline_cost": other,
+        "pool_too_small": bool(samples is not None and samples > 1 and short),
+        "n": result.pairs.n,
+        "gained": result.pairs.gained,
+        "lost": result.pairs.lost,
+        "difference": result.pairs.difference,
+        "interval": _ends(result.interval),
+        "p": result.p,
+        "finding": result.finding,
+        "needed": result.needed,
+        "sentence": f"{said} ({points}){more}.",
+    }
+
+
+def _range(interval: Interval) -> str:
+    return f"95% interval {interval.low * 100:+.1f} to {interval.high * 100:+.1f}"
+
+
+def _pairs(rows: Sequence[Row], base: Sequence[Row]) -> Pairs:
+    """Pairs of the same items. A baseline's score may be a probability: then gains and losses are expected ones, which
+    is on the safe side. With clusters or epochs, at their effective number."""
+    clusters: dict[str, list[tuple[float, float]]] = {}
+    for row, other in zip(rows, base, strict=True):
+        assert (row.item, row.epoch) == (other.item, other.epoch)
+        clusters.setdefault(row.cluster, []).append((row.score, other.score))
+    flat = [pair for each in clusters.values() for pair in each]
+    n = len(flat)
+    gained, lost = sum(a * (1 - b) for a, b in flat), sum((1 - a) * b for a, b in flat)
+    if n == len(clusters) or len(clusters) < 2:
+        return Pairs(n=n, gained=gained, lost=lost)
+    mean, k = (gained - lost) / n, len(clusters)
+    naive = ((gained + lost) / n - mean * mean) / n
+    sums = [sum(a - b - mean for a, b in each) for each in clusters.values()]
+    robust = k / (k - 1) * sum(each * each for each in sums) / (n * n)
+    scale = k / n if naive <= 0 or robust <= 0 else min(1.0, naive / robust)
+    return Pairs(n=n * scale, gained=gained * scale, lost=lost * scale)
+
+
+def _summary(rows: Sequence[Row]) -> Json:
+    """What is printed for each arm."""
+    if not rows:
+        return {"n": 0}
+    clusters: dict[str, list[float]] = {}
+    for row in rows:
+        clusters.setdefault(row.cluster, []).append(row.score)
+    scores, n, right = list(clusters.values()), len(rows), sum(row.score for row in rows)
+    simple = len(scores) == n
+    interval = wilson(right, n) if simple else clustered_wilson(scores)
+    known = [row.usd for row in rows if row.usd is not None]
+    usd = sum(known) if len(known) == n else None
+    tokens = sum(row.tokens_in + row.tokens_out for row in rows)
+    flips = [row.flip_rate for row in rows if row.flip_rate is not None]
+    return {
+        "n": n,
+        "right": right,
+        "accuracy": right / n,
+        "interval": _ends(interval),
+        "effective_n": float(n) if simple else effective_n(scores),
+        "no_answer": None if rows[0].drawn else sum(row.value is None for row in rows),
+        "undecided": sum(row.undecided for row in rows),
+        "ties": sum(row.tie for row in rows),
+        "flips": None
+        if not flips
+        else {"rate": fmean(flips), "of": len(flips), "interval": _ends(wilson(sum(flips), len(flips)))},
+        "usd_per_item": None if usd is None else usd / n,
+        "tokens_per_item": tokens / n,
+        "usd_per_right": None if usd is None or not right else usd / right,
+        "tokens_per_right": None if not right else tokens / right,
+        **_before(rows),
+        "voters": _voters(rows),
+        "calibration": {
+            "stated": calibration([(row.stated, bool(row.score)) for row in rows if row.stated is not None]),
+            "agreement": calibration([(row.agreement, bool(row.score)) for row in rows if row.agreement is not None]),
+        },
+    }
+
+
+def _before(rows: Sequence[Row]) -> Json:
+    """What the debate itself added: the vote of the first answers, and what became of it."""
+    voted = [row for row in rows if row.first_vote]
+    if not voted:
+        return {"first_vote": None}
+    moved = Counter(f"{row.first_vote} to {_ending(row)}" for row in voted)
+    return {
+        "first_vote": {
+            "accuracy": sum(row.first_vote == "right" for row in voted) / len(voted),
+            "ties": sum(row.first_vote == "tie" for row in voted),
+            "repaired": moved["wrong to right"],
+            "broken": moved["right to wrong"] + moved["right to none"],
+            "transitions": dict(sorted(moved.items())),
+        }
+    }
+
+
+def _ending(row: Row) -> str:
+    return "none" if row.value is None else "right" if row.score else "wrong"
+
+
+def _voters(rows: Sequence[Row]) -> Json | None:
+    """How far the errors of those who answered first go together, and what a majority of them would be worth."""
+    votes = [list(row.first) for row in rows if len(row.first) > 1]
+    if not votes:
+        return None
+    k = min(map(len, votes))
+    flat = [vote for each in votes for vote in each]
+    skill, rho = sum(flat) / len(flat), error_correlation(votes)
+    odd = k if k % 2 else k - 1
+    return {
+        "voters": k,
+        "accuracy": skill,
+        "correlation": rho,
+        "effective": None if rho is None else effective_voters(k, rho),
+        "majority_predicted": None if rho is None or not 0 < skill < 1 else majority_theory(skill, max(0.0, rho), odd),
+        "majority_observed": fmean(2 * sum(each) > len(each) for each in votes),
+    }
+
+
+def _timing(rows: Sequence[Row]) -> Json:
+    times = sorted(row.seconds for row in rows)
+    if not times:
+        return {"p50": None, "p95": None}
+
+    def at(share: float) -> float:
+        return times[min(len(times) - 1, int(share * len(times)))]
+
+    return {"p50": round(at(0.5), 3), "p95": round(at(0.95), 3)}
+
+
+def _cell(row: Row, arm: str) -> Json:
+    return {
+        "arm": arm,
+        "item": row.item,
+        "epoch": row.epoch,
+        "debate": row.debate,
+        "answer": row.value,
+        "right": bool(row.score),
+        "first_vote": row.first_vote,
+    }
+
+
+def _ends(interval: Interval) -> list[float]:
+    return [interval.low, interval.high]

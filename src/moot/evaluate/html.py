@@ -1,0 +1,210 @@
+"""The report as one self-contained page: no script, no network, charts drawn as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+from moot.core.types import Json
+
+WIDTH, ROW, LEFT, RIGHT = 760, 26, 190, 60
+STYLE = (
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:860px;margin:2rem auto;padding:0 1rem;color:#1c1c1c;"
+    "background:#fff}table{border-collapse:collapse;width:100%;font-size:13px}td,th{text-align:left;"
+    "padding:.25rem .6rem;border-bottom:1px solid #ddd}svg{width:100%;height:auto}"
+    "text{font:12px system-ui,sans-serif;fill:#1c1c1c}"
+    "h2{margin-top:2rem}.wrong{color:#a40000}code{font-size:12px}p.finding{border-left:3px solid #4361a0;"
+    "padding-left:.7rem}"
+)
+INK, SOFT, GRID = "#4361a0", "#b9770e", "#ddd"
+
+
+def page(report: Json) -> str:
+    """The whole file."""
+    title = f"Evaluation {report['evaluation'][:8]}: {report['task']}"
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        f"<p>{_about(report)}</p>",
+    ]
+    if report["complete"]:
+        parts += [
+            "<h2>Findings</h2>",
+            *(f'<p class="finding">{escape(str(each["sentence"]))}</p>' for each in report["comparisons"]),
+            "<h2>How often each is right</h2>",
+            _intervals(report),
+            "<h2>Accuracy over cost</h2>",
+            _curve(report),
+            "<h2>Differences, item by item</h2>",
+            _forest(report),
+            "<h2>What the debate changed</h2>",
+            _transitions(report),
+            "<h2>Can confidence be believed?</h2>",
+            _reliability(report),
+            "<h2>Items</h2>",
+            _items(report),
+        ]
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n' + "\n".join(parts) + "\n</body></html>\n"
+
+
+def _about(report: Json) -> str:
+    spent = report["spent"]
+    money = "at an unknown price" if spent["usd"] is None else f"${spent['usd']:.4f}"
+    missing = report["items"] - report["complete"]
+    words = (
+        f"{report['complete']} of {report['items']} items complete, by {', '.join(report['models'])}; seed "
+        f"{report['seed']}; {money}, {spent['tokens_out']:,} tokens written. Cost is counted in {report['unit']}."
+    )
+    if missing:
+        words += f" {missing} items are left out: not begun, or not finished."
+    if report["smallest_difference"]:
+        words += f" So many items show a difference of about {report['smallest_difference'] * 100:.0f} points."
+    return escape(words)
+
+
+def _svg(height: float, *marks: str, label: str) -> str:
+    body = "".join(marks)
+    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">{body}</svg>'
+
+
+def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, colour: str = INK, width: float = 2) -> str:
+    place = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    return f'<line {place} stroke="{colour}" stroke-width="{width}"/>'
+
+
+def _dot(x: float, y: float, colour: str = INK, size: float = 4) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}" fill="{colour}"/>'
+
+
+def _scale(value: float, low: float, high: float) -> float:
+    return LEFT + (value - low) / ((high - low) or 1) * (WIDTH - LEFT - RIGHT)
+
+
+def _grid(values: Sequence[float], low: float, high: float, height: float, unit: str = "%") -> str:
+    return "".join(
+        _line(_scale(v, low, high), 8, _scale(v, low, high), height - 18, GRID, 1)
+        + _text(_scale(v, low, high), height - 4, f"{v * 100:g}{unit}", "middle")
+        for v in values
+    )
+
+
+def _intervals(report: Json) -> str:
+    shown = [(name, each, SOFT) for name, each in report["baselines"].items()]
+    shown += [(name, each, INK) for name, each in report["arms"].items()]
+    height = len(shown) * ROW + 34
+    marks = [_grid((0, 0.25, 0.5, 0.75, 1), 0, 1, height)]
+    for n, (name, each, colour) in enumerate(shown):
+        y = 20 + n * ROW
+        low, high = each["interval"]
+        marks += [
+            _text(0, y + 4, name),
+            _line(_scale(low, 0, 1), y, _scale(high, 0, 1), y, colour),
+            _dot(_scale(each["accuracy"], 0, 1), y, colour),
+            _text(WIDTH - 4, y + 4, f"{each['accuracy']:.1%}", "end"),
+        ]
+    return _svg(height, *marks, label="accuracy of each arm with its 95% interval")
+
+
+def _curve(report: Json) -> str:
+    points: list[tuple[float, float]] = [(each["cost"], each["accuracy"]) for each in report["curve"]]
+    debates = {each["arm"]: each["cost"] for each in report["comparisons"]}
+    arms = [(name, cost, report["arms"][name]["accuracy"]) for name, cost in debates.items()]
+    most = max([cost for cost, _ in points] + [cost for _, cost, _ in arms] + [1e-12])
+    height = 280
+
+    def y(accuracy: float) -> float:
+        return 16 + (1 - accuracy) * (height - 60)
+
+    marks = [
+        _line(LEFT, y(v), WIDTH - RIGHT, y(v), GRID, 1) + _text(LEFT - 8, y(v) + 4, f"{v:.0%}", "end")
+        for v in (0, 0.25, 0.5, 0.75, 1)
+    ]
+    for (a, b), (c, d) in pairwise(points):
+        marks.append(_line(_scale(a, 0, most), y(b), _scale(c, 0, most), y(d), SOFT))
+    marks += [_dot(_scale(cost, 0, most), y(right), SOFT, 3) for cost, right in points]
+    for name, cost, right in arms:
+        marks += [_dot(_scale(cost, 0, most), y(right)), _text(_scale(cost, 0, most) - 8, y(right) - 8, name, "end")]
+    marks += [
+        _text(LEFT, height - 8, "0"),
+        _text(WIDTH - RIGHT, height - 8, f"{most:,.4g} {report['unit']} an item", "end"),
+        _text(0, y(1) + 4, "samples of the pool"),
+        _dot(150, y(1), SOFT, 3),
+    ]
+    return _svg(height, *marks, label="accuracy over cost: samples of the pool, and debates")
+
+
+def _forest(report: Json) -> str:
+    rows = report["comparisons"]
+    ends = [abs(end) for each in rows for end in each["interval"]]
+    most = min(1.0, max([0.05, *ends]))
+    height = len(rows) * ROW + 34
+    marks = [_grid((-most, 0, most), -most, most, height, "")]
+    for n, each in enumerate(rows):
+        y, (low, high) = 20 + n * ROW, each["interval"]
+        marks += [
+            _text(0, y + 4, f"{each['arm']} – {each['baseline']}"),
+            _line(_scale(low, -most, most), y, _scale(high, -most, most), y),
+            _dot(_scale(each["difference"], -most, most), y),
+            _text(WIDTH - 4, y + 4, f"{each['difference'] * 100:+.1f}", "end"),
+        ]
+    return _svg(height, *marks, label="paired differences with 95% intervals, in points")
+
+
+def _transitions(report: Json) -> str:
+    rows: list[Sequence[Any]] = []
+    for name, each in report["arms"].items():
+        moved = each["first_vote"]
+        if moved:
+            listed = "; ".join(f"{key}: {count}" for key, count in moved["transitions"].items())
+            rows.append((name, f"{moved['accuracy']:.1%}", moved["repaired"], moved["broken"], listed))
+    if not rows:
+        return "<p>No arm has answers from before its debate.</p>"
+    return _table(("arm", "vote before the debate", "repaired", "broken", "all changes"), rows)
+
+
+def _reliability(report: Json) -> str:
+    parts: list[str] = []
+    for name, each in report["arms"].items():
+        for source, found in each["calibration"].items():
+            if not found:
+                continue
+            size = 180.0
+            marks = [_line(10, size - 10, size - 10, 10, GRID, 1)]
+            for bin_ in found["reliability"]:
+                x, y = (10 + bin_["confidence"] * (size - 20), size - 10 - bin_["accuracy"] * (size - 20))
+                marks.append(_dot(x, y, INK, 3 + min(5.0, bin_["n"] ** 0.5 / 3)))
+            frame = 'viewBox="0 0 180 180" style="width:180px" role="img" aria-label="reliability"'
+            drawn = f"<svg {frame}>{''.join(marks)}</svg>"
+            words = f"{name}, {source}: Brier {found['brier']:.3f}, ECE {found['ece']:.3f}, {found['n']} answers"
+            parts.append(
+                f'<figure style="display:inline-block;width:200px;margin:.5rem">{drawn}'
+                f"<figcaption>{escape(words)}</figcaption></figure>"
+            )
+    return "".join(parts) or "<p>No arm states or implies a confidence.</p>"
+
+
+def _items(report: Json) -> str:
+    rows: list[Sequence[Any]] = [
+        (
+            each["item"],
+            each["epoch"],
+            each["arm"],
+            "none" if each["answer"] is None else str(each["answer"])[:80],
+            "right" if each["right"] else "wrong",
+            each["debate"],
+        )
+        for each in report["cells"]
+    ]
+    return _table(("item", "epoch", "arm", "answer", "", "debate"), rows)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    top = "".join(f"<th>{escape(each)}</th>" for each in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"

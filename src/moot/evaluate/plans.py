@@ -1,0 +1,140 @@
+"""The plan of an evaluation: blocks of cells, each a debate whose id follows from the plan. Pure."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from moot.core.types import Json, record
+from moot.core.values import Frozen, sha256_of
+from moot.evaluate.comparing import items_for
+from moot.evaluate.tasks import Item, Task
+
+NAMESPACE = uuid.UUID("5f0c6f0e-9a3f-4d5c-8f59-6d6f6f740016")
+POOL = "pool"
+SINGLE, SELF_CONSISTENCY, MAJORITY = "single", "self-consistency", "majority"
+POOLED = (SINGLE, SELF_CONSISTENCY, MAJORITY)  # arms that are computed from the pool
+SHORT = {"sc": SELF_CONSISTENCY}
+SEEDS = 2**31
+DISCORDANT = 0.2  # share of items on which two arms differ, for planning
+
+Match = Literal["usd", "tokens"]
+
+
+class Arm(Frozen):
+    """One way to answer: a format with settings."""
+
+    name: str
+    format: str
+    settings: dict[str, Any] = Field(default_factory=dict)
+    worst_usd: float | None = None  # the most that a cell may cost; None: the price is not known
+    worst_tokens: int = 0  # the most that it may write
+    seats: tuple[str, ...] = ()  # that get a seed of their own; none where a model takes no seed
+    baseline: bool = False  # no debate: others are compared with it
+
+
+class EvaluationPlan(Frozen):
+    """Everything that decides what an evaluation does. Its id follows from it."""
+
+    task: Task
+    arms: tuple[Arm, ...]  # with cells of their own; the first is the pool
+    pool: int  # samples of an item
+    models: tuple[str, ...] = ()  # several models take turns in the pool
+    majority: bool = False  # the pool's models vote together, as a baseline of their own
+    epochs: int = 1
+    seed: int = 1
+    match: Match = "usd"
+    max_cost_usd: float | None = None
+    max_output_tokens: int | None = None
+
+    @property
+    def id(self) -> str:
+        return str(uuid.uuid5(NAMESPACE, self.as_json()))
+
+    def as_json(self) -> str:
+        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
+
+    @property
+    def compared(self) -> list[Arm]:
+        return [arm for arm in self.arms if not arm.baseline]
+
+    @property
+    def worst_block(self) -> Worst:
+        usd = [arm.worst_usd for arm in self.arms]
+        known = [each for each in usd if each is not None]
+        return Worst(
+            usd=None if len(known) < len(usd) else sum(known) * self.epochs,
+            tokens=sum(arm.worst_tokens for arm in self.arms) * self.epochs,
+        )
+
+
+@record
+class Worst:
+    """The most that something may use."""
+
+    usd: float | None = 0.0
+    tokens: int = 0
+
+
+@record
+class Cell:
+    """One debate of an evaluation."""
+
+    id: str
+    item: Item
+    arm: Arm
+    epoch: int
+
+
+@record
+class Block:
+    """One item with all arms and epochs."""
+
+    item: Item
+    cells: tuple[Cell, ...]
+
+
+def blocks(plan: EvaluationPlan) -> Iterator[Block]:
+    root = uuid.UUID(plan.id)
+    for item in plan.task.items:
+        yield Block(
+            item=item,
+            cells=tuple(
+                Cell(id=str(uuid.uuid5(root, f"{item.id}\0{arm.name}\0{epoch}")), item=item, arm=arm, epoch=epoch)
+                for epoch in range(1, plan.epochs + 1)
+                for arm in plan.arms
+            ),
+        )
+
+
+def settings_of(plan: EvaluationPlan, cell: Cell) -> Json:
+    """The settings of a cell's debate. A seat's seed follows from the cell, so that no two seats answer alike."""
+    arm = cell.arm
+    settings: Json = {**arm.settings, "answer": plan.task.answer(cell.item).model_dump(mode="json")}
+    settings["recall_decisions"] = False
+    if plan.max_cost_usd is not None and arm.worst_usd:
+        settings["max_cost_usd"] = arm.worst_usd
+    if plan.max_output_tokens is not None:
+        settings["max_total_output_tokens"] = arm.worst_tokens
+    own: Mapping[str, Any] = settings.get("seats") or {}
+    settings["seats"] = {
+        **own,
+        **{seat: {**own.get(seat, {}), "seed": _seed(plan, cell, seat)} for seat in arm.seats},
+    }
+    return settings
+
+
+def _seed(plan: EvaluationPlan, cell: Cell, seat: str) -> int:
+    named = json.dumps([plan.seed, cell.item.id, cell.arm.name, cell.epoch, seat])
+    return int(sha256_of(named)[:8], 16) % SEEDS
+
+
+def detectable(items: int) -> float | None:
+    """The smallest true difference, in whole points, that so many items show with 80% power where the arms differ on a
+    fifth of them, or on as many as that takes. None: none at all."""
+    shown = (points / 100 for points in range(1, 101))
+    return next((each for each in shown if items_for(each, max(DISCORDANT, each)) <= items), None)

@@ -1,0 +1,187 @@
+"""Runs the cells of an evaluation, in this process or through the workers, within a budget of whole blocks.
+
+To resume is to plan again: a cell that exists is not made again, and one that is complete is not paid again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from moot.client.client import Client
+from moot.client.once import Once
+from moot.core.errors import WrongStatus
+from moot.core.types import Debate, Usage
+from moot.evaluate.plans import Block, Cell, EvaluationPlan, Worst, blocks, settings_of
+from moot.request import Request
+from moot.store import IdempotencyKey, StoredEvaluation
+
+AT_ONCE = 4  # blocks
+PAGE = 1000
+
+Progress = Callable[["Ran"], None]
+
+
+@dataclass(kw_only=True)
+class Ran:
+    """How far an evaluation is."""
+
+    blocks: int = 0  # complete
+    of: int = 0
+    failed: int = 0  # cells that could not be finished
+    cut: int = 0  # blocks that the budget did not allow
+    stopped: bool = False
+
+
+async def stored_cells(client: Client, evaluation_id: str) -> dict[str, Debate]:
+    """The debates of an evaluation, by id."""
+    found: dict[str, Debate] = {}
+    after: str | None = None
+    while True:
+        page = await client.page(evaluation=evaluation_id, limit=PAGE, after=after)
+        found |= {each.id: each for each in page.debates}
+        if page.next is None:
+            return found
+        after = page.next
+
+
+def fits(plan: EvaluationPlan, spent: Usage, more: Worst) -> bool:
+    """Whether so much more may be used."""
+    if plan.max_cost_usd is not None and (
+        spent.cost_usd is None or more.usd is None or spent.cost_usd + more.usd > plan.max_cost_usd + 1e-12
+    ):
+        return False
+    return plan.max_output_tokens is None or spent.tokens_out + more.tokens <= plan.max_output_tokens
+
+
+@dataclass(kw_only=True)
+class Running:
+    """One run over the blocks of a plan."""
+
+    client: Client
+    plan: EvaluationPlan
+    by_workers: bool = False
+    at_once: int = AT_ONCE
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        self.spent = Usage()  # of cells that rest
+        self.reserved: dict[str, Worst] = {}  # of blocks in flight, by item
+        self.ran = Ran(of=len(self.plan.task.items))
+        self.cells: dict[str, Debate] = {}
+
+    async def run(self) -> Ran:
+        """Run what is left. Ends when all is done, the budget is used up, or the evaluation was stopped."""
+        client, plan = self.client, self.plan
+        await client.app.open()
+        await client.store.add_evaluation(StoredEvaluation(id=plan.id, name=plan.task.name, plan=plan.as_json()))
+        await client.store.stop_evaluation(plan.id, stopped=False)
+        self.cells = await stored_cells(client, plan.id)
+        for debate in self.cells.values():
+            self.spent += debate.usage
+        tasks = set[asyncio.Task[None]]()
+        try:
+            for block in blocks(plan):
+                left = [cell for cell in block.cells if not self._done(cell)]
+                if not left:
+                    self._count()
+                    continue
+                if not await self._admitted(block, left, tasks):
+                    break
+                tasks.add(asyncio.create_task(self._block(block, left)))
+            while tasks:
+                await self._one(tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        if not self.ran.stopped:
+            self.ran.cut = self.ran.of - self.ran.blocks - self._incomplete
+        return self.ran
+
+    _incomplete = 0
+
+    def _done(self, cell: Cell) -> bool:
+        found = self.cells.get(cell.id)
+        return found is not None and found.status == "completed"
+
+    async def _admitted(self, block: Block, left: list[Cell], tasks: set[asyncio.Task[None]]) -> bool:
+        """Wait until a block may begin; False if it may not. Whether it may depends on what the blocks before it have
+        used, and so not on how many run at once."""
+        more = self._worst(left)
+        while True:
+            if await self._stopped():
+                self.ran.stopped = True
+                return False
+            if len(tasks) < self.at_once and fits(self.plan, self.spent, self._in_flight(more)):
+                self.reserved[block.item.id] = more
+                return True
+            if not tasks:
+                return False
+            await self._one(tasks)
+
+    async def _one(self, tasks: set[asyncio.Task[None]]) -> None:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        tasks -= done
+        for task in done:
+            task.result()
+
+    def _worst(self, left: list[Cell]) -> Worst:
+        total = Worst()
+        for cell in left:
+            used = self.cells[cell.id].usage if cell.id in self.cells else Usage()
+            usd = cell.arm.worst_usd
+            total = Worst(
+                usd=None if total.usd is None or usd is None else total.usd + max(0.0, usd - (used.cost_usd or 0.0)),
+                tokens=total.tokens + max(0, cell.arm.worst_tokens - used.tokens_out),
+            )
+        return total
+
+    def _in_flight(self, more: Worst) -> Worst:
+        total = more
+        for each in self.reserved.values():
+            usd = None if total.usd is None or each.usd is None else total.usd + each.usd
+            total = Worst(usd=usd, tokens=total.tokens + each.tokens)
+        return total
+
+    async def _stopped(self) -> bool:
+        found = await self.client.store.evaluations(self.plan.id, 1)
+        return bool(found) and found[0].stopped_at is not None
+
+    async def _block(self, block: Block, left: list[Cell]) -> None:
+        before = {cell.id: self.cells[cell.id].usage for cell in left if cell.id in self.cells}
+        ended = await asyncio.gather(*(self._cell(cell) for cell in left))
+        for debate in ended:
+            self.cells[debate.id] = debate
+            self.spent += debate.usage - before.get(debate.id, Usage())
+        self.reserved.pop(block.item.id)
+        failed = sum(debate.status != "completed" for debate in ended)
+        self.ran.failed += failed
+        if failed:
+            self._incomplete += 1
+        else:
+            self._count()
+
+    def _count(self) -> None:
+        self.ran.blocks += 1
+        if self.progress is not None:
+            self.progress(self.ran)
+
+    async def _cell(self, cell: Cell) -> Debate:
+        """Let one debate run until it rests."""
+        client = self.client
+        request = Request(topic=cell.item.topic, format=cell.arm.format, settings=settings_of(self.plan, cell))
+        plan = replace(await client.plan(request, here=not self.by_workers), evaluation=self.plan.id, looks_back=False)
+        key = IdempotencyKey(key=f"evaluation/{cell.id}", hash="", debate_id=cell.id)
+        debate = await client.create(plan, once=Once(store=client.store, held=key), start=False)
+        if debate.terminal:
+            return debate
+        try:
+            debate = await (client.hand_over(debate) if self.by_workers else client.go_on(debate))
+        except WrongStatus:
+            pass  # another process drives it
+        async with aclosing(client.follow(debate)) as updates:
+            async for _ in updates:
+                pass
+        return await client.store.get(cell.id)

@@ -1,0 +1,190 @@
+"""Tasks: questions with known answers, from files or built in. Everything is checked before anything is spent."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, Self, cast, get_args
+
+from pydantic import Field, ValidationError, model_validator
+
+from moot.core.answers import AnswerKind, AnswerSpec, number_in, same_as
+from moot.core.errors import InputError, UnknownName
+from moot.core.explaining import Details, found_in
+from moot.core.values import Frozen, NonEmpty
+from moot.evaluate.generated import reasoning_items, sim_choice_items
+from moot.yamlfile import read_mapping
+
+Score = Literal["exact", "number", "regex"]
+SCORES: tuple[Score, ...] = get_args(Score)
+KINDS: tuple[AnswerKind, ...] = ("choice", "number", "text")
+NOT_HERE = {
+    "mmlu": "its questions are not part of moot and are not downloaded",
+    "gsm8k": "its questions are not part of moot and are not downloaded",
+    "swe": "it needs container images and a network",
+    "swe_mini": "there is none yet",
+    "human_eval": "code is not scored by `moot eval` yet; `moot forge` runs and tests code",
+}
+DEFAULT_TASK = "reasoning"
+MOST_ITEMS = 100_000
+TOLERANCE = 1e-6  # relative, of numbers
+
+
+class Item(Frozen):
+    """One question with its answer."""
+
+    id: NonEmpty
+    question: NonEmpty
+    target: NonEmpty  # of the score `regex`: a pattern that the whole answer must match
+    options: tuple[NonEmpty, ...] = ()
+    cluster: str = ""  # items of one cluster are related: they count as less than so many
+
+    @property
+    def topic(self) -> str:
+        """The question as it is asked: with its options, unless it names them."""
+        if not self.options or all(each.casefold() in self.question.casefold() for each in self.options):
+            return self.question
+        return f"{self.question}\n\nOptions: {'; '.join(self.options)}."
+
+
+class Task(Frozen):
+    name: NonEmpty
+    kind: AnswerKind
+    score: Score = "exact"
+    items: tuple[Item, ...] = Field(min_length=1, max_length=MOST_ITEMS)
+    epochs: int = Field(default=1, ge=1, le=100)
+
+    @model_validator(mode="after")
+    def _sound(self) -> Self:
+        if self.kind not in KINDS:
+            raise ValueError(f"answers of the kind {self.kind!r} can't be scored; there are {', '.join(KINDS)}")
+        seen = set[str]()
+        for item in self.items:
+            if item.id in seen:
+                raise ValueError(f"two items have the id {item.id!r}")
+            seen.add(item.id)
+            _check(item, self)
+        return self
+
+    def answer(self, item: Item) -> AnswerSpec:
+        return _spec(self.kind, item.options if self.kind == "choice" else ())
+
+    def right(self, item: Item, value: str | None) -> bool:
+        """Whether an answer is the item's; none is wrong."""
+        if value is None:
+            return False
+        spec = self.answer(item)
+        if self.score == "regex":
+            return re.fullmatch(item.target, value.strip()) is not None
+        if self.score == "number" or self.kind == "number":
+            given, wanted = number_in(value), number_in(item.target)
+            return given is not None and wanted is not None and abs(given - wanted) <= TOLERANCE * max(1, abs(wanted))
+        return same_as(value, spec) == same_as(item.target, spec)
+
+    @property
+    def sha256(self) -> str:
+        """Of all items: an evaluation belongs to exactly these."""
+        listed = [item.model_dump(mode="json") for item in self.items]
+        given = json.dumps([self.kind, self.score, listed], ensure_ascii=False, sort_keys=True)
+        return hashlib.sha256(given.encode()).hexdigest()
+
+
+@lru_cache(maxsize=1024)
+def _spec(kind: AnswerKind, options: tuple[str, ...]) -> AnswerSpec:
+    return AnswerSpec(kind=kind, options=options)
+
+
+def _check(item: Item, task: Task) -> None:
+    if task.kind == "choice":
+        try:
+            spec = task.answer(item)
+        except ValidationError:
+            raise ValueError(f"the options of item {item.id!r} are no choice: it takes two that differ") from None
+        if task.score == "exact" and same_as(item.target, spec) not in spec.options:
+            raise ValueError(f"the target {item.target!r} of item {item.id!r} is none of its options")
+    elif item.options:
+        raise ValueError(f"item {item.id!r} has options, but the task's kind is {task.kind!r}, not choice")
+    if (task.kind == "number" or task.score == "number") and number_in(item.target) is None:
+        raise ValueError(f"the target {item.target!r} of item {item.id!r} is no number")
+    if task.score == "regex":
+        try:
+            re.compile(item.target)
+        except re.error as error:
+            raise ValueError(f"the target of item {item.id!r} is no pattern: {error}") from None
+
+
+BUILT_IN: Mapping[str, Callable[[int, int], Task]] = {
+    "reasoning": lambda seed, limit: Task(name="reasoning", kind="number", items=_made(reasoning_items(seed, limit))),
+    "sim_choice": lambda seed, limit: Task(
+        name="sim_choice", kind="choice", items=_made(sim_choice_items(seed, limit))
+    ),
+}
+
+
+def _made(items: list[dict[str, Any]]) -> tuple[Item, ...]:
+    return tuple(Item(**each) for each in items)
+
+
+def load_task(name: str, *, seed: int, limit: int | None) -> Task:
+    """A built-in task, or one from a file; its first `limit` items. Raises InputError, or UnknownName."""
+    if name in BUILT_IN:
+        return BUILT_IN[name](seed, limit or 50)
+    if name in NOT_HERE:
+        raise InputError(
+            f"The task {name!r} can't be had: {NOT_HERE[name]}. Give your own items in a task file "
+            "(docs/evaluation.md), or take one that is built in: " + ", ".join(BUILT_IN) + "."
+        )
+    path = Path(name).expanduser()
+    if not path.exists():
+        if path.suffix:
+            raise InputError(f"There is no task file {name}.")
+        raise UnknownName("task", name, tuple(BUILT_IN))
+    task = _read(path)
+    return task if limit is None else task.model_copy(update={"items": task.items[:limit]})
+
+
+def _read(path: Path) -> Task:
+    given = read_mapping(path, "task file", "`name:`, `kind:` and `items:`")
+    items, wanted = given.pop("items", None), given.pop("sha256", None)
+    if not isinstance(items, str):
+        raise InputError(f"In the task file {path}, `items` must name a file with one JSON object a line.")
+    file = (path.parent / items).resolve()
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"The items of {path} can't be read: {file}: {error.strerror}.") from None
+    found = hashlib.sha256(content).hexdigest()
+    if wanted is not None and wanted != found:
+        raise InputError(
+            f"The items of {path} have changed: sha256 is {found}, and the task file says {wanted}. "
+            "Use the items that it was written for, or give it the new sha256."
+        )
+    given.setdefault("name", path.stem)
+    given["items"] = [
+        _item(line, n, file)
+        for n, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1)
+        if line.strip()
+    ]
+    try:
+        return Task.model_validate(given)
+    except ValidationError as invalid:
+        problem = found_in(Task, cast("list[Details]", invalid.errors()))[0].text
+        raise InputError(f"The task {path} can't be used: {problem}.") from None
+
+
+def _item(line: str, number: int, file: Path) -> dict[str, Any]:
+    try:
+        item: Any = json.loads(line)
+    except ValueError:
+        raise InputError(f"Line {number} of {file} is no JSON object.") from None
+    if not isinstance(item, dict):
+        raise InputError(f"Line {number} of {file} is no JSON object.")
+    own = cast("dict[str, Any]", item)
+    for name in ("id", "question", "target"):
+        if own.get(name) in (None, ""):
+            raise InputError(f"Line {number} of {file} has no `{name}`. Every item needs id, question and target.")
+    return {**own, **{name: str(own[name]) for name in ("id", "target")}}

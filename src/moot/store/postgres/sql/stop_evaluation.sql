@@ -1,0 +1,1 @@
+update evaluations set stopped_at = :at::double precision where id = :id

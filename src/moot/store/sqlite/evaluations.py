@@ -1,0 +1,21 @@
+"""Plans of evaluations in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from moot.store import StoredEvaluation
+from moot.store.rows import evaluation_of
+from moot.store.sqlite.database import Database
+
+
+class SqliteEvaluations(Database):
+    async def add_evaluation(self, evaluation: StoredEvaluation) -> None:
+        values = {"id": evaluation.id, "name": evaluation.name, "plan": evaluation.plan, "now": self._now()}
+        await self._change("add_evaluation", values)
+
+    async def evaluations(self, prefix: str = "", limit: int = 20) -> Sequence[StoredEvaluation]:
+        return await self._rows("evaluations", evaluation_of, prefix=prefix, limit=limit)
+
+    async def stop_evaluation(self, evaluation_id: str, *, stopped: bool = True) -> None:
+        await self._change("stop_evaluation", {"id": evaluation_id, "at": self._now() if stopped else None})

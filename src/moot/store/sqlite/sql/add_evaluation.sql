@@ -1,0 +1,2 @@
+insert into evaluations (id, name, plan, created_at) values (:id, :name, :plan, :now)
+on conflict (id) do nothing

@@ -1,0 +1,1 @@
+update evaluations set stopped_at = :at where id = :id

@@ -1,0 +1,149 @@
+"""Evaluations over a real database: killed, stopped, short of money, and folded again."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.evaluate.folding import as_bytes
+from tests.cli.conftest import Moot, wait_for
+
+pytestmark = pytest.mark.slow
+
+PRICED = "sim:?price_in=1&price_out=5"
+SMALL = ("sim_choice", "--limit", "4", "--pool", "3", "--arms", "single,sc,reflect,council")
+SMALL += ("--set", "council.depth=vote")
+
+
+UNATTENDED = {"panel": ("--set", "checkpoints=false")}
+
+
+def report(done: Any) -> dict[str, Any]:
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def lasting(found: dict[str, Any]) -> bytes:
+    return as_bytes(found, timing=False)
+
+
+def test_an_evaluation_is_repeatable_and_its_cells_stay_apart(moot: Moot):
+    first = report(moot("eval", "run", *SMALL, "--model", "sim:", "--json"))
+    assert (first["complete"], first["unfinished"], first["not_begun"]) == (4, 0, 0)
+    assert {each["baseline"] for each in first["comparisons"]} == {"single", "self-consistency", "reflect"}
+    assert all(each["finding"] in ("helped", "hurt", "did not help", "can't tell") for each in first["comparisons"])
+    with closing(sqlite3.connect(moot.db)) as database:
+        steps = database.execute("select count(*) from debate_turns").fetchone()
+        assert report(moot("eval", "run", *SMALL, "--model", "sim:", "--json")) == first  # nothing is made again
+        assert database.execute("select count(*) from debate_turns").fetchone() == steps
+    assert "No debates here" in moot("list").err + moot("list").out
+    assert first["cells"][0]["debate"][:8] not in moot("search", "which option is marked as right").out
+    debate = first["cells"][0]["debate"]
+    assert moot("replay", debate).code == 0
+    replayed = moot("eval", "replay", first["evaluation"], "--json")
+    assert json.loads(replayed.out) == {"type": "moot.eval.replay", "cells": 12, "differ": 0, "same_report": True}
+
+
+def test_a_killed_evaluation_comes_to_the_same_report(moot: Moot, tmp_path: Path):
+    slow = (*SMALL, "--model", "sim:?latency_ms=20", "--json")
+    whole = report(moot("eval", "run", *slow))
+    (tmp_path / "other").mkdir()
+    other = Moot(tmp_path / "other")
+    try:
+        process = other.start("eval", "run", *slow)
+        wait_for(lambda: stored(other) >= 7, "the seventh step")
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert 0 < stored(other) < stored(moot)
+        assert lasting(report(other("eval", "run", *slow))) == lasting(whole)
+        assert stored(other) == stored(moot)
+    finally:
+        other.close()
+
+
+def stored(moot: Moot) -> int:
+    try:
+        return moot.sql("select count(*) from debate_turns")[0][0]
+    except (sqlite3.OperationalError, IndexError):
+        return 0  # not made yet
+
+
+def test_a_budget_is_kept_by_whole_items(moot: Moot):
+    plan = report(moot("eval", "plan", *SMALL, "--model", PRICED, "--json"))
+    budget = plan["worst_usd"] / 4 * 1.001  # what one item takes at worst, and hardly more
+    found = report(moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", str(budget), "--json"))
+    assert 0 < found["complete"] < 4
+    assert found["unfinished"] == 0
+    assert found["complete"] + found["not_begun"] == 4
+    assert 0 < found["spent"]["usd"] <= budget
+    refused = moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", "0.000001")
+    assert refused.code != 0
+    assert "Nothing could be compared" in refused.err
+
+
+def test_what_runs_at_once_makes_no_difference(moot: Moot, tmp_path: Path):
+    one = report(moot("eval", "run", *SMALL, "--model", PRICED, "--json", "--at-once", "1"))
+    other = report(
+        moot("eval", "run", *SMALL, "--model", PRICED, "--json", "--at-once", "4", "--db", str(tmp_path / "other.db"))
+    )
+    assert lasting(one) == lasting(other)
+
+
+def test_a_stop_leaves_complete_pairs(moot: Moot):
+    plan = report(moot("eval", "plan", *SMALL, "--model", "sim:", "--json"))
+    assert moot("eval", "run", *SMALL, "--model", "sim:", "--json").code == 0
+    stopped = moot("eval", "stop", plan["evaluation"])
+    assert (stopped.code, "begins no new item" in stopped.err) == (0, True)
+    assert "stopped" in moot("eval", "show").out
+    found = report(moot("eval", "show", plan["evaluation"], "--json"))
+    assert (found["complete"], found["unfinished"]) == (4, 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("plan", "sim_choice", "--arms", "nonsense"), "nonsense"),
+        (("plan", "sim_choice", "--arms", "majority"), "several models"),
+        (("plan", "mmlu"), "not downloaded"),
+        (("plan", "sim_choice", "--arms", "forge"), "can't come to an answer of the kind"),
+        (("plan", "sim_choice", "--set", "duell.turns=2"), "duell"),
+        (("show", "abcdef"), "abcdef"),
+        (("compare", "abcdef"), "Two evaluations"),
+        (("run", "a", "b"), "One task at a time"),
+    ],
+)
+def test_bad_requests_are_refused_before_anything_is_spent(moot: Moot, given: tuple[str, ...], said: str):
+    done = moot("eval", *given, "--model", "sim:")
+    assert (done.code, said in done.err) == (2, True), done.err
+    assert not Path(moot.db).exists()
+
+
+@pytest.mark.parametrize("name", ["panel", "crucible", "council", "solo"])
+def test_a_debate_comes_to_an_answer_of_the_kind_that_is_asked_for(moot: Moot, name: str):
+    asked = ("--set", "answer={kind: choice, options: [red, blue]}", "--set", "max_calls=100")
+    done = moot(
+        "debate", "Which colour?", "--format", name, "--model", "sim:", *asked, "--json", *UNATTENDED.get(name, ())
+    )
+    assert done.code == 0, done.err
+    outcome = json.loads(moot.sql("select outcome from debate_sessions")[0][0])
+    if outcome["answer"] is not None:  # none is an abstention
+        assert (outcome["answer"]["kind"], outcome["answer"]["options"]) == ("choice", ["red", "blue"])
+        assert outcome["answer"]["value"] in ("red", "blue")
+        assert outcome["answer"]["value"] in outcome["headline"]
+    assert moot("replay", moot.ids[0]).code == 0
+
+
+def test_the_page_stands_alone(moot: Moot, tmp_path: Path):
+    target = tmp_path / "report.html"
+    found = report(moot("eval", "run", *SMALL, "--model", "sim:", "--json", "--html", str(target)))
+    text = target.read_text()
+    assert text.count("<svg") >= 3
+    assert "http" not in text.replace("http-equiv", "")
+    assert "<script" not in text
+    assert all(cell["debate"] in text for cell in found["cells"])

@@ -1,0 +1,48 @@
+"""What k samples of a pool are worth, against counting every way to draw them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from math import isclose
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from moot.evaluate.pool import plurality_of, samples_for
+
+
+def counted(k: int, right: int, others: list[int], silent: int) -> float:
+    pool = ["right"] * right + [str(n) for n, size in enumerate(others) for _ in range(size)] + [""] * silent
+    total = ways = 0.0
+    for drawn in combinations(pool, k):
+        ways += 1
+        votes = Counter(each for each in drawn if each)
+        leading = [each for each, count in votes.items() if count == max(votes.values())]
+        total += ("right" in leading) / max(1, len(leading))
+    return total / ways
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 4), st.lists(st.integers(1, 3), max_size=3), st.integers(0, 2), st.integers(1, 9))
+def test_the_plurality_of_k_samples_is_exact(right: int, others: list[int], silent: int, k: int):
+    size = right + sum(others) + silent
+    if size == 0:
+        return
+    k = min(k, size)
+    assert isclose(plurality_of(k, right, others, silent), counted(k, right, others, silent), abs_tol=1e-12)
+
+
+def test_one_sample_is_the_mean_of_the_pool():
+    assert plurality_of(1, 3, [1, 1], 5) == 0.3
+    with pytest.raises(ValueError, match="6 samples"):
+        plurality_of(6, 3, [2], 0)
+
+
+def test_samples_are_rounded_up_in_the_baselines_favour():
+    assert samples_for(10.0, 3.0, 32) == 4
+    assert samples_for(9.0, 3.0, 32) == 3
+    assert samples_for(1000.0, 3.0, 32) == 32
+    assert samples_for(0.1, 3.0, 32) == 1
+    assert samples_for(5.0, 0.0, 32) == 32

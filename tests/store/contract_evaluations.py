@@ -1,0 +1,44 @@
+"""Plans of evaluations, and their cells: in no list and no memory."""
+
+from __future__ import annotations
+
+from moot.store import Commit, Store, StoredEvaluation
+from tests.store.samples import OUTCOME, debate
+
+PLAN = StoredEvaluation(id="e0000001-0000-5000-8000-000000000000", name="task", plan='{"seed": 1}')
+
+
+class EvaluationsContract:
+    def test_a_plan_is_stored_once_and_can_be_stopped(self, run, clock):
+        async def check(store: Store):
+            await store.add_evaluation(PLAN)
+            began = clock.now
+            clock.now += 5
+            await store.add_evaluation(PLAN)
+            (found,) = await store.evaluations("e00")
+            assert (found.id, found.name, found.plan, found.stopped_at) == (PLAN.id, "task", PLAN.plan, None)
+            assert found.created_at == began
+            assert await store.evaluations("f") == []
+            await store.stop_evaluation(PLAN.id)
+            assert [each.stopped_at for each in await store.evaluations()] == [clock.now]
+            await store.stop_evaluation(PLAN.id, stopped=False)
+            assert [each.stopped_at for each in await store.evaluations()] == [None]
+
+        run(check)
+
+    def test_cells_are_in_the_list_of_their_evaluation_only(self, run):
+        async def check(store: Store):
+            own = await store.create(debate(1))
+            cell = await store.create(debate(2, evaluation=PLAN.id))
+            assert cell.evaluation == PLAN.id
+            assert [each.id for each in (await store.page(evaluation="")).debates] == [own.id]
+            assert [each.id for each in (await store.page(evaluation=PLAN.id)).debates] == [cell.id]
+            assert {each.id for each in (await store.page()).debates} == {own.id, cell.id}
+            for made in (own, cell):
+                await store.claim(made.id, "me", 10, expect=["pending"])
+                await store.commit(
+                    Commit(debate_id=made.id, epoch=1, status="completed", outcome=OUTCOME, release=True)
+                )
+            assert [each.id for each in await store.unremembered("", 10)] == [own.id]
+
+        run(check)
