@@ -7,6 +7,8 @@ import { nextTheme, theme } from './theme/theme'
 import { Icon } from './ui/icons'
 import { Help, helpOpen, useKeys } from './ui/keys'
 import { Announcer, Notice, untell } from './ui/parts'
+import { waiting } from './ui/waiting'
+import { plural } from './ui/words'
 
 const PLACES = [
   ['/', 'Debates'],
@@ -44,6 +46,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           {PLACES.map(([href, word]) => (
             <Link key={href} href={href} aria-current={path.value.split('/')[1] === href.slice(1) ? 'page' : undefined}>
               {word}
+              {href === '/' && waiting.value > 0 && <Waiting />}
             </Link>
           ))}
         </nav>
@@ -74,13 +77,21 @@ export function Shell({ children }: { children: ComponentChildren }) {
           </Link>
         )}
       </header>
+      <Announcer />
       <main id="main" tabIndex={-1}>
         {children}
       </main>
       <Notice />
-      <Announcer />
       <Help />
     </>
+  )
+}
+
+function Waiting() {
+  return (
+    <span class="badge-count" title={`${plural(waiting.value, 'debate')} waiting for you`}>
+      {waiting.value}<span class="unseen"> waiting for you</span>
+    </span>
   )
 }
 

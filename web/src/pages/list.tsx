@@ -187,8 +187,8 @@ export function Row({ debate, to }: { debate: DebateSummary; to?: string }) {
     <Link class="row" href={to ?? `/debates/${debate.id}`} data-id={debate.id}>
       <span class="row-status"><Status debate={debate} /></span>
       <span class="row-main">
-        <span class="row-topic" dir="auto">{debate.topic}</span>
-        <span class="row-under">
+        <span class="row-topic" dir="auto" title={debate.topic}>{debate.topic}</span>
+        <span class={debate.headline ? 'row-under answered-line' : 'row-under'} dir="auto" title={debate.headline ?? undefined}>
           {debate.headline ?? debate.error?.message ?? (over ? 'No outcome' : capital(progressOf(debate)))}
         </span>
       </span>
