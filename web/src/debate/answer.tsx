@@ -5,7 +5,7 @@ import { Link } from '../router'
 import { Icon } from '../ui/icons'
 import { useLoad } from '../ui/load'
 import { Prose, tell } from '../ui/parts'
-import { count, cut, money, plural, seconds } from '../ui/words'
+import { count, cut, money, seconds } from '../ui/words'
 import { Checks } from './checks'
 import { Confidence } from './confidence'
 import { sideName, stanceOf } from './seats'
@@ -128,9 +128,9 @@ function dissentOf(debate: Debate, outcome: Outcome, record: Decision): Dissent 
   if (own) return { text: own, by: '', key: '' }
   const { winner } = outcome
   if (!debate.seats.some((seat) => seat.id === winner)) return undefined // nothing won, so nothing is against it
-  const against = record.decided.votes.filter((vote) => vote.choice !== winner && vote.reason)
-  const vote = against.find((each) => each.choice !== 'abstains')
-  if (vote) return { text: vote.reason, by: `${vote.name}, one of ${plural(against.length, 'vote')} against it`, key: vote.key }
+  const vote = record.decided.votes.find((each) => each.choice !== winner && each.choice !== 'abstains' && each.reason)
+  const against = Object.entries(outcome.tally ?? {}).reduce((sum, [choice, votes]) => (choice === winner || choice === 'abstains' ? sum : sum + votes), 0)
+  if (vote) return { text: vote.reason, by: against > 1 ? `${vote.name}, one of ${count(against)} votes not for it` : vote.name, key: vote.key }
   const others = debate.seats.some((seat) => seat.id === winner && seat.voice) ? record.perspectives.filter((each) => each.seat !== winner) : []
   const last = others.map((each) => ({ each, quote: each.quotes?.at(-1) })).find(({ quote }) => quote?.text)
   if (!last?.quote) return undefined

@@ -38,7 +38,7 @@ export function Votes({ debate, outcome }: { debate: Debate; outcome: Outcome })
   const orders = Math.max(...poll.ballots.map(({ keys = [] }) => keys.filter((key) => choices.has(key)).length))
   return (
     <details class="votes">
-      <summary>{plural(poll.ballots.length, 'ballot')}{orders > 1 ? ', each read in both orders' : ''}</summary>
+      <summary>{plural(poll.ballots.length, 'ballot')}{orders > 1 ? ', read in both orders' : ''}</summary>
       <div class="table-scroll" tabIndex={0} role="region" aria-label="Ballots">
         {orders > 1 ? <Orders debate={debate} poll={poll} choices={choices} outcome={outcome} /> : <Ranked debate={debate} poll={poll} outcome={outcome} />}
       </div>

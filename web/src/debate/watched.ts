@@ -245,6 +245,7 @@ export class Watched {
         if (event.type === 'gate' || event.turn?.kind === 'gate') asked = true
         if (event.hidden) continue
         const lane = this.laneOf(event.turn?.seat ?? '')
+        this.leave(event.key, lane, lanes)
         lanes.set(lane, placed(lanes.get(lane) ?? lane.blocks.peek(), fromEvent(event)))
       }
       for (const [lane, blocks] of lanes) lane.blocks.value = blocks
@@ -252,6 +253,13 @@ export class Watched {
       this.tellSpeaking()
       if (asked) this.seeGates()
     })
+  }
+
+  /** What was in flight before its seat was named moves to the seat's own lane. */
+  private leave(key: string, lane: Lane, lanes: Map<Lane, Block[]>): void {
+    const table = this.laneOf('')
+    const blocks = lanes.get(table) ?? table.blocks.peek()
+    if (key && lane !== table && blocks.some((each) => each.key === key)) lanes.set(table, blocks.filter((each) => each.key !== key))
   }
 
   /** Seats were named, and take part from now on. */
