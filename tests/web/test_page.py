@@ -74,6 +74,14 @@ def test_the_answer_of_every_format_is_in_the_first_screen(site: Served, open_pa
             assert box["y"] + min(box["height"], 200) <= tall, f"{name} at {width}"
             assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), f"{name} at {width}"
         keep(page, f"answer-{name}-phone")
+        if done["vocabulary"]["versions"]:
+            written = site.get(f"/v1/debates/{made['id']}/versions").json()["items"]
+            assert written
+            page.get_by_role("link", name="Versions").click()
+            expect(page.locator(".version")).to_have_count(len(written))
+            page.get_by_role("button", name="Show the code").first.click()
+            expect(page.locator(".version pre code").first).to_contain_text("def ")
+            check_axe(page)
 
 
 def test_an_answer_says_how_sure_it_is_and_who_is_against_it(site: Served, open_page: Open):

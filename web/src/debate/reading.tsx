@@ -67,6 +67,26 @@ export function Reading({ watched }: { watched: Watched }) {
   )
 }
 
+const FEW = 3
+
+/** Where the parts are; the one that is being played is marked. */
+export function Parts({ watched }: { watched: Watched }) {
+  const parts = partsOf(watched)
+  const live = watched.speaking.value.size > 0
+  if (parts.length < FEW) return null
+  return (
+    <nav class="chart parts" aria-label="Parts of the debate">
+      <ol>
+        {parts.map(({ title }, at) => (
+          <li key={title} aria-current={live && at === parts.length - 1 ? 'step' : undefined}>
+            <button class="link" onClick={() => document.querySelectorAll('.part')[at]?.scrollIntoView({ block: 'start' })}>{title}</button>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  )
+}
+
 function Spoken({ block, watched }: { block: Block; watched: Watched }) {
   const index = seatIndex(watched.debate.value, block.seat)
   if (index < 0) return <div class="aside-block"><BlockView block={block} watched={watched} named /></div>

@@ -25,7 +25,7 @@ function OneVersion({ version, all, watched }: { version: Version; all: Version[
   return (
     <article class={`card version ${seatClass(index)}`}>
       <header>
-        <h3><Mark index={index} /> {version.label} <span class="dim">by {watched.name(version.author)}{parent && `, changes ${parent.label}`}</span></h3>
+        <h2><Mark index={index} /> {version.label} <span class="dim">by {watched.name(version.author)}{parent && `, changes ${parent.label}`}</span></h2>
         <p class="notes"><b>{percent(version.test_pass_rate)}</b> of its tests <span class="tag">quality {version.quality_score === null ? 'not measured' : version.quality_score.toFixed(2)}</span></p>
       </header>
       {version.diff_from_previous && <Diff text={version.diff_from_previous} />}

@@ -11,7 +11,7 @@ import { jump, LaneView } from '../debate/lane'
 import { ArgumentMap } from '../debate/map'
 import { Meter } from '../debate/meter'
 import { type Mode, modeOf, setMode } from '../debate/mode'
-import { Reading } from '../debate/reading'
+import { Parts, Reading } from '../debate/reading'
 import { chartOf, Scores } from '../debate/scores'
 import { Timeline } from '../debate/timeline'
 import { Topology } from '../debate/topology'
@@ -78,7 +78,7 @@ function Live({ watched }: { watched: Watched }) {
       ) : mode === 'lanes' ? (
         <Columns watched={watched} />
       ) : (
-        <div class="reading-page"><Reading watched={watched} /><aside class="rail"><ScoreCard watched={watched} /></aside></div>
+        <div class="reading-page"><Reading watched={watched} /><aside class="rail"><ScoreCard watched={watched} /><Parts watched={watched} /></aside></div>
       )}
       {!view && <PointAt watched={watched} mode={mode} />}
       <GatePanel watched={watched} />
