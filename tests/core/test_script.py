@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -54,6 +55,26 @@ def test_an_ask_hands_out_a_step_and_gets_the_words_of_its_turn():
     assert heard == ["Here I stand."]
     assert s.outcome == DONE
     assert s.cursor.open == ()
+
+
+def test_rounds_count_what_was_said_in_them():
+    async def rules(stage: Stage) -> Outcome:
+        for round in (1, 2):
+            await stage.seat("a").ask("think", say("Think."), round=round, shows="THINK")
+            with suppress(LimitReached):
+                await stage.seat("a").ask("speak", say("Speak."), round=round)
+        await stage.seat("b").ask("rule", say("Rule."), round=8, closing=True)
+        return DONE
+
+    s = Script(rules, cast=SEATS, topic="t", private={"THINK"})
+    s.begin()
+    for key in ("1/think/a", "1/speak/a", "2/think/a"):
+        s.resolve(turn_for(s.open[key], "Words."))
+    assert s.total_rounds == 1  # of the second, nothing is said yet
+    refused = replace(turn_for(s.open["2/speak/a"], ""), failure=Failure(kind="limit", message="Used up."))
+    s.resolve(refused)
+    s.resolve(turn_for(s.open["8/rule/b"], "Ruled."))
+    assert s.total_rounds == 1  # a ruling is no round
 
 
 def test_a_typed_ask_gives_back_the_type():

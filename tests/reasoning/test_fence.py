@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.marks import guidance
-from moot.reasoning.fence import MAX_QUOTE_CHARS, clean, defuse, fence, quote, shorten
+from moot.reasoning.fence import MAX_QUOTE_CHARS, clean, defuse, fence, quote, shorten, unfenced
 
 FENCED = re.compile(r"\A\[words of (.+) begin (\w{12})\]\n(.*)\n\[words of \1 end \2\]\Z", re.DOTALL)
 
@@ -32,6 +32,13 @@ def test_copying_an_earlier_fence_does_not_close_the_next():
 
 def test_the_mark_depends_on_the_step_so_it_cannot_be_learned():
     assert fence("same", of="Ada", at="1/think/b") != fence("same", of="Ada", at="2/think/b")
+
+
+def test_a_person_reads_quotations_instead_of_marks():
+    told = guidance("Mind the cost.", at="2/speak/b", among=["x"])
+    said = fence("One.\n\n- two", of="Ada", at="1/speak/a")
+    prompt = f"Ada said:\n\n{said}\n\n{told}\n\nAnswer it."
+    assert unfenced(prompt) == "Ada said:\n\n> One.\n>\n> - two\n\nMind the cost.\n\nAnswer it."
 
 
 # Default_Ignorable_Code_Point of Unicode 16, all bidirectional controls included.

@@ -73,6 +73,11 @@ class TestCatalog:
             assert chosen["judge"]["demonstration"] is True
             usable = {each["name"]: each["usable"] for each in told["items"]}
             assert (usable["anthropic"], usable["openai"], usable["local"]) == (True, False, True)
+            first, *others = told["detected"]
+            assert first["model"] == chosen["debater"]["model"]
+            assert first["usd_out"] > first["usd_in"] > 0
+            assert first["context"] >= 100_000
+            assert [each["demonstration"] for each in others if each["model"] == "sim:"] == [True]
 
     def test_embedded_models_say_whether_they_are_here(self, tmp_path):
         with served(tmp_path, data_dir=str(tmp_path)) as server:

@@ -46,7 +46,12 @@ class TestEvents:
         assert notes(ballots["juror1"]) == ["for Ada (Redis)", "Ada (Redis) 6", "Basil (PostgreSQL) 4"]
         assert [note["tone"] for note in ballots["juror1"]["caption"]["notes"]] == ["strong", "", ""]
         assert notes(ballots["juror2"]) == ["for Basil (PostgreSQL)", "Ada (Redis) 4", "Basil (PostgreSQL) 6"]
-        assert ballots["juror3"]["caption"] == {"heading": "Juror 3 abstains, turn 4", "notes": [], "lines": []}
+        assert ballots["juror3"]["caption"] == {
+            "heading": "Juror 3 abstains, turn 4",
+            "notes": [],
+            "lines": [],
+            "grid": None,
+        }
 
     def test_flags_say_what_is_public_quiet_and_hidden(self, server: Served):
         done = server.completed(format="duel", settings={"turns": 2})

@@ -28,12 +28,12 @@ def paths(site: Served) -> dict[str, tuple[str, str]]:
     return {
         "list": ("/", ".row"),
         "new": ("/new?format=panel", ".estimate .price"),
-        "duel": (f"/debates/{duel['id']}", ".verdict"),
+        "duel": (f"/debates/{duel['id']}", ".answer .grounds"),
         "map": (f"/debates/{duel['id']}?view=claims", ".map svg"),
         "calls": (f"/debates/{duel['id']}?view=calls", ".timeline svg"),
         "checkpoint": (f"/debates/{panel['id']}", ".gate"),
-        "crucible": (f"/debates/{crucible['id']}", ".verdict"),
-        "council": (f"/debates/{council['id']}", ".verdict"),
+        "crucible": (f"/debates/{crucible['id']}", ".answer .grounds"),
+        "council": (f"/debates/{council['id']}", ".answer .grounds"),
         "record": (f"/debates/{duel['id']}/record", ".recommendation"),
         "compare": (f"/compare/{duel['id']}/{fork['id']}", ".excerpt"),
         "history": ("/history?q=tabs", ".row"),
@@ -58,7 +58,7 @@ def test_axe_finds_nothing(site: Served, paths: dict[str, tuple[str, str]], open
 
 def test_axe_finds_nothing_in_dialogs_and_open_folds(site: Served, paths: dict[str, tuple[str, str]], open_page: Open):
     page = open_page(site.url + paths["duel"][0])
-    expect(page.locator(".verdict")).to_be_visible()  # before that, keys have no effect
+    expect(page.locator(".answer")).to_be_visible()  # before that, keys have no effect
     page.keyboard.press("t")
     expect(page.locator("details.thought").first).to_have_attribute("open", "")
     page.get_by_role("button", name="Fork", exact=True).click()

@@ -57,7 +57,7 @@ def test_an_approval(site: Served, open_page: Open, choice: str):
     asked.get_by_role("button", name=choice.capitalize()).click()
     expect(page.locator(COMPLETED)).to_be_visible()
     expect(asked).to_have_count(0)
-    expect(page.locator(".debate-title .headline")).to_have_text(f"{choice}: Session data.")
+    expect(page.locator(".answer .headline")).to_have_text(f"{choice}: Session data.")
     assert decisions(site, debate_id)["2/approve/you"] == {"choice": choice, "text": "It was looked at."}
 
 
@@ -78,7 +78,7 @@ def test_a_seat_that_a_person_speaks_for(site: Served, open_page: Open):
     page = open_page(f"{site.url}/new?format=classic")
     page.get_by_label("The question").fill("Tea or coffee?")
     page.get_by_label("Max rounds").fill("2")
-    page.locator("summary", has_text="Models").click()
+    page.locator(".group > summary", has_text="Models").click()
     page.get_by_label("Model of the debaters").fill(site.model)
     page.get_by_label("Model of the judge").fill(site.model)
     page.get_by_label("Model of Debater A").fill("human")
@@ -119,15 +119,15 @@ def test_two_windows_one_answer(site: Served, open_page: Open):
     debate_id = asking(site)
     one = open_page(f"{site.url}/debates/{debate_id}")
     two = open_page(f"{site.url}/debates/{debate_id}", allowed=("status of 409",))
-    old = site.get(f"/v1/debates/{debate_id}/gates").json()
-    two.route("**/gates", lambda route: route.fulfill(json=old))  # it does not hear of the other's answer
+    old = site.get(f"/v1/debates/{debate_id}/gates?html=true").json()
+    two.route("**/gates*", lambda route: route.fulfill(json=old))  # it does not hear of the other's answer
     expect(gate(two, "checkpoint")).to_be_visible()
     gate(one, "checkpoint").get_by_role("button", name="Continue").click()
     expect(gate(one, "clarification")).to_be_visible()
     gate(two, "checkpoint").get_by_role("button", name="End early").click()
     name = site.get("/v1/session").json()["name"]
     expect(two.locator(".notice")).to_contain_text(f"{name} was faster")
-    two.unroute("**/gates")
+    two.unroute("**/gates*")
     two.reload()
     expect(gate(two, "clarification")).to_be_visible()
     assert decisions(site, debate_id) == {"1/checkpoint/you": {"choice": "continue", "text": ""}}

@@ -21,8 +21,8 @@ IN_FLIGHT = """() => Object.fromEntries([...document.querySelectorAll('[data-fli
   (each) => [each.dataset.flight, each.textContent]))"""
 SOME_IN_FLIGHT = "[...document.querySelectorAll('[data-flight]')].some((each) => each.textContent)"
 COMPLETED = ".debate-top [data-status=completed]"
-LANE_A = "document.querySelector('[data-lane=a] .blocks')"
-AT_END = f"{LANE_A}.scrollHeight - {LANE_A}.scrollTop - {LANE_A}.clientHeight < 48 && {LANE_A}.scrollTop > 1000"
+AT_END = "(e) => e.scrollHeight - e.scrollTop - e.clientHeight < 48 && e.scrollTop > 1000"
+COLUMN = {"desktop": "[data-lane=a] .blocks", "phone": "html"}  # what scrolls
 SHOWN = """() => [...document.querySelectorAll('.lane [data-key]')].map(
   (each) => [each.dataset.key, each.querySelector('.prose')?.textContent ?? ''])"""
 
@@ -86,9 +86,9 @@ def test_whoever_comes_late_to_a_long_text_is_at_its_end(built: None, open_page:
             page = open_page(f"{site.url}/debates/{debate['id']}", size=size)
             flight = page.locator("[data-flight='1/speak/a']")
             expect(flight).to_have_text(first.strip())
-            page.wait_for_function(f"() => {AT_END}")
+            page.wait_for_function(f"() => ({AT_END})(document.querySelector('{COLUMN[size]}'))")
             page.set_viewport_size({"width": 1100, "height": 620})
-            page.wait_for_function(f"() => {AT_END}")
+            page.wait_for_function(f"() => ({AT_END})(document.querySelector('{COLUMN['desktop']}'))")
             expect(page.locator(".jump")).to_have_count(0)
         talk.go_on()
         talk.go_on()

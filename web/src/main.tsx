@@ -34,5 +34,8 @@ function App() {
   )
 }
 
+// On paper nothing is folded.
+addEventListener('beforeprint', () => document.querySelectorAll('details').forEach((each) => (each.open = true)))
+
 const root = document.getElementById('app')
 if (root) render(<App />, root)

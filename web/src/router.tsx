@@ -4,7 +4,16 @@ import type { ComponentChildren, JSX } from 'preact'
 const here = signal(location.pathname + location.search + location.hash)
 export const path = computed(() => new URL(here.value, location.origin).pathname)
 export const query = computed(() => new URL(here.value, location.origin).searchParams)
-export const hash = computed(() => decodeURIComponent(new URL(here.value, location.origin).hash.slice(1)))
+export const hash = computed(() => decoded(new URL(here.value, location.origin).hash.slice(1)))
+
+/** A part of an address in plain characters; one that is no valid encoding stays as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
 
 export function go(to: string, { replace = false } = {}): void {
   if (to === here.value) return
@@ -43,7 +52,7 @@ export function match(pattern: string, at: string): Record<string, string> | und
   const names: string[] = []
   const source = pattern.replaceAll(/:(\w+)/g, (_, name: string) => (names.push(name), '([^/]+)'))
   const found = new RegExp(`^${source}/?$`).exec(at)
-  return found ? Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(found[i + 1] ?? '')])) : undefined
+  return found ? Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1] ?? '')])) : undefined
 }
 
 type LinkProps = JSX.IntrinsicElements['a'] & { href: string; children?: ComponentChildren }

@@ -9,6 +9,8 @@ import { nextTheme, theme } from './theme/theme'
 import { Icon } from './ui/icons'
 import { Help, helpOpen, useKeys } from './ui/keys'
 import { Announcer, Notice, untell } from './ui/parts'
+import { waiting } from './ui/waiting'
+import { plural } from './ui/words'
 
 const PLACES = [
   ['/', 'Debates'],
@@ -47,6 +49,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           {PLACES.map(([href, word]) => (
             <Link key={href} href={href} aria-current={path.value.split('/')[1] === href.slice(1) ? 'page' : undefined}>
               {word}
+              {href === '/' && waiting.value > 0 && <Waiting />}
             </Link>
           ))}
         </nav>
@@ -77,15 +80,23 @@ export function Shell({ children }: { children: ComponentChildren }) {
           </Link>
         )}
       </header>
+      <Announcer />
       <main id="main" tabIndex={-1}>
         {children}
       </main>
       <Notice />
       <Undo />
       <Palette />
-      <Announcer />
       <Help />
     </>
+  )
+}
+
+function Waiting() {
+  return (
+    <span class="badge-count" title={`${plural(waiting.value, 'debate')} waiting for you`}>
+      {waiting.value}<span class="unseen"> waiting for you</span>
+    </span>
   )
 }
 

@@ -185,11 +185,13 @@ class Script:
         precedent: str = "",
         reminder: str = "",
         events: Container[str] | None = None,
+        private: Container[str] = (),
     ) -> None:
-        """`events` are the types that the format may show; None: any. `reminder`: with what every question to a small
-        model ends."""
+        """`events` are the types that the format may show; None: any. `private` are those of them that stay with their
+        seat. `reminder`: with what every question to a small model ends."""
         self.stage = Stage(self, cast, limits or Limits(), topic, precedent, reminder)
         self._events = events
+        self._private = private
         self.open: dict[str, Step] = {}
         self.turn_count = 0
         self.total_rounds = 0
@@ -227,7 +229,7 @@ class Script:
             )
         del self.open[turn.key]
         self.turn_count += 1
-        self.total_rounds = max(self.total_rounds, turn.round)
+        self._count_round(step, turn)
         self.stage.spent.add(turn)
         self._turn = turn
         task = self._waiters.pop(turn.key)
@@ -235,6 +237,12 @@ class Script:
             task.channel.items.append(Shown(type=step.shows, key=turn.key, turn=turn))
         self._advance(task, (step, turn))
         return self._drain()
+
+    def _count_round(self, step: Step, turn: Turn) -> None:
+        """A round counts once something was said in it: thoughts, and what a limit refused, were not. The closing of a
+        debate is no round, whatever its number."""
+        if turn.failure is None and not step.closing and step.shows not in self._private:
+            self.total_rounds = max(self.total_rounds, turn.round)
 
     def _guide(self, turn: Turn) -> list[Shown]:
         """What the person in charge says between steps reaches every step that is asked after it, and the open ones

@@ -87,6 +87,21 @@ class Mark:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GridRow:
+    name: str
+    cells: tuple[str, ...]  # a mark or a word for each column
+    note: str = ""  # how the row came about
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """A table of marks, for example which version passes which case."""
+
+    columns: tuple[str, ...]
+    rows: tuple[GridRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class EventType:
     """How an event is shown to people.
 
@@ -102,6 +117,7 @@ class EventType:
     marks: tuple[Mark, ...] = ()
     heading: Words = ""
     lines: Lines = ()
+    grid: Callable[[Json], Grid] | None = None  # what the lines say as a table, where one can be drawn
     badge: str = ""  # from here on, a label of the seat in its data's `seat`
 
 
@@ -213,6 +229,7 @@ class Format:
     hears: tuple[Hears, ...] = ()
     hears_in: Callable[[Any, Sequence[SeatSpec]], tuple[Hears, ...]] | None = None  # with these settings and seats
     chart: Chart | None = None
+    chapters: str = ""  # the event with which a part of the debate begins, where rounds say less; empty: rounds do
     examples: tuple[Example, ...] = ()
     dialects: Mapping[str, Dialect] = field(default_factory=dict[str, Dialect])
     settle: Callable[[Any, str], Any] | None = None  # settings with what the question decides, where they leave it open
@@ -248,6 +265,7 @@ class Format:
             precedent=precedent(debate),
             reminder=spoken.ask if (spoken := language_of(debate.topic)) else "",
             events=self.vocabulary,
+            private=frozenset(type for type, event in self.vocabulary.items() if not event.public),
         )
 
     async def _played(self, stage: Stage, settings: DebateSettings) -> Outcome:
@@ -305,6 +323,8 @@ def problems(format_: Format) -> list[str]:
         for series in (format_.chart.series if format_.chart else ())
         if series.event not in known
     ]
+    if format_.chapters and format_.chapters not in known:
+        found.append(f"`chapters` names the event {format_.chapters!r}, which is not declared in `events`.")
     for kind, words in (("phases", format_.phases), ("endings", format_.endings)):
         found += [f"`{kind}` has no words for {name!r}." for name, text in words.items() if not text.strip()]
     found += [

@@ -10,7 +10,19 @@ from typing import Any, cast
 
 from moot.core.stage import CAST
 from moot.core.types import ABSTAINS, INCOMPLETE, TIE, Check, Debate, Event, Json, Turn, record
-from moot.formats.format import COMMON, COMMON_PHASES, Chart, EventType, Format, Lines, Mark, Series, Tone, ending_in
+from moot.formats.format import (
+    COMMON,
+    COMMON_PHASES,
+    Chart,
+    EventType,
+    Format,
+    Grid,
+    Lines,
+    Mark,
+    Series,
+    Tone,
+    ending_in,
+)
 from moot.reasoning.fence import one_line
 
 PERSON_ID = "you"
@@ -33,6 +45,7 @@ class Caption:
     heading: str
     notes: tuple[Note, ...] = ()
     lines: tuple[str, ...] = ()
+    grid: Grid | None = None  # what the lines say, as a table
 
     @property
     def headline(self) -> str:
@@ -147,6 +160,7 @@ class Wording:
             heading=_filled(kind.heading, event.data) or event.type.replace("_", " ").capitalize(),
             notes=notes,
             lines=_lines(kind.lines, event.data),
+            grid=None if kind.grid is None else kind.grid(event.data),
         )
 
     def notes(self, kind: EventType, event: Event) -> tuple[Note, ...]:

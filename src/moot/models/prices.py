@@ -30,6 +30,14 @@ def price(cascade: Sequence[ModelSpec], environ: Mapping[str, str]) -> Price | N
     return Price(usd_in=max(p.usd_in for p in known), usd_out=max(p.usd_out for p in known))
 
 
+def context_window(cascade: Sequence[ModelSpec], environ: Mapping[str, str]) -> int | None:
+    """The smallest context window of a cascade, in tokens; None if that of any member is not known."""
+    found = [None if _fixed(spec, environ) is not None else _find(spec, environ) for spec in cascade]
+    windows = [None if each is None else each[1].context_window for each in found]
+    known = [window for window in windows if window is not None]
+    return min(known) if known and len(known) == len(windows) else None
+
+
 def meter(spec: ModelSpec, environ: Mapping[str, str]) -> Meter:
     """Return the Meter of a model. It considers tiers, the hour of the day, and cached tokens."""
     fixed = _fixed(spec, environ)

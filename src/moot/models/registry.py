@@ -88,6 +88,13 @@ class ModelRegistry:
                 self._prices[spec] = None
         return self._prices[spec]
 
+    def context_window(self, spec: str) -> int | None:
+        """How many tokens a model reads and writes in one call at most; None if that is not known."""
+        try:
+            return prices.context_window(specs.parse(spec), self._environ)
+        except InputError:
+            return None
+
     def check(self, spec: str) -> None:
         """Raise UnknownModel or InputError if `spec` can't work. Uses no network and imports no provider library."""
         for member in specs.parse(spec):

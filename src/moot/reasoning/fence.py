@@ -79,6 +79,18 @@ def fence(text: str, *, of: str, at: str) -> str:
     return f"[words of {of} begin {mark}]\n{words}\n[words of {of} end {mark}]"
 
 
+_FENCED = re.compile(
+    r"^\[words of (.+?) begin ([0-9a-f]{12})\]\n(.*?)\n\[words of \1 end \2\]$", re.DOTALL | re.MULTILINE
+)
+_GUIDED = re.compile(r"^\[guidance (?:begins|ends) [0-9a-f]{12}\]\n?", re.MULTILINE)
+
+
+def unfenced(text: str) -> str:
+    """A prompt for a person to read, as Markdown: fenced words are quotations, marks are left out."""
+    quoted = _FENCED.sub(lambda found: "\n".join(f"> {line}".rstrip() for line in found[3].split("\n")), text)
+    return _GUIDED.sub("", quoted)
+
+
 def defuse(text: str) -> str:
     """Put what looks like a mark of a fence or of guidance into parentheses. A mark can't be forged anyway; this spares
     a model, or a person, from being taken in by one that is merely alike."""

@@ -48,6 +48,9 @@ class Format(BaseModel):
     examples: list[Example]
     dialects: list[str] = Field(description="other wordings of its event stream: the parameter `dialect`")
     ledger: bool = Field(description="it can keep a ledger of claims: the setting `claims`")
+    unattended: dict[str, Any] = Field(
+        description="settings that leave out what a person is asked; empty: the format asks nothing"
+    )
 
 
 class FormatProblem(BaseModel):
@@ -105,8 +108,20 @@ class EmbeddedModel(BaseModel):
     here: bool = Field(description="its weights are on the server; else its first use fetches them")
 
 
+class DetectedModel(BaseModel):
+    """A model that can be used as this server is set up."""
+
+    model: str
+    reason: str = Field(description="why it can be used; completes `because`")
+    usd_in: float | None = Field(description="US dollars for a million tokens; null: not known")
+    usd_out: float | None
+    context: int | None = Field(description="tokens that one call can hold; null: not known")
+    demonstration: bool = Field(description="what it decides means nothing")
+
+
 class Providers(BaseModel):
     chosen: list[ModelChoice] = Field(description="what a new debate would take now, and why")
+    detected: list[DetectedModel] = Field(description="what could be chosen instead; what would be chosen comes first")
     items: list[Provider]
     embedded: list[EmbeddedModel]
 

@@ -123,6 +123,7 @@ class Problem(BaseModel):
     title: str = Field(description="the same for all problems of a type")
     status: int = Field(ge=400, le=599)
     detail: str = Field(description="what happened here, and what to do next")
+    plain: str | None = Field(None, description="the detail without words of this API, for people; null: it has none")
     instance: str = Field(description="the path that was asked for")
     errors: list[Wrong] | None = Field(None, description="of a request that is not valid: everything that is wrong")
     actions: list[str] | None = Field(None, description="of a debate with the wrong status: what can be done instead")
@@ -161,7 +162,9 @@ def refusal(error: MootError) -> Refused:
         headers = {"Retry-After": str(math.ceil(max(1.0, error.opens_at - time.time()))), "X-Should-Retry": "false"}
         return Refused(slug, str(error), headers=headers, opens_at=error.opens_at)
     remedy = _REMEDIES.get(error.remedy)
-    return Refused(slug, str(error) if remedy is None else remedy.format(str(error).removesuffix(".")))
+    if remedy is None:
+        return Refused(slug, str(error))
+    return Refused(slug, remedy.format(str(error).removesuffix(".")), plain=masked(str(error)))
 
 
 def documented(*slugs: str) -> dict[int | str, dict[str, Any]]:

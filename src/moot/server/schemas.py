@@ -152,6 +152,8 @@ class Vocabulary(BaseModel):
     chart: Chart | None = Field(description="null: its events have no points")
     ledger: bool = Field(description="it can keep a ledger of claims: the setting `claims`")
     table: str = Field(description="name of the lane for the seats without a voice")
+    versions: bool = Field(description="it makes versions of code: `GET /v1/debates/{id}/versions`")
+    chapters: str = Field(description="the type of event with which a part begins; empty: parts are rounds or turns")
 
 
 class Debate(DebateSummary):
@@ -209,12 +211,26 @@ class Note(BaseModel):
     tone: Tone
 
 
+class GridRow(BaseModel):
+    name: str
+    cells: list[str] = Field(description="a mark or a word for each column")
+    note: str
+
+
+class Grid(BaseModel):
+    """A table of marks, for example which version of a program passes which case."""
+
+    columns: list[str]
+    rows: list[GridRow]
+
+
 class Caption(BaseModel):
     """An event in words."""
 
     heading: str
     notes: list[Note]
     lines: list[str] = Field(description="below the heading, of an event without a turn")
+    grid: Grid | None = Field(description="what the lines say as a table; null: they are none")
 
 
 class Point(BaseModel):
@@ -336,6 +352,7 @@ class Gate(BaseModel):
     key: str
     kind: GateKind
     question: str
+    html: str | None = Field(description="the question as HTML for people, without fence marks, with `html=true`")
     choices: list[str] = Field(description="empty: any words will do")
     artifacts: dict[str, Any] = Field(description="what helps to decide")
     status: Literal["open", "decided"]

@@ -13,8 +13,9 @@ from moot.core import lifecycle
 from moot.core.limits import LIMITS
 from moot.core.types import Debate, Event, Failure, Gate, Json, SeatSpec, Turn
 from moot.formats import wording_of
-from moot.formats.format import COMMON, COMMON_PHASES
+from moot.formats.format import COMMON, COMMON_PHASES, GridRow
 from moot.formats.wording import Wording, checks_words
+from moot.reasoning.fence import unfenced
 from moot.server import schemas
 from moot.server.markdown import html
 
@@ -106,6 +107,8 @@ def vocabulary(debate: Debate, wording: Wording) -> schemas.Vocabulary:
         hears=[filled(schemas.Hears, each) for each in (format_.heard_in(debate, wording.named) if format_ else ())],
         chart=None if chart is None else filled(schemas.Chart, chart),
         ledger=format_ is not None and format_.keeps_ledger,
+        versions=format_ is not None and "code" in format_.needs,
+        chapters="" if format_ is None else format_.chapters,
         table=next((seat.name for seat in debate.cast if not seat.voice), "Events"),
     )
 
@@ -155,11 +158,18 @@ def event(debate_id: str, event: Event, wording: Wording, *, with_html: bool = F
 
 def _caption(event: Event, wording: Wording) -> schemas.Caption:
     caption = wording.caption(event)
-    return filled(schemas.Caption, caption, notes=[filled(schemas.Note, note) for note in caption.notes])
+    grid = caption.grid
+    table = None if grid is None else schemas.Grid(columns=list(grid.columns), rows=[_row(row) for row in grid.rows])
+    return filled(schemas.Caption, caption, notes=[filled(schemas.Note, note) for note in caption.notes], grid=table)
 
 
-def gate(gate: Gate) -> schemas.Gate:
-    return filled(schemas.Gate, gate, debate=gate.debate_id)
+def _row(row: GridRow) -> schemas.GridRow:
+    return filled(schemas.GridRow, row, cells=list(row.cells))
+
+
+def gate(gate: Gate, *, with_html: bool = False) -> schemas.Gate:
+    shown_as = html(unfenced(gate.question)) if with_html else None
+    return filled(schemas.Gate, gate, debate=gate.debate_id, html=shown_as)
 
 
 def json_of(view: Any) -> bytes:

@@ -2,7 +2,7 @@ import { type Operations, type Problem, ROUTES } from './generated'
 
 export class Refusal extends Error {
   constructor(readonly problem: Problem) {
-    super(problem.detail)
+    super(problem.plain ?? problem.detail)
   }
   get slug(): string {
     return this.problem.type.split(':').at(-1) ?? ''

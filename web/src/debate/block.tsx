@@ -6,6 +6,7 @@ import { Prose, tell } from '../ui/parts'
 import { modelName, money, seconds, spaced } from '../ui/words'
 import { foldAt, folds, isOpen } from './folds'
 import { forkAt } from './fork'
+import { inspected } from './inspector'
 import { Note, Notes } from './notes'
 import type { Block, Watched } from './watched'
 
@@ -46,7 +47,11 @@ function Heading({ block, watched, named }: { block: Block; watched: Watched; na
               <Icon name="fork" />
             </button>
           )}
-          {turn.kind === 'ask' && <span class="cost" title={`${modelName(turn.model)}, ${money(turn.cost_usd)}`}>{seconds(turn.duration_ms / 1000)}</span>}
+          {turn.kind === 'ask' && (
+            <button class="plain tiny cost" aria-label={`Details of ${block.key}`} title={`${modelName(turn.model)}, ${money(turn.cost_usd)}: look into it`} onClick={() => (inspected.value = block.key)}>
+              {seconds(turn.duration_ms / 1000)}
+            </button>
+          )}
         </span>
       )}
     </header>
@@ -77,7 +82,7 @@ function Body({ block }: { block: Block }) {
 /** Never drawn again while text comes in: the flight writes into its own text node. */
 function FlightText({ block }: { block: Block }) {
   const flight = block.flight
-  return <div class="prose as-text flight" ref={(element) => flight?.show(element)} data-flight={block.key} />
+  return <div class="prose flight" dir="auto" ref={(element) => flight?.show(element)} data-flight={block.key} />
 }
 
 /** Plans, thoughts and lists, which stay with their seat. */

@@ -2,11 +2,13 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client'
 import { type Action, LABELS } from '../api/generated'
 import { PeopleActions } from '../people/actions'
-import { go, Link } from '../router'
+import { go } from '../router'
 import { may } from '../session'
 import { Icon, type IconName } from '../ui/icons'
 import { Dialog, tell, tellError } from '../ui/parts'
+import { canNotify, notifying, toggleNotifying } from '../ui/waiting'
 import { short } from '../ui/words'
+import { AnotherModel } from './another'
 import { forkAt } from './fork'
 import type { Watched } from './watched'
 
@@ -20,7 +22,6 @@ const ICONS: Partial<Record<Action, IconName>> = {
   cancel: 'cross',
   guide: 'speak',
   fork: 'fork',
-  record: 'check',
 }
 
 /** What a button for an action shows. */
@@ -31,7 +32,7 @@ function Label({ action }: { action: Action }) {
 
 export function Controls({ watched }: { watched: Watched }) {
   const debate = watched.debate.value
-  const [asking, setAsking] = useState<'cancel' | 'delete' | 'guide' | undefined>()
+  const [asking, setAsking] = useState<'cancel' | 'delete' | 'guide' | 'model' | undefined>()
   const can = (action: Action) => debate.actions.includes(action)
   const move = async (name: Move) => {
     try {
@@ -52,17 +53,13 @@ export function Controls({ watched }: { watched: Watched }) {
   }
   return (
     <div class="controls" role="group" aria-label="Controls">
-      {can('record') && (
-        <Link class="button primary" href={`/debates/${debate.id}/record`}>
-          <Label action="record" />
-        </Link>
-      )}
       {may('run') &&
         (['start', 'resume', 'retry', 'stop'] as const).filter(can).map((name) => (
           <button key={name} class={name === 'stop' ? '' : 'primary'} onClick={() => void move(name)}>
             <Label action={name} />
           </button>
         ))}
+      {may('run') && can('retry') && can('fork') && <button onClick={() => setAsking('model')}><Icon name="compare" /> Try with another model</button>}
       {may('decide') && can('guide') && (
         <button onClick={() => setAsking('guide')}>
           <Label action="guide" />
@@ -77,6 +74,11 @@ export function Controls({ watched }: { watched: Watched }) {
       {may('run') && can('cancel') && (
         <button class="quiet" onClick={() => setAsking('cancel')}>
           <Label action="cancel" />
+        </button>
+      )}
+      {can('stop') && canNotify() && (
+        <button class="quiet" aria-pressed={notifying.value} onClick={() => void toggleNotifying()}>
+          <Icon name="bell" filled={notifying.value} /> {notifying.value ? 'You are told when it waits' : 'Tell me when it waits'}
         </button>
       )}
       {may('admin') && can('delete') && (
@@ -102,6 +104,7 @@ export function Controls({ watched }: { watched: Watched }) {
           </form>
         </Dialog>
       )}
+      {asking === 'model' && <AnotherModel debate={debate} close={() => setAsking(undefined)} />}
       {asking === 'guide' && <Guide watched={watched} close={() => setAsking(undefined)} />}
     </div>
   )
@@ -112,7 +115,7 @@ function Guide({ watched, close }: { watched: Watched; close: () => void }) {
   const send = async () => {
     try {
       await call('guideDebate', { params: { debate_id: watched.debate.peek().id }, body: { text } })
-      tell('Whoever is asked next hears it.')
+      tell('The seats that are asked next hear it.')
       close()
     } catch (error) {
       tellError(error)
@@ -124,7 +127,7 @@ function Guide({ watched, close }: { watched: Watched; close: () => void }) {
         <label>
           <span>Guidance</span>
           <textarea rows={4} required value={text} onInput={(event) => setText(event.currentTarget.value)} autofocus />
-          <small>Whoever is asked next hears it; a debate that rests hears it when it goes on.</small>
+          <small>The seats that are asked next hear it; a debate that rests hears it when it goes on.</small>
         </label>
         <div class="dialog-actions"><button class="primary">Send</button></div>
       </form>

@@ -1,8 +1,8 @@
 import type { Delta } from '../api/generated'
+import { formatted, plain } from './markdown'
 import { Readable } from './readable'
 
-const BLOCK_CHARS = 500
-const ENDS = /\n+|[.!?…]\s/
+const BETWEEN = /\n{2,}/
 
 /** Text that is being written. It writes each piece into the element that shows it; nothing else is drawn again. */
 export class Flight {
@@ -18,7 +18,8 @@ export class Flight {
   private readable = new Readable()
   private pending = ''
   private element: HTMLElement | undefined
-  private node: Text | undefined
+  private node: Text | undefined // of the paragraph that is being written
+  private raw = '' // that paragraph, with its marks
 
   constructor(delta: Delta) {
     this.key = delta.key
@@ -44,36 +45,50 @@ export class Flight {
   /** Into the page, at most once a frame. */
   flush(): void {
     if (!this.element || !this.pending) return
-    let rest = this.pending
+    const pieces = this.pending.split(BETWEEN)
     this.pending = ''
-    while (rest) rest = this.write(rest)
+    pieces.forEach((piece, at) => {
+      if (at) this.finish()
+      this.write(piece)
+    })
   }
 
   show(element: HTMLElement | null): void {
     this.element = element ?? undefined
-    this.node = undefined
+    this.forget()
     this.element?.replaceChildren()
     this.pending = this.shown
     this.flush()
   }
 
-  /** Long text goes into several blocks, each broken off behind a line or a sentence: the browser lays out and paints
-   * the last one again with each piece, and need not touch the others. Gives what belongs into the next block. */
-  private write(text: string): string {
-    this.node ??= this.element?.appendChild(document.createElement('div')).appendChild(document.createTextNode(''))
-    const room = Math.max(0, BLOCK_CHARS - (this.node?.length ?? 0))
-    const found = text.length > room ? ENDS.exec(text.slice(room)) : null
-    const end = found ? room + found.index + found[0].length : text.length
-    this.node?.appendData(text.slice(0, end))
-    if (found) this.node = undefined
-    return text.slice(end)
+  /** Into the paragraph that is being written, without its marks; the browser need not touch the others. */
+  private write(text: string): void {
+    if (!text || !this.element) return
+    this.node ??= this.element.appendChild(document.createElement('p')).appendChild(document.createTextNode(''))
+    this.raw += text
+    this.node.appendData(plain(text, this.node.data))
+  }
+
+  /** A paragraph is complete: it gets the form that its marks ask for. Code goes on beyond an empty line. */
+  private finish(): void {
+    const paragraph = this.node?.parentElement
+    if (!paragraph || !this.element) return
+    if ((this.raw.match(/^```/gm) ?? []).length % 2) return this.write('\n\n')
+    paragraph.replaceWith(formatted(this.raw))
+    this.element.append('\n\n')
+    this.forget()
+  }
+
+  private forget(): void {
+    this.node = undefined
+    this.raw = ''
   }
 
   private restart(attempt: number): void {
     this.attempt = attempt
     this.readable = new Readable()
     this.shown = this.pending = ''
-    this.node = undefined
+    this.forget()
     this.element?.replaceChildren()
   }
 }

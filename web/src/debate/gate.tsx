@@ -4,7 +4,7 @@ import type { Gate } from '../api/generated'
 import { may, me } from '../session'
 import { Icon } from '../ui/icons'
 import { useKeys } from '../ui/keys'
-import { announce, Failed, tell, tellError } from '../ui/parts'
+import { announce, Failed, Prose, tell, tellError } from '../ui/parts'
 import { atTime, capital } from '../ui/words'
 import type { Watched } from './watched'
 
@@ -17,13 +17,14 @@ const TITLES: Record<Gate['kind'], string> = {
 }
 const WORDS: Record<string, string> = { continue: 'Continue', guide: 'Guide', end: 'End early', approve: 'Approve', reject: 'Reject' }
 const WITH_WORDS = new Set(['guide'])
+const SHORT = 400 // characters of a question that is shown whole
 
 export function GatePanel({ watched }: { watched: Watched }) {
   const gate = watched.openGate.value
   return (
     <>
-      {gate ? <Open key={gate.key} gate={gate} watched={watched} /> : null}
       <Answered watched={watched} />
+      {gate ? <Open key={gate.key} gate={gate} watched={watched} /> : null}
     </>
   )
 }
@@ -93,7 +94,7 @@ function Open({ gate, watched }: { gate: Gate; watched: Watched }) {
         <h2>{TITLES[gate.kind]}</h2>
         {gate.expires_at && <span class="expires">{gate.expires_at * 1000 > Date.now() ? `until ${atTime(gate.expires_at)}` : 'paused: the time is over'}</span>}
       </header>
-      <div class="question">{gate.question.split(/\n{2,}/).map((each) => <p key={each}>{each}</p>)}</div>
+      <Asked gate={gate} />
       {wordsNeeded && (
         <label class="words">
           <span>{gate.kind === 'statement' ? 'What you say' : free ? 'Your answer' : guiding ? 'Guidance for the next round' : 'Reason (optional)'}</span>
@@ -132,6 +133,18 @@ function Open({ gate, watched }: { gate: Gate; watched: Watched }) {
         <p class="note-line">Your token does not allow you to answer (scope decide).</p>
       )}
     </section>
+  )
+}
+
+/** The question. Of a long one, which quotes what was said, its last paragraph says what to do; the rest is a fold. */
+function Asked({ gate }: { gate: Gate }) {
+  const last = gate.question.trim().split(/\n{2,}/).at(-1) ?? ''
+  if (gate.question.length <= SHORT) return <div class="question"><Prose html={gate.html} text={gate.question} /></div>
+  return (
+    <div class="question">
+      <p>{last.replaceAll(/[*`]/g, '')}</p>
+      <details><summary>All that you are asked</summary><Prose html={gate.html} text={gate.question} /></details>
+    </div>
   )
 }
 

@@ -2,10 +2,11 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon } from '../ui/icons'
 import { modelName } from '../ui/words'
 import { BlockView } from './block'
+import { grouped, Many } from './many'
 import { Mark, seatClass, seatIndex } from './seats'
 import { type Lane, TABLE, type Watched } from './watched'
 
-export function LaneView({ lane, watched, title, hidden }: { lane: Lane; watched: Watched; title: string; hidden: boolean }) {
+export function LaneView({ lane, watched, title }: { lane: Lane; watched: Watched; title: string }) {
   const debate = watched.debate.value
   const table = lane.id === TABLE
   const index = table ? -1 : seatIndex(debate, lane.id)
@@ -13,7 +14,7 @@ export function LaneView({ lane, watched, title, hidden }: { lane: Lane; watched
   const stance = seat?.stance
   const badge = watched.badges.value[lane.id]
   return (
-    <section class={`lane ${seatClass(index)}${hidden ? ' narrow-hidden' : ''}`} aria-label={title} data-lane={lane.id}>
+    <section class={`lane ${seatClass(index)}`} aria-label={title} data-lane={lane.id}>
       <header class="lane-head">
         {!table && <Mark index={index} />}
         <div>
@@ -66,9 +67,9 @@ function Blocks({ lane, watched, title }: { lane: Lane; watched: Watched; title:
         onScroll={() => lane.scrolled()}
         onClick={() => lane.stay()}
       >
-        {blocks.map((block) => (
-          <BlockView key={block.key} block={block} watched={watched} named={lane.id === TABLE} />
-        ))}
+        {grouped(blocks, watched).map((each) =>
+          Array.isArray(each) ? <Many key={each[0]?.key} blocks={each} watched={watched} /> : <BlockView key={each.key} block={each} watched={watched} named={lane.id === TABLE} />,
+        )}
         {!blocks.length && <p class="hush">Nothing said yet.</p>}
       </div>
       <Jump lane={lane} watched={watched} />
@@ -77,7 +78,7 @@ function Blocks({ lane, watched, title }: { lane: Lane; watched: Watched; title:
 }
 
 /** Shown when there is something new below that its reader has not come to. */
-function Jump({ lane, watched }: { lane: Lane; watched: Watched }) {
+export function Jump({ lane, watched }: { lane: Lane; watched: Watched }) {
   const over = watched.debate.value.status === 'completed' || watched.debate.value.status === 'canceled'
   if (lane.follow.value || !lane.unread.value || over) return null
   return (

@@ -5,6 +5,7 @@ import { useLoad } from '../ui/load'
 import { Empty, Failed, Loading } from '../ui/parts'
 import { cut, plural } from '../ui/words'
 import { forkAt } from './fork'
+import { inspected } from './inspector'
 import { seatClass, seatIndex, SHAPES } from './seats'
 
 const W = 268, H = 62, GAP_X = 110, GAP_Y = 18, HEAD = 26
@@ -56,7 +57,7 @@ function Map({ ledger, debate }: { ledger: Claims; debate: Debate }) {
     <div class="map">
       <p class="lead">
         {plural(ledger.claims.length, 'claim')}: {Object.entries(ledger.counts).filter(([, n]) => n).map(([status, n]) => `${n} ${status}`).join(', ')}.
-        A status says how a claim came out of this debate, not whether it is true.
+        A status says how a claim came out of this debate, not whether it is true. A click opens the statement that makes it.
       </p>
       <ul class="legend wide">
         <li><svg viewBox="0 0 34 10"><path class="edge attacks" d="M1 5h26" marker-end="url(#cross)" /></svg> attacks</li>
@@ -78,7 +79,7 @@ function Map({ ledger, debate }: { ledger: Claims; debate: Debate }) {
             if (!at) return null
             const [one, two] = lines(claim.text)
             return (
-              <g key={claim.id} class={`claim ${claim.status} ${seatClass(seatIndex(debate, claim.seat))}`}>
+              <g key={claim.id} class={`claim ${claim.status} ${seatClass(seatIndex(debate, claim.seat))}`} onClick={() => (inspected.value = claim.statement)}>
                 <title>{`${claim.id} (${claim.status}): ${claim.text}`}</title>
                 <rect x={at.x} y={at.y} width={W} height={H} rx={6} />
                 <text class="claim-id" x={at.x + 9} y={at.y + 15}>{claim.id} · {SIGNS[claim.status ?? 'standing']}</text>
@@ -97,7 +98,7 @@ function Map({ ledger, debate }: { ledger: Claims; debate: Debate }) {
             <tbody>
               {ledger.claims.map((claim) => (
                 <tr key={claim.id}>
-                  <td>{claim.id}</td><td>{ledger.names[claim.seat] ?? claim.seat}</td><td>{claim.status}</td><td>{claim.text}</td>
+                  <td><button class="link" title="Open its statement" onClick={() => (inspected.value = claim.statement)}>{claim.id}</button></td><td>{ledger.names[claim.seat] ?? claim.seat}</td><td>{claim.status}</td><td>{claim.text}</td>
                   <td>{claim.target ? `${claim.stance} ${claim.target}${claim.counts ? '' : ' (counts for nothing)'}` : ''}</td>
                 </tr>
               ))}

@@ -1,6 +1,4 @@
-import type { Caption, Outcome } from '../api/generated'
-import { Prose } from '../ui/parts'
-import { Checks } from './checks'
+import type { Caption, Grid } from '../api/generated'
 import type { Block, Watched } from './watched'
 
 /** Typed facts at a glance, beside the words of an event. */
@@ -16,35 +14,49 @@ export function Notes({ caption }: { caption: Caption | null | undefined }) {
 /** An event without a turn: what the rules themselves say. */
 export function Note({ block, watched }: { block: Block; watched: Watched }) {
   const { event } = block
-  if (event?.type === 'VERDICT') return <Verdict watched={watched} announced={event.data as unknown as Announced} />
+  if (event?.type === 'VERDICT') return <Verdict watched={watched} headline={String(event.data.headline ?? '')} />
   const caption = event?.caption
   if (!caption) return null
   return (
     <section class={`block card-note${event.quiet ? ' quiet' : ''}`} id={block.key}>
       <p class="note-line">{caption.heading}</p>
       <Notes caption={caption} />
-      {caption.lines.length > 0 && <ul>{caption.lines.map((line) => <li key={line}>{line}</li>)}</ul>}
+      {caption.grid ? <GridView grid={caption.grid} title={caption.heading} /> : caption.lines.length > 0 && <ul>{caption.lines.map((line) => <li key={line}>{line}</li>)}</ul>}
     </section>
   )
 }
 
-/** The event's data is the outcome as the format returned it, without the words that the API adds. */
-type Announced = Omit<Outcome, 'checked' | 'ended' | 'limit' | 'html'>
+const GOOD = new Set(['✓', 'yes'])
+const BAD = new Set(['✗', 'no'])
 
-/** The event comes a little before the outcome with its words. */
-function Verdict({ watched, announced }: { watched: Watched; announced: Announced }) {
-  const outcome = watched.debate.value.outcome
-  const { headline, how, reason, statement, checks } = announced
-  const isShown = watched.events.value.some(({ turn, hidden }) => turn && !hidden && turn.content.trim() === statement.trim())
+/** Marks in a table: a row for each case, a column for each candidate. */
+function GridView({ grid, title }: { grid: Grid; title: string }) {
+  return (
+    <div class="table-scroll" tabIndex={0} role="region" aria-label={title}>
+      <table class="grid-table">
+        <thead><tr><th>Case</th>{grid.columns.map((each) => <th key={each} class="mark-cell">{each}</th>)}<th>Known</th></tr></thead>
+        <tbody>
+          {grid.rows.map((row, at) => (
+            <tr key={at}>
+              <th scope="row"><code>{row.name}</code></th>
+              {row.cells.map((cell, column) => <td key={column} class={`mark-cell ${GOOD.has(cell) ? 'good' : BAD.has(cell) ? 'bad' : ''}`}>{cell}</td>)}
+              <td><span class="tag">{row.note}</span></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** The card above has the outcome; here it only has its place in time. */
+function Verdict({ watched, headline }: { watched: Watched; headline: string }) {
+  const { outcome } = watched.debate.value
   return (
     <section class="block verdict" id="verdict">
       <header><span class="what"><strong>Outcome</strong></span></header>
       <p class="headline" dir="auto">{headline}</p>
-      {how && <p class="how">{how}</p>}
-      <Checks checks={checks} />
-      {(outcome || reason) && <p class="note-line">{outcome && `Ended because ${outcome.ended}.`} {reason}</p>}
-      {outcome?.notes.map((note) => <p key={note} class="note-line">{note}</p>)}
-      {statement && !isShown && statement.trim() !== headline && <Prose html={outcome?.html} text={statement} />}
+      {outcome && <p class="note-line">Ended because {outcome.ended}.</p>}
     </section>
   )
 }

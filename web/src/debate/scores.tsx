@@ -16,9 +16,11 @@ export function chartOf(debate: Debate, events: Event[]): Chart | undefined {
       series.get(key)?.points.push({ x, y })
     }
   if (!chart || !series.size) return undefined
-  return { title: `${chart.title} by ${across}`, unit: chart.unit, most: chart.most, across, series: [...series.values()] }
+  return { title: / by /.test(chart.title) ? chart.title : `${chart.title} by ${across}`, unit: chart.unit, most: chart.most, across, series: [...series.values()] }
 }
 
+const MOST_MARKED = 24 // points that are marked one by one
+const MOST_TICKS = 10
 const W = 340, H = 168, LEFT = 42, RIGHT = 14, TOP = 12, BOTTOM = 24
 
 export function Scores({ chart }: { chart: Chart }) {
@@ -26,6 +28,7 @@ export function Scores({ chart }: { chart: Chart }) {
   const first = Math.min(...xs), last = Math.max(...xs, first + 1)
   const px = (x: number) => LEFT + ((x - first) / (last - first)) * (W - LEFT - RIGHT)
   const py = (y: number) => TOP + (1 - y / chart.most) * (H - TOP - BOTTOM)
+  const step = Math.max(1, Math.ceil((last - first) / MOST_TICKS))
   const ticks = [0, chart.most / 2, chart.most]
   const told = chart.series.map((each) => `${each.name}: ${each.points.map((point) => `${chart.across} ${point.x} ${Math.round(point.y)}${chart.unit}`).join(', ')}`).join('. ')
   return (
@@ -38,13 +41,13 @@ export function Scores({ chart }: { chart: Chart }) {
             <text class="axis" x={LEFT - 6} y={py(tick) + 4} text-anchor="end">{tick}{chart.unit}</text>
           </g>
         ))}
-        {Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((x) => x <= Math.max(...xs) && (last - first <= 12 || (x - first) % 5 === 0)).map((x) => (
+        {Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((x) => x <= Math.max(...xs) && (x - first) % step === 0).map((x) => (
           <text key={x} class="axis" x={px(x)} y={H - 6} text-anchor="middle">{x}</text>
         ))}
         {chart.series.map((each) => (
           <g key={each.name} class={seatClass(each.seat)}>
-            <polyline class="series" stroke-dasharray={DASHES[each.seat % DASHES.length]} points={each.points.map((point) => `${px(point.x)},${py(point.y)}`).join(' ')} />
-            {each.points.map((point) => (
+            <polyline class={xs.length > MOST_MARKED ? 'series thin' : 'series'} stroke-dasharray={DASHES[each.seat % DASHES.length]} points={each.points.map((point) => `${px(point.x)},${py(point.y)}`).join(' ')} />
+            {(xs.length <= MOST_MARKED ? each.points : each.points.slice(-1)).map((point) => (
               <text key={point.x} class="point" x={px(point.x)} y={py(point.y) + 4} text-anchor="middle">{SHAPES[each.seat % SHAPES.length]}</text>
             ))}
           </g>

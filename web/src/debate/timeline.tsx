@@ -3,6 +3,7 @@ import { useTurns } from '../api/turns'
 import { Empty, Failed, Loading } from '../ui/parts'
 import { count, modelName, money, plural, seconds } from '../ui/words'
 import { phaseName } from './block'
+import { inspected } from './inspector'
 import { seatClass, seatIndex } from './seats'
 import type { Watched } from './watched'
 
@@ -89,7 +90,7 @@ export function Timeline({ watched }: { watched: Watched }) {
             <g key={lane.seat} class={seatClass(seatIndex(debate, lane.seat))}>
               <text class="name" x={0} y={lane.top + 13}>{watched.name(lane.seat).slice(0, 22)}</text>
               {calls.filter((each) => each.turn.seat === lane.seat).map((each) => (
-                <rect key={each.turn.key} class={shown.has(each.turn.key) ? 'call' : 'call private'} x={px(each.from)} y={lane.top + each.row * ROW} width={Math.max(2, px(each.to) - px(each.from) - 1)} height={ROW - 4} rx={3}>
+                <rect key={each.turn.key} class={shown.has(each.turn.key) ? 'call' : 'call private'} x={px(each.from)} y={lane.top + each.row * ROW} width={Math.max(2, px(each.to) - px(each.from) - 1)} height={ROW - 4} rx={3} onClick={() => (inspected.value = each.turn.key)}>
                   <title>{`${each.turn.key}: ${seconds(each.to - each.from)}, ${count(each.turn.tokens_out)} tokens`}</title>
                 </rect>
               ))}
@@ -113,7 +114,7 @@ export function Timeline({ watched }: { watched: Watched }) {
             <tbody>
               {calls.map(({ turn }) => (
                 <tr key={turn.key}>
-                  <td><code>{turn.key}</code></td><td>{watched.name(turn.seat)}</td><td>{phaseName(debate, turn.phase)}</td><td>{modelName(turn.model)}</td>
+                  <td><button class="link" onClick={() => (inspected.value = turn.key)}><code>{turn.key}</code></button></td><td>{watched.name(turn.seat)}</td><td>{phaseName(debate, turn.phase)}</td><td>{modelName(turn.model)}</td>
                   <td class="num">{count(turn.tokens_in)}</td><td class="num">{count(turn.tokens_out)}</td><td class="num">{money(turn.cost_usd)}</td><td class="num">{seconds(turn.duration_ms / 1000)}</td>
                 </tr>
               ))}

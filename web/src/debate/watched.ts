@@ -4,6 +4,7 @@ import type { Debate, DebateSummary, Delta, Event, Gate, Turn } from '../api/gen
 import { Stream } from '../api/stream'
 import { announce } from '../ui/parts'
 import { statusWord } from '../ui/status'
+import { waitingChanged } from '../ui/waiting'
 import { capital } from '../ui/words'
 import { Flight } from './flight'
 
@@ -78,6 +79,8 @@ export class Watched {
   readonly badges: Signal<Record<string, string>> = signal({})
   readonly voices: Signal<string[]> // seats with a lane of their own
   readonly lanes = new Map<string, Lane>()
+  readonly reader: Lane // all of them in one column, whose element is the page
+  readonly all = computed(() => [...new Set([...this.voices.value, TABLE])].flatMap((id) => this.lanes.get(id)?.blocks.value ?? []).sort((one, two) => (one.seq === two.seq ? 0 : one.seq - two.seq)))
   readonly events: Signal<Event[]> = signal([])
   readonly gates: Signal<Gate[]> = signal([])
   readonly flying = signal(0) // characters in flight, for the meter
@@ -103,6 +106,7 @@ export class Watched {
     this.names = signal({ ...Object.fromEntries(debate.seats.map((seat) => [seat.id, seat.name])), ...named })
     this.voices = signal([])
     this.lanes.set(TABLE, new Lane(TABLE, this.isLive))
+    this.reader = new Lane('', this.isLive)
     this.open(debate.seats.filter((seat) => !seat.optional || seat.id in named).map((seat) => seat.id))
     this.stream = new Stream(() => `debates=${debate.id}:${this.seq}&html=true`, {
       opened: () => this.seeGates(),
@@ -154,7 +158,7 @@ export class Watched {
 
   private async loadGates(): Promise<void> {
     const asked = ++this.gatesAsked
-    const { items } = await call('listGates', { params: { debate_id: this.debate.peek().id } })
+    const { items } = await call('listGates', { params: { debate_id: this.debate.peek().id }, query: { html: true } })
     if (asked < this.gatesHeard) return
     this.gatesHeard = asked
     this.gates.value = items
@@ -196,6 +200,7 @@ export class Watched {
     this.learn(summary)
     const now = this.debate.peek()
     if (now.status === before.status) return
+    waitingChanged(now)
     announce(`${statusWord(now)}. ${now.headline ?? ''}`)
     this.seeGates()
   }
@@ -215,6 +220,7 @@ export class Watched {
     }
     this.dirty.clear()
     for (const lane of moved) lane.toEnd()
+    if (moved.size && this.reader.element) this.reader.toEnd()
     this.count()
   }
 
@@ -239,6 +245,7 @@ export class Watched {
         if (event.type === 'gate' || event.turn?.kind === 'gate') asked = true
         if (event.hidden) continue
         const lane = this.laneOf(event.turn?.seat ?? '')
+        this.leave(event.key, lane, lanes)
         lanes.set(lane, placed(lanes.get(lane) ?? lane.blocks.peek(), fromEvent(event)))
       }
       for (const [lane, blocks] of lanes) lane.blocks.value = blocks
@@ -246,6 +253,13 @@ export class Watched {
       this.tellSpeaking()
       if (asked) this.seeGates()
     })
+  }
+
+  /** What was in flight before its seat was named moves to the seat's own lane. */
+  private leave(key: string, lane: Lane, lanes: Map<Lane, Block[]>): void {
+    const table = this.laneOf('')
+    const blocks = lanes.get(table) ?? table.blocks.peek()
+    if (key && lane !== table && blocks.some((each) => each.key === key)) lanes.set(table, blocks.filter((each) => each.key !== key))
   }
 
   /** Seats were named, and take part from now on. */

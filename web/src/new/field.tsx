@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { spaced } from '../ui/words'
 import { at, choices, put, resolved, type Schema, type Settings } from './schema'
 
@@ -79,8 +80,24 @@ export function Field({ form, schema: given, path }: { form: Form; schema: Schem
   return null
 }
 
+/** A list of which only the length matters, until someone names each. */
+function HowMany({ form, schema, path, label, value, name }: { form: Form; schema: Schema; path: string[]; label: string; value: number; name: () => void }) {
+  const id = `field-${path.join('-')}`
+  const error = form.errors[path.join('.')]
+  return (
+    <div class="field">
+      <label class="field-name" for={id}>{label}</label>
+      <input id={id} type="number" step={1} min={schema.minItems} max={schema.maxItems} value={value || ''} aria-invalid={error ? true : undefined} onInput={(event) => form.set(put(form.settings, path, Number(event.currentTarget.value)))} />
+      {error && <span class="field-error">{error}</span>}
+      <button type="button" class="small quiet" onClick={name}>Name each</button>
+    </div>
+  )
+}
+
 function List({ form, schema, path, label }: { form: Form; schema: Schema; path: string[]; label: string }) {
-  const value = (at(form.settings, path) ?? []) as unknown[]
+  const given = at(form.settings, path)
+  const [naming, setNaming] = useState(false)
+  const value = Array.isArray(given) ? (given as unknown[]) : []
   const set = (next: unknown[]) => form.set(put(form.settings, path, next))
   const items = schema.items ? resolved(schema.items, form.root).schema : undefined
   const error = form.errors[path.join('.')]
@@ -94,9 +111,14 @@ function List({ form, schema, path, label }: { form: Form; schema: Schema; path:
         {schema.description && <small>{schema.description}</small>}
       </div>
     )
+  const blank = () => Object.fromEntries(Object.entries(items?.properties ?? {}).map(([name, each]) => [name, each.default ?? (each.type === 'array' ? [] : '')]))
+  if (schema.by_number && !naming) {
+    const count = Array.isArray(given) ? given.length : Number(given)
+    const name = () => (Array.isArray(given) || set(Array.from({ length: count }, blank)), setNaming(true))
+    return <HowMany form={form} schema={schema} path={path} label={label} value={count} name={name} />
+  }
   const fixed = schema.prefixItems !== undefined
   const shape = (i: number): Schema => resolved(schema.prefixItems?.[i] ?? schema.items ?? {}, form.root).schema
-  const blank = () => Object.fromEntries(Object.entries(items?.properties ?? {}).map(([name, each]) => [name, each.default ?? (each.type === 'array' ? [] : '')]))
   return (
     <fieldset class="nested">
       <legend>{label}</legend>

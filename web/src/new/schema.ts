@@ -19,6 +19,7 @@ export interface Schema {
   minItems?: number
   maxItems?: number
   maxLength?: number
+  by_number?: boolean // of a list: how many there are will do
 }
 
 export interface Kind {

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { call } from '../api/client'
-import type { ComparedDebate, Debate, Diff, Difference, PartingTurn } from '../api/generated'
+import type { ComparedDebate, Debate, Diff, Difference, Gate, PartingTurn } from '../api/generated'
 import { Checks } from '../debate/checks'
 import { sideName, stanceOf } from '../debate/seats'
 import { go, Link, query } from '../router'
@@ -63,30 +63,50 @@ const RELATIONS: Record<Diff['relation'], string> = {
 }
 
 async function compared(one: string, two: string, signal: AbortSignal) {
-  const [diff, ...debates] = await Promise.all([
-    call('compareDebates', { params: { debate_id: one, other_id: two }, signal }),
-    call('getDebate', { params: { debate_id: one }, signal }),
-    call('getDebate', { params: { debate_id: two }, signal }),
-  ])
-  return { diff, debates }
+  const of = (debate_id: string) => Promise.all([call('getDebate', { params: { debate_id }, signal }), call('listGates', { params: { debate_id }, signal })])
+  const [diff, ...both] = await Promise.all([call('compareDebates', { params: { debate_id: one, other_id: two }, signal }), of(one), of(two)])
+  return { diff, debates: both.map(([debate]) => debate), guided: both.map(([, { items }]) => items.flatMap(wordsOf)) }
+}
+
+/** What a person said at a question of a debate, or to it in between. */
+function wordsOf({ decision, status }: Gate): string[] {
+  const text = status === 'decided' ? String(decision?.text ?? '').trim() : ''
+  return text ? [text] : []
+}
+
+/** What people told each of them while it ran. */
+function Guidance({ guided }: { guided: string[][] }) {
+  if (!guided.some((each) => each.length)) return null
+  return (
+    <section aria-label="What people said">
+      <h2>What people said</h2>
+      <div class="sides">
+        {guided.map((each, at) => <div key={at} class="card side">{each.length ? <ul class="bullets">{each.map((words) => <li key={words} dir="auto">{words}</li>)}</ul> : <p class="dim">Nothing.</p>}</div>)}
+      </div>
+    </section>
+  )
 }
 
 function Compared({ one, two }: { one: string; two: string }) {
   const loaded = useLoad((signal) => compared(one, two, signal), [one, two])
   if (loaded.error) return <Failed error={loaded.error} again={loaded.again} />
   if (!loaded.value) return <Loading what="Comparing" />
-  const { diff, debates } = loaded.value
+  const { diff, debates, guided } = loaded.value
   return (
     <>
-      <p class="lead">{RELATIONS[diff.relation]} {plural(diff.same, 'turn')} alike, {diff.changed.length} answered differently, {diff.only_one.length} only in the first, {diff.only_two.length} only in the second.</p>
+      <p class="lead">
+        {RELATIONS[diff.relation]}{' '}
+        {diff.one.format === diff.two.format && `${plural(diff.same, 'turn')} alike, ${diff.changed.length} answered differently, ${diff.only_one.length} only in the first, ${diff.only_two.length} only in the second.`}
+      </p>
       <section aria-label="Outcomes">
         <h2>What came of it</h2>
         <div class="sides"><Outcome side={diff.one} name="First" debate={debates[0]} /><Outcome side={diff.two} name="Second" debate={debates[1]} /></div>
       </section>
       <section aria-label="First difference">
         <h2>Where they part</h2>
-        {diff.parting ? <Parting diff={diff} /> : <p class="lead">Nowhere: the same was said in both.</p>}
+        {diff.parting ? <Parting diff={diff} /> : <p class="lead">{diff.one.format === diff.two.format ? 'Nowhere: the same was said in both.' : 'From the beginning: they follow different rules, so no step of one has its like in the other.'}</p>}
       </section>
+      <Guidance guided={guided} />
       <Told title="What they were told" rows={diff.settings} />
       <Told title="Who took part" rows={diff.seats} />
     </>

@@ -1,17 +1,21 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { call, said } from '../api/client'
+import { call } from '../api/client'
 import type { Debate } from '../api/generated'
+import { AnswerCard } from '../debate/answer'
 import { Controls } from '../debate/controls'
 import { toggleThoughts } from '../debate/folds'
 import { ForkDialog } from '../debate/fork'
+import { Inspector } from '../debate/inspector'
 import { GatePanel } from '../debate/gate'
 import { jump, LaneView } from '../debate/lane'
 import { ArgumentMap } from '../debate/map'
 import { Meter } from '../debate/meter'
+import { type Mode, modeOf, setMode } from '../debate/mode'
+import { Parts, Reading } from '../debate/reading'
 import { chartOf, Scores } from '../debate/scores'
-import { sideName, stanceOf } from '../debate/seats'
 import { Timeline } from '../debate/timeline'
 import { Topology } from '../debate/topology'
+import { Versions } from '../debate/versions'
 import { TABLE, Watched } from '../debate/watched'
 import { ask, hash, Link, query } from '../router'
 import { Icon } from '../ui/icons'
@@ -20,6 +24,7 @@ import { useLoad } from '../ui/load'
 import { Failed, Loading } from '../ui/parts'
 import { Demonstration, Status } from '../ui/status'
 import { ago, exactly, LONG, plural, short } from '../ui/words'
+import { waiting } from '../ui/waiting'
 
 interface View { name: string; word: string; key: string }
 
@@ -27,63 +32,67 @@ function viewsOf({ vocabulary, settings }: Debate): View[] {
   const views = [
     { name: '', word: 'Debate', key: '1' },
     { name: 'claims', word: 'Argument map', key: '2' },
+    { name: 'versions', word: 'Versions', key: '2' },
     { name: 'calls', word: 'Calls', key: '3' },
   ]
-  return views.filter(({ name }) => name !== 'claims' || (vocabulary.ledger && settings.claims))
+  const shown: Record<string, unknown> = { claims: vocabulary.ledger && settings.claims, versions: vocabulary.versions }
+  return views.filter(({ name }) => !(name in shown) || shown[name])
 }
 
 export function DebatePage({ id }: { id: string }) {
+  const loaded = useLoad((signal) => call('getDebate', { params: { debate_id: id }, query: { html: true }, signal }), [id])
   const [watched, setWatched] = useState<Watched>()
-  const [error, setError] = useState('')
+  const debate = loaded.value
   useEffect(() => {
-    let made: Watched | undefined
-    let gone = false
-    call('getDebate', { params: { debate_id: id }, query: { html: true } }).then(
-      (debate) => {
-        if (gone) return
-        made = new Watched(debate)
-        setWatched(made)
-      },
-      (problem: unknown) => gone || setError(said(problem)),
-    )
-    return () => {
-      gone = true
-      made?.close()
-    }
-  }, [id])
-  if (error) return <div class="page"><div class="page-head"><h1>This debate can’t be shown</h1></div><Failed error={error} /><p class="after"><Link class="button" href="/">All debates</Link></p></div>
+    if (!debate) return
+    const made = new Watched(debate)
+    setWatched(made)
+    return () => made.close()
+  }, [debate])
+  if (loaded.error && !debate) return <div class="page"><div class="page-head"><h1>This debate can’t be shown</h1></div><Failed error={loaded.error} again={loaded.again} /><p class="after"><Link class="button" href="/">All debates</Link></p></div>
   if (!watched) return <div class="page"><Loading /></div>
   return <Live watched={watched} />
 }
 
 function Live({ watched }: { watched: Watched }) {
   const view = query.value.get('view') ?? ''
+  const debate = watched.debate.value
+  const mode = modeOf(watched.voices.value.length)
   useKeys([
     { key: 't', does: 'Open or fold all thoughts', act: toggleThoughts },
-    { key: '.', does: 'Jump to live', act: () => watched.lanes.forEach(jump) },
-    ...viewsOf(watched.debate.value).map(({ name, word, key }) => ({ key, does: word, act: () => ask({ view: name }) })),
+    { key: '.', does: 'Jump to live', act: () => [...watched.lanes.values(), watched.reader].forEach(jump) },
+    ...viewsOf(debate).map(({ name, word, key }) => ({ key, does: word, act: () => ask({ view: name }) })),
   ])
+  const over = debate.status === 'completed' || debate.status === 'canceled'
+  const fills = !view && mode === 'lanes' && !over
   return (
-    <div class={view ? 'debate' : 'debate fills'}>
-      <Top watched={watched} view={view} />
-      <GatePanel watched={watched} />
+    <div class={`debate ${fills ? 'fills' : 'flows'}`}>
+      <Top watched={watched} view={view} mode={mode} />
+      {debate.status === 'completed' && <AnswerCard debate={debate} brief={Boolean(view)} />}
       {view === 'calls' ? (
         <div class="page inner"><Timeline watched={watched} /></div>
+      ) : view === 'versions' ? (
+        <div class="page inner"><Versions watched={watched} /></div>
       ) : view === 'claims' ? (
         <MapView watched={watched} />
-      ) : (
+      ) : mode === 'lanes' ? (
         <Columns watched={watched} />
+      ) : (
+        <div class="reading-page"><Reading watched={watched} /><aside class="rail"><ScoreCard watched={watched} /><Parts watched={watched} /></aside></div>
       )}
+      {!view && <PointAt watched={watched} mode={mode} />}
+      <GatePanel watched={watched} />
       <ForkDialog watched={watched} />
+      <Inspector watched={watched} />
     </div>
   )
 }
 
-function Top({ watched, view }: { watched: Watched; view: string }) {
+function Top({ watched, view, mode }: { watched: Watched; view: string; mode: Mode }) {
   const debate = watched.debate.value
   useEffect(() => {
-    document.title = `${debate.topic.slice(0, 60)} · moot`
-  }, [debate.topic])
+    document.title = `${debate.status === 'waiting' ? '● ' : ''}${debate.topic.slice(0, 60)} · moot`
+  }, [debate.topic, debate.status, waiting.value])
   return (
     <header class="debate-top">
       <div class="debate-title">
@@ -100,10 +109,8 @@ function Top({ watched, view }: { watched: Watched; view: string }) {
           )}
           <Forks id={debate.id} />
         </div>
-        <h1 dir="auto" {...(debate.topic.length > LONG && { class: 'long', tabIndex: 0 })}>{debate.topic}</h1>
-        {debate.headline && <p class="headline" dir="auto">{debate.headline}</p>}
-        {debate.how && <p class="how">{debate.how}</p>}
-        {debate.error && debate.status === 'failed' && <p class="problem"><Icon name="warn" /> {debate.error.message}</p>}
+        <Question text={debate.topic} />
+        {debate.error && debate.status === 'failed' && <p class="problem"><Icon name="warn" /> <span>{debate.error.message}</span></p>}
       </div>
       <Meter watched={watched} />
       <div class="debate-bar">
@@ -112,6 +119,7 @@ function Top({ watched, view }: { watched: Watched; view: string }) {
             <Link key={name} href={`/debates/${debate.id}${name ? `?view=${name}` : ''}`} aria-current={view === name ? 'page' : undefined}>{word}</Link>
           ))}
         </nav>
+        {!view && <ModeSwitch mode={mode} />}
         <span class="grow" />
         <Controls watched={watched} />
       </div>
@@ -127,32 +135,37 @@ function Forks({ id }: { id: string }) {
   return <Link class="dim" href={`/?parent=${id}`}><Icon name="fork" /> {found.next ? `more than ${MOST_FORKS} forks` : plural(found.items.length, 'fork')}</Link>
 }
 
-function Columns({ watched }: { watched: Watched }) {
-  const voices = watched.voices.value
-  const [tab, choose] = useState<string>()
-  const chosen = tab ?? voices[0] ?? TABLE
-  useHash(watched, chosen, choose)
-  const { table } = watched.debate.value.vocabulary
-  const tabs = [...voices, TABLE]
+/** A long question shows its beginning, and all of it when asked to. */
+function Question({ text }: { text: string }) {
+  const [open, setOpen] = useState(false)
+  if (text.length <= LONG) return <h1 dir="auto">{text}</h1>
   return (
     <>
-      <div class="lane-tabs" role="group" aria-label="Whose words to show">
-        {tabs.map((id) => (
-          <button key={id} aria-pressed={chosen === id} onClick={() => choose(id)}>
-            {id === TABLE ? table : sideName(watched.name(id), stanceOf(watched.debate.value.seats, id))}
-          </button>
-        ))}
-      </div>
-      <div class={`columns of-${Math.min(4, voices.length)}`}>
-        {voices.map((id) => (
-          <LaneView key={id} lane={watched.lanes.get(id)!} watched={watched} title={watched.name(id)} hidden={chosen !== id} />
-        ))}
-        <div class={`rail${chosen === TABLE ? '' : ' narrow-hidden'}`}>
-          <ScoreCard watched={watched} />
-          <LaneView lane={watched.lanes.get(TABLE)!} watched={watched} title={table} hidden={false} />
-        </div>
-      </div>
+      <h1 dir="auto" class={open ? 'long' : 'long clamped'}>{text}</h1>
+      <button class="small quiet" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? 'Less of the question' : 'The whole question'}</button>
     </>
+  )
+}
+
+function ModeSwitch({ mode }: { mode: Mode }) {
+  return (
+    <div class="modes" role="group" aria-label="How to show it">
+      <button class="small" aria-pressed={mode === 'reading'} onClick={() => setMode('reading')}><Icon name="column" /> One column</button>
+      <button class="small" aria-pressed={mode === 'lanes'} onClick={() => setMode('lanes')}><Icon name="columns" /> Side by side</button>
+    </div>
+  )
+}
+
+function Columns({ watched }: { watched: Watched }) {
+  const voices = watched.voices.value
+  return (
+    <div class={`columns of-${Math.min(5, voices.length)}`}>
+      {voices.map((id) => <LaneView key={id} lane={watched.lanes.get(id)!} watched={watched} title={watched.name(id)} />)}
+      <div class="rail">
+        <ScoreCard watched={watched} />
+        <LaneView lane={watched.lanes.get(TABLE)!} watched={watched} title={watched.debate.value.vocabulary.table} />
+      </div>
+    </div>
   )
 }
 
@@ -167,24 +180,23 @@ function MapView({ watched }: { watched: Watched }) {
   return <div class="page inner"><ArgumentMap debate={debate} version={version} /></div>
 }
 
-/** A deep link to a turn: shown once its turn is there; where one lane is shown at a time, in its lane. */
-function useHash(watched: Watched, chosen: string, choose: (lane: string) => void): void {
+/** A deep link to a turn: shown once its turn is there. */
+function PointAt({ watched, mode }: { watched: Watched; mode: Mode }) {
   const wanted = hash.value
   const there = watched.events.value.some((event) => event.key === wanted)
   const shown = useRef('')
   useEffect(() => {
-    const target = wanted && there && shown.current !== wanted ? document.getElementById(wanted) : null
-    const lane = [...watched.lanes.values()].find((each) => each.element?.contains(target))
-    if (!target || !lane) return
-    if (chosen !== lane.id) return choose(lane.id)
-    shown.current = wanted
-    lane.follow.value = false
-    if (target instanceof HTMLDetailsElement) target.open = true
-    target.scrollIntoView({ block: 'start' })
-  }, [wanted, there, chosen])
-  useEffect(() => {
     const target = wanted && there ? document.getElementById(wanted) : null
-    target?.classList.add('pointed')
-    return () => target?.classList.remove('pointed')
-  }, [wanted, there])
+    if (!target) return
+    if (shown.current !== wanted + mode) {
+      shown.current = wanted + mode
+      const lane = [...watched.lanes.values(), watched.reader].find((each) => each.element?.contains(target))
+      if (lane) lane.follow.value = false
+      for (let fold = target.closest('details'); fold; fold = fold.parentElement?.closest('details') ?? null) fold.open = true
+      target.scrollIntoView({ block: 'start' })
+    }
+    target.classList.add('pointed')
+    return () => target.classList.remove('pointed')
+  }, [wanted, there, mode])
+  return null
 }

@@ -58,7 +58,7 @@ function HitRow({ hit }: { hit: Search['items'][number] }) {
         <span class="hit-score" aria-hidden="true"><span style={{ width: `${Math.round(hit.score * 100)}%` }} /></span>{' '}
         <span class="dim num">{Math.round(hit.score * 100)}% fit</span>
       </span>
-      <span class="row-main"><span class="row-topic" dir="auto">{hit.topic}</span><span class="row-under">{hit.headline}</span></span>
+      <span class="row-main"><span class="row-topic" dir="auto">{hit.topic}</span><span class="row-under answered-line" dir="auto" title={hit.headline}>{hit.headline}</span></span>
       <span class="row-tags"><span class="tag format">{hit.format}</span>{hit.demonstration && <Demonstration />}</span>
       <span class="row-facts">{hit.completed_at && <span title={exactly(hit.completed_at)}>{ago(hit.completed_at)}</span>}</span>
     </Link>

@@ -248,7 +248,7 @@ export function Row({ debate, to }: { debate: DebateSummary; to?: string }) {
       <span class="row-status"><Status debate={debate} /></span>
       <span class="row-main">
         <span class="row-topic" dir="auto" title={nameOf(debate)}>{debate.pinned && <><Icon name="pin" filled /><span class="unseen">Pinned: </span></>}{nameOf(debate)}</span>
-        <span class="row-under">
+        <span class={debate.headline ? 'row-under answered-line' : 'row-under'} dir="auto" title={debate.headline ?? undefined}>
           {debate.headline ?? debate.error?.message ?? (over ? 'No outcome' : capital(progressOf(debate)))}
         </span>
       </span>

@@ -1,78 +1,147 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { call, newKey, Refusal, said } from '../api/client'
-import type { Estimate, Format, FormatProblem, Providers } from '../api/generated'
-import { Field, type Form } from '../new/field'
-import { changes, resolved, type Schema, type Settings } from '../new/schema'
+import type { Estimate, Example, Format, Providers } from '../api/generated'
+import { AllSettings, AUTO, Formats } from '../new/customise'
+import { type Draft, forget, keep, kept } from '../new/draft'
+import { ModelPicker, useProviders } from '../new/models'
+import { changes, type Schema, type Settings } from '../new/schema'
 import { ask, go, query } from '../router'
+import { Icon } from '../ui/icons'
 import { useLoad } from '../ui/load'
 import { Failed, Loading } from '../ui/parts'
 import { count, modelName, money, seconds } from '../ui/words'
 
-// Which settings stand where, by their names. What no group takes stands first, or under "More"; nothing is left out.
-const GROUPS: Array<[title: string, takes: RegExp]> = [
-  ['Models', /^model_|_models$|^sampling$|^temperature/],
-  ['Limits', /_(tokens|seconds|usd)(_|$)|^token_/],
-]
 const QUIET_MS = 350
-const AUTO = 'auto'
-const EFFORTS: Array<[name: string, words: string]> = [
-  ['', 'as usual'],
-  ['quick', 'quick: the fewest calls'],
-  ['standard', 'standard'],
-  ['thorough', 'thorough: more rounds, and the verdict is checked'],
+const EXAMPLES = 3
+const EFFORTS: Array<[name: string, word: string, about: string]> = [
+  ['quick', 'Quick', 'the fewest calls'],
+  ['', 'Standard', 'as the format does it'],
+  ['thorough', 'Thorough', 'more rounds, and the verdict is checked'],
 ]
 
-/** Own settings of the format before those that others have, too. */
-function ordered(format: Format, formats: Format[]): string[] {
-  const names = (each: Format) => Object.keys((each.settings_schema as Schema).properties ?? {})
-  const shared = (name: string) => formats.filter((each) => names(each).includes(name)).length
-  const rank = (name: string) => (name === format.length ? 0 : shared(name))
-  return names(format).filter((name) => name !== 'seats').sort((one, two) => rank(one) - rank(two))
-}
-
-const isSimple = (schema: Schema, root: Schema): boolean => !['array', 'object'].includes(resolved(schema, root).schema.type ?? '')
+/** The settings that make a format ask a person, as far as a switch can say it. */
+const attended = (formats: Format[]): Settings => Object.fromEntries(formats.flatMap(({ unattended }) => Object.entries(unattended)).filter(([, value]) => value === false).slice(0, 1).map(([name]) => [name, true]))
 
 export function NewPage() {
   const formats = useLoad(() => call('listFormats'), [])
-  const providers = useLoad(() => call('listProviders'), [])
+  const items = formats.value?.items ?? []
+  const providers = useProviders().value
+  const [draft, setDraft] = useState<Draft>(() => ({ ...kept(), ...(query.peek().get('topic') && { topic: query.peek().get('topic') ?? '' }) }))
+  const [errors, setErrors] = useState<Record<string, string>>({})
+  const [busy, setBusy] = useState(false)
+  const words = useRef<HTMLTextAreaElement>(null)
+  const key = useRef(newKey())
+  const change = (more: Partial<Draft>) => setDraft((old) => ({ ...old, ...more }))
+  const named = query.value.get('format') || draft.format || items.find((each) => each.default)?.name || AUTO
+  const format = items.find((each) => each.name === named)
+  const [open, setOpen] = useState(Boolean(query.peek().get('format')))
+  const settings = format ? { ...format.defaults, ...draft.settings[format.name] } : {}
+  const body = bodyOf(draft, format, settings, items)
+  const { estimate, stale } = useEstimate(body, items.length > 0, (found) => setErrors((old) => (old.topic && !draft.topic.trim() ? { topic: old.topic, ...found } : found)))
   useEffect(() => {
     document.title = 'New debate · moot'
   }, [])
-  if (formats.error) return <div class="page"><Failed error={formats.error} again={formats.again} /></div>
-  if (!formats.value) return <div class="page"><Loading /></div>
-  return <Editor formats={formats.value.items} problems={formats.value.problems} providers={providers.value} />
-}
-
-function Editor({ formats, problems, providers }: { formats: Format[]; problems: FormatProblem[]; providers: Providers | undefined }) {
-  const named = query.value.get('format') ?? formats.find((each) => each.default)?.name ?? AUTO
-  const chosenByName = formats.find((each) => each.name === named)
-  const format = chosenByName ?? formats[0]!
-  const auto = !chosenByName
-  const [effort, setEffort] = useState('')
-  const [topic, setTopic] = useState(query.peek().get('topic') ?? '')
-  const [settings, setSettings] = useState<Settings>(format.defaults)
-  const [errors, setErrors] = useState<Record<string, string>>({})
-  const [estimate, setEstimate] = useState<Estimate>()
-  const [stale, setStale] = useState(true)
-  const [busy, setBusy] = useState(false)
-  const key = useRef(newKey())
-  const chosen = useRef(format.name)
-  if (chosen.current !== format.name) {
-    chosen.current = format.name
-    setSettings(format.defaults)
-  }
-  const body = {
-    topic: topic.trim() || 'A question',
-    format: auto ? AUTO : format.name,
-    settings: auto ? {} : changes(settings, format.defaults),
-    start: true,
-    ...(effort ? { effort: effort as 'quick' | 'standard' | 'thorough' } : {}),
-  }
-  const asked = JSON.stringify(body)
-  // An estimate is made without a question; that it is missing stays said.
-  const show = (found: Record<string, string>) => setErrors((old) => (old.topic && !topic.trim() ? { topic: old.topic, ...found } : found))
+  useLayoutEffect(() => words.current?.focus(), []) // at once: what is typed next are words and no shortcuts
+  useEffect(() => keep(draft), [draft])
   useEffect(() => {
     key.current = newKey()
+  }, [JSON.stringify(body)])
+
+  const choose = (name: string) => {
+    change({ format: name })
+    ask({ format: name })
+  }
+  const start = async () => {
+    if (!draft.topic.trim()) {
+      setErrors({ topic: 'What should be debated?' })
+      words.current?.focus()
+      return
+    }
+    setBusy(true)
+    try {
+      const debate = await call('createDebate', { body, key: key.current })
+      forget()
+      go(`/debates/${debate.id}`)
+    } catch (error) {
+      setBusy(false)
+      setErrors(atFields(error))
+      setOpen(true)
+      requestAnimationFrame(() => document.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+    }
+  }
+  const withMe = draft.withMe ?? Object.keys(format?.unattended ?? {}).length > 0
+  const asks = format ? Object.keys(format.unattended).length > 0 : Object.keys(attended(items)).length > 0
+  return (
+    <div class="page composer-page">
+      <form
+        class="composer"
+        noValidate
+        onSubmit={(event) => (event.preventDefault(), void start())}
+        onKeyDown={(event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !busy && (event.preventDefault(), void start())}
+      >
+        <h1>What should be debated?</h1>
+        <div class="card ask-card">
+          <div class="topic">
+            <label class="unseen" for="topic">The question</label>
+            <textarea ref={words} id="topic" rows={3} dir="auto" value={draft.topic} placeholder="Should we use Redis or PostgreSQL for caching?" aria-invalid={errors.topic ? true : undefined} aria-describedby={errors.topic ? 'topic-error' : undefined} onInput={(event) => change({ topic: event.currentTarget.value })} />
+            {errors.topic && <span class="field-error" id="topic-error">{errors.topic}</span>}
+          </div>
+          <div class="ask-bar">
+            <ModelPicker value={draft.model} choose={(model) => change({ model })} />
+            <fieldset class="effort">
+              <legend class="field-name">Effort</legend>
+              <div class="segments">
+                {EFFORTS.map(([name, word, about]) => (
+                  <label key={name} title={about}><input type="radio" name="effort" value={name} checked={draft.effort === name} onChange={() => change({ effort: name })} /><span>{word}</span></label>
+                ))}
+              </div>
+            </fieldset>
+            <label class="switch with-me" title={asks ? 'You are asked between rounds.' : 'This format does not ask anyone.'}>
+              <input type="checkbox" checked={asks && withMe} disabled={!asks} onChange={(event) => change({ withMe: event.currentTarget.checked })} /> <span>With me<small>asked between rounds</small></span>
+            </label>
+          </div>
+          {errors[''] && <Failed error={errors['']} />}
+          <div class="ask-foot">
+            <Summary estimate={estimate} stale={stale} formats={items} />
+            <button class="primary start" disabled={busy} title="Ctrl+Enter">{busy ? 'Starting …' : <>Start the debate <kbd>Ctrl ⏎</kbd></>}</button>
+          </div>
+        </div>
+        {!draft.topic.trim() && <Examples formats={items} format={format} take={(each, example) => (change({ topic: example.topic, format: each.name, settings: { ...draft.settings, [each.name]: example.settings } }), ask({ format: each.name }), words.current?.focus())} />}
+        <details class="customise" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary>Customise <span class="dim">{format ? `${format.purpose}, ` : ''}format, rounds, models of each seat, limits</span></summary>
+          <div class="new-form">
+            {formats.error ? <Failed error={formats.error} again={formats.again} /> : !formats.value ? <Loading /> : (
+              <>
+                <Formats formats={items} problems={formats.value.problems} chosen={format} choose={choose} why={draft.topic.trim() && !stale ? estimate?.chosen[0] ?? '' : ''} />
+                {format ? <AllSettings form={{ root: format.settings_schema as Schema, settings, set: (next) => change({ settings: { ...draft.settings, [format.name]: changes(next, format.defaults) } }), errors }} format={format} formats={items} providers={providers} /> : <p class="dim">Choose a format to change its settings.</p>}
+              </>
+            )}
+          </div>
+        </details>
+        <FirstRun providers={providers} />
+      </form>
+    </div>
+  )
+}
+
+function bodyOf(draft: Draft, format: Format | undefined, settings: Settings, formats: Format[]) {
+  const model = draft.model ? { model_debater: draft.model, model_judge: draft.model } : {}
+  const attending = draft.withMe === null ? {} : format ? (draft.withMe ? {} : format.unattended) : draft.withMe ? attended(formats) : {}
+  return {
+    topic: draft.topic.trim() || 'A question',
+    format: format?.name ?? AUTO,
+    settings: { ...model, ...attending, ...(format ? changes(settings, format.defaults) : {}) },
+    start: true,
+    ...(draft.effort ? { effort: draft.effort as 'quick' | 'thorough' } : {}),
+  }
+}
+
+/** What it would take, a moment after it was last changed. An estimate is made without a question; that it is missing stays said. */
+function useEstimate(body: ReturnType<typeof bodyOf>, ready: boolean, show: (errors: Record<string, string>) => void): { estimate: Estimate | undefined; stale: boolean } {
+  const [estimate, setEstimate] = useState<Estimate>()
+  const [stale, setStale] = useState(true)
+  useEffect(() => {
+    if (!ready) return
     setStale(true)
     const abort = new AbortController()
     const timer = setTimeout(() => {
@@ -82,151 +151,57 @@ function Editor({ formats, problems, providers }: { formats: Format[]; problems:
       )
     }, QUIET_MS)
     return () => (clearTimeout(timer), abort.abort())
-  }, [asked])
+  }, [JSON.stringify(body), ready])
+  return { estimate, stale }
+}
 
-  const start = async () => {
-    if (!topic.trim()) {
-      setErrors({ topic: 'What should be debated?' })
-      document.getElementById('topic')?.focus()
-      return
-    }
-    setBusy(true)
-    try {
-      const debate = await call('createDebate', { body, key: key.current })
-      go(`/debates/${debate.id}`)
-    } catch (error) {
-      setBusy(false)
-      const found = atFields(error)
-      setErrors(found)
-      requestAnimationFrame(() => document.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
-    }
-  }
-  const schema = format.settings_schema as Schema
-  const form: Form = { root: schema, settings, set: setSettings, errors }
-  const known = ordered(format, formats)
-  const groups = GROUPS.map(([title, takes]) => [title, known.filter((name) => takes.test(name))] as const)
-  const grouped = new Set(groups.flatMap(([, names]) => names))
-  const first = known.filter((name) => !grouped.has(name) && isSimple(schema.properties![name]!, schema))
-  const more = known.filter((name) => !grouped.has(name) && !first.includes(name))
-  const shown = (names: string[]) => names.map((name) => <Field key={`${format.name}-${name}`} form={form} schema={schema.properties![name]!} path={[name]} />)
-  const failing = (names: string[]) => Object.keys(errors).some((path) => names.includes(path.split('.')[0] ?? ''))
+/** What will happen, and what it costs, before it begins. */
+function Summary({ estimate, stale, formats }: { estimate: Estimate | undefined; stale: boolean; formats: Format[] }) {
+  if (!estimate) return <p class="estimate dim">Working out what it would take …</p>
+  const { full_length: full, limits } = estimate
+  const purpose = formats.find((each) => each.name === estimate.format)?.purpose ?? estimate.format
+  const models = [...new Set(estimate.seats.map((seat) => modelName(seat.model)))]
   return (
-    <div class="page">
-      <div class="page-head"><h1>New debate</h1></div>
-      <form class="new-page" noValidate onSubmit={(event) => (event.preventDefault(), void start())}>
-        <div class="new-form">
-          <div class="field topic">
-            <label class="field-name" for="topic">The question</label>
-            <textarea id="topic" rows={2} autofocus value={topic} placeholder="Should we use Redis or PostgreSQL for caching?" aria-invalid={errors.topic ? true : undefined} aria-describedby={errors.topic ? 'topic-error' : undefined} onInput={(event) => setTopic(event.currentTarget.value)} />
-            {errors.topic && <span class="field-error" id="topic-error">{errors.topic}</span>}
-            <div class="examples">
-              {auto
-                ? formats.flatMap((each) => each.examples.slice(0, 1)).map((example) => (
-                    <button key={example.title} type="button" class="small" title={example.topic} onClick={() => setTopic(example.topic)}>{example.title}</button>
-                  ))
-                : format.examples.map((example) => (
-                    <button key={example.title} type="button" class="small" title={example.topic} onClick={() => (setTopic(example.topic), setSettings({ ...format.defaults, ...example.settings }))}>{example.title}</button>
-                  ))}
-            </div>
-          </div>
-          <fieldset>
-            <legend>Format</legend>
-            <div class="formats">
-              <label>
-                <input type="radio" name="format" value={AUTO} checked={auto} onChange={() => ask({ format: AUTO })} />
-                <strong>Let moot choose</strong>
-                <small>{auto && topic.trim() && estimate && !stale ? estimate.chosen[0] ?? '' : 'By how it is asked.'}</small>
-              </label>
-              {formats.map((each) => (
-                <label key={each.name}>
-                  <input type="radio" name="format" value={each.name} checked={!auto && each.name === format.name} onChange={() => ask({ format: each.name })} />
-                  <strong>{each.purpose}</strong>
-                  <small><span class="tag format">{each.name}</span> {each.summary}</small>
-                </label>
-              ))}
-            </div>
-            {problems.map(({ name, problem }) => <p key={name} class="problem">The format {name} can’t be used. {problem}</p>)}
-          </fieldset>
-          <fieldset>
-            <legend>How it goes</legend>
-            <div class="fields">
-              <div class="field">
-                <label class="field-name" for="effort">Effort</label>
-                <select id="effort" value={effort} onChange={(event) => setEffort(event.currentTarget.value)}>
-                  {EFFORTS.map(([name, words]) => <option key={name} value={name}>{words}</option>)}
-                </select>
-              </div>
-              {!auto && shown(first)}
-            </div>
-            {auto && <p class="dim">Choose a format to change its settings.</p>}
-          </fieldset>
-          {!auto && format.catalog.length > 0 && (
-            <details class="group">
-              <summary>What it chooses from</summary>
-              <dl class="inside catalog">{format.catalog.map((each) => <div key={each.name}><dt>{each.name}</dt><dd>{each.about}</dd></div>)}</dl>
-            </details>
-          )}
-          {!auto && groups.map(([title, names]) => (
-            <details key={title} class="group" open={failing(title === 'Models' ? [...names, 'seats'] : names) || undefined}>
-              <summary>{title}</summary>
-              <div class="fields">
-                {shown(names)}
-                {title === 'Models' && <Seats form={form} format={format} />}
-              </div>
-            </details>
-          ))}
-          {!auto && more.length > 0 && <details class="group" open={failing(more) || undefined}><summary>More</summary><div class="fields">{shown(more)}</div></details>}
-        </div>
-        <EstimateCard estimate={estimate} stale={stale} errors={errors} busy={busy} />
-      </form>
-      <datalist id="models">{(providers?.items ?? []).filter((each) => each.usable).map((each) => <option key={each.name} value={each.example}>{each.about}</option>)}</datalist>
+    <div class={stale ? 'estimate stale' : 'estimate'} aria-label="Estimate" role="region">
+      {estimate.demonstration && <p class="warning"><Icon name="warn" /> <span><strong>A demonstration.</strong> {models.join(', ')} only shows how a debate goes: what it decides means nothing. Choose another model for an answer to rely on.</span></p>}
+      <p>
+        <strong>{purpose}</strong> · <span class="price">{full.cost_usd === null ? 'price unknown' : full.cost_usd ? `about ${money(full.cost_usd)}` : 'free'}</span> at full length
+        <span class="dim"> · {count(full.calls)} calls, {count(full.tokens_in)} tokens read, {count(full.tokens_out)} written; never more than {count(limits.tokens_out)} tokens{limits.cost_usd !== null && `, ${money(limits.cost_usd)}`}, {seconds(limits.runtime_seconds)}</span>
+      </p>
+      <details><summary>What moot chose, and what to know</summary><ul class="bullets">{[...estimate.chosen, ...estimate.notes].map((note) => <li key={note}>{note}</li>)}</ul></details>
     </div>
   )
 }
 
-/** A model of its own for each seat. */
-function Seats({ form, format }: { form: Form; format: Format }) {
-  const seats = (form.settings.seats ?? {}) as Record<string, { model?: string | null }>
+/** Questions to begin with, in place of an empty page; they never take the place of one that is being written. */
+function Examples({ formats, format, take }: { formats: Format[]; format: Format | undefined; take: (format: Format, example: Example) => void }) {
+  const shown = format ? format.examples.map((example) => ({ each: format, example })) : formats.flatMap((each) => each.examples.slice(0, 1).map((example) => ({ each, example })))
+  if (!shown.length) return null
   return (
-    <>
-      {format.parts.map((part) => (
-        <div key={part.id} class="field">
-          <label class="field-name" for={`seat-${part.id}`}>Model of {part.name}</label>
-          <input id={`seat-${part.id}`} list="models" placeholder="as above" value={seats[part.id]?.model ?? ''} aria-invalid={form.errors[`seats.${part.id}.model`] ? true : undefined}
-            onInput={(event) => {
-              const { [part.id]: own, ...rest } = seats
-              const model = event.currentTarget.value
-              form.set({ ...form.settings, seats: model ? { ...rest, [part.id]: { ...own, model } } : rest })
-            }} />
-        </div>
+    <div class="examples" role="group" aria-label="Examples">
+      {shown.slice(0, EXAMPLES).map(({ each, example }) => (
+        <button key={`${each.name}/${example.title}`} type="button" onClick={() => take(each, example)}>
+          <span>{example.topic}</span>
+          <small>{format ? example.title : each.purpose}</small>
+        </button>
       ))}
-    </>
+    </div>
   )
 }
 
-function EstimateCard({ estimate, stale, errors, busy }: { estimate: Estimate | undefined; stale: boolean; errors: Record<string, string>; busy: boolean }) {
-  const general = errors['']
-  const models = [...new Set((estimate?.seats ?? []).map((seat) => modelName(seat.model)))]
+/** Which models are there, and how another one gets there. */
+function FirstRun({ providers }: { providers: Providers | undefined }) {
+  if (!providers || providers.detected.some((each) => !each.demonstration)) return null
+  const keys = providers.items.filter((each) => each.key_variable && !each.usable).slice(0, 3)
   return (
-    <aside class="card estimate" aria-label="Estimate">
-      <h2>At full length, about</h2>
-      {estimate ? (
-        <div class={stale ? 'stale' : ''}>
-          <p class="price">{estimate.full_length.cost_usd === null ? 'price unknown' : money(estimate.full_length.cost_usd)}</p>
-          <dl class="facts">
-            <div><dt>Calls</dt><dd>{count(estimate.full_length.calls)}</dd></div>
-            <div><dt>Tokens read</dt><dd>{count(estimate.full_length.tokens_in)}</dd></div>
-            <div><dt>Tokens written</dt><dd>{count(estimate.full_length.tokens_out)}</dd></div>
-            <div><dt>Never more than</dt><dd>{count(estimate.limits.tokens_out)} tokens, {seconds(estimate.limits.runtime_seconds)}{estimate.limits.cost_usd !== null ? `, ${money(estimate.limits.cost_usd)}` : ''}</dd></div>
-            <div><dt>Format</dt><dd>{estimate.format}</dd></div>
-            <div><dt>Models</dt><dd>{models.join(', ')}</dd></div>
-          </dl>
-        </div>
-      ) : <p class="dim">Working it out …</p>}
-      {general && <Failed error={general} />}
-      <button class="primary" disabled={busy}>{busy ? 'Starting …' : 'Start the debate'}</button>
-      {estimate && <ul class="notes">{[...estimate.chosen, ...estimate.notes].map((note) => <li key={note}>{note}</li>)}</ul>}
-    </aside>
+    <section class="first-run">
+      <h2>Only demonstration models were found</h2>
+      <p>Found: {[...new Set(providers.detected.map((each) => modelName(each.model)))].join(', ')}. For answers to rely on, the server needs one of these:</p>
+      <ul class="bullets">
+        <li>A key of a provider, in the environment in which the server is started: {keys.map((each) => <span key={each.name}><code>{each.key_variable}</code> for {each.name}; </span>)}then start it again.</li>
+        <li>Ollama on the same machine: its models are found by themselves.</li>
+      </ul>
+    </section>
   )
 }
 

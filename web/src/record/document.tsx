@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Debate, Record as Decision, RecordedPerspective, Turn } from '../api/generated'
 import { Checks } from '../debate/checks'
+import { Confidence } from '../debate/confidence'
 import { Mark, seatClass, seatIndex, sideName, stanceOf } from '../debate/seats'
 import { Prose } from '../ui/parts'
 import { count, modelName, money, plural, seconds } from '../ui/words'
@@ -21,7 +22,7 @@ export function Document({ told }: { told: Told }) {
         {record.statement && record.statement !== record.recommendation && <div class="body statement"><Prose html={debate.outcome?.html} text={record.statement} /></div>}
       </Part>
       <Part title="Confidence">
-        <p class="confidence"><span class={`confidence-level ${record.confidence.toLowerCase()}`}>{record.confidence}</span></p>
+        <p class="confidence"><Confidence level={record.confidence} /></p>
         <Bullets items={record.confidence_reasons} />
       </Part>
       <Perspectives told={told} />

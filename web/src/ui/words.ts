@@ -15,10 +15,11 @@ export function money(usd: number | null | undefined): string {
 }
 
 export function seconds(value: number): string {
-  if (value < 10) return `${value.toFixed(1)} s`
-  if (value < 60) return `${Math.round(value)} s`
-  const minutes = Math.floor(value / 60)
-  if (minutes < 60) return `${minutes} min ${Math.round(value % 60)} s`
+  if (value < 9.95) return `${value.toFixed(1)} s`
+  const whole = Math.round(value)
+  if (whole < 60) return `${whole} s`
+  const minutes = Math.floor(whole / 60)
+  if (minutes < 60) return `${minutes} min${whole % 60 ? ` ${whole % 60} s` : ''}`
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
@@ -44,5 +45,9 @@ export function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`
 }
 
-/** A model as a label: without its options and folders, which can be long. */
-export const modelName = (spec: string): string => spec.replace(/\?.*$/, '').replace(/:$/, '').replace(/:[^@|]*\/(?=[^/]+\.ya?ml$)/, ':') || spec
+/** A model as a label: without its options, address and folders, which can be long. Of a cascade, the first. */
+export function modelName(spec: string): string {
+  const [first = '', ...rest] = spec.split('|')
+  const plain = first.replace(/\?.*$/, '').replace(/@\w+:\/\/.*$/, '').replace(/:$/, '').replace(/:[^@|]*\/(?=[^/]+\.ya?ml$)/, ':')
+  return `${plain || spec}${rest.length ? ` and ${plural(rest.length, 'other')}` : ''}`
+}

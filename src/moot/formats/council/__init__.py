@@ -46,7 +46,7 @@ FORMAT = Format(
     },
     small={"depth": "vote", "max_rounds": 1, "debater_max_tokens": 450, "judge_max_tokens": 350},
     small_note="The model is small, so answers are short, each member takes up another possible answer, and the vote "
-    "is not followed by a debate; --set depth=auto brings that back.",
+    "is not followed by a debate, unless you ask for one.",
     events={
         "POSSIBLE_ANSWERS": EventType(
             verb="lists possible answers", failed="lists no answers", public=False, quiet=True

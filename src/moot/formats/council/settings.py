@@ -37,6 +37,7 @@ class CouncilSettings(TopologySettings, LedgerSettings):
         min_length=FEWEST,
         max_length=MOST,
         description="who answers and ranks: how many, or a list of models, or a list of name, model, perspective, …",
+        json_schema_extra={"by_number": True},
     )
     chair: Chair = Field(Chair(), description="who writes the council's answer, without a vote")
     depth: Depth = Field(

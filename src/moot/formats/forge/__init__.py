@@ -1,7 +1,7 @@
 from typing import Any
 
 from moot.formats.forge.cast import parts
-from moot.formats.forge.matrix import matrix_lines
+from moot.formats.forge.matrix import matrix_grid, matrix_lines
 from moot.formats.forge.report import WORDS
 from moot.formats.forge.rules import play
 from moot.formats.forge.settings import ForgeSettings
@@ -65,8 +65,8 @@ FORMAT = Format(
     },
     unattended={"clarify": "judge"},
     small={"preset": "quick", "debater_max_tokens": 900, "judge_max_tokens": 700},
-    small_note="The model is small, so the forge is a quick one: two engineers, one oracle, 12 calls at most; "
-    "--set preset=default brings the rest back.",
+    small_note="The model is small, so the forge is a quick one: two engineers, one oracle, 12 calls at most, "
+    "unless you ask for more.",
     events={
         "PHASE_BEGINS": EventType(heading="{name}", quiet=True),
         "QUESTIONS": EventType(
@@ -92,7 +92,7 @@ FORMAT = Format(
             heading=_version,
             marks=(Mark(path="quality", text="quality {}"), Mark(path="parent", text="changes {}")),
         ),
-        "MATRIX": EventType(heading="The case matrix", lines=matrix_lines),
+        "MATRIX": EventType(heading="The case matrix", lines=matrix_lines, grid=matrix_grid),
         "BALLOT": EventType(verb="ranks", failed="abstains", marks=(Mark(path="ranks", join=" > ", tone="strong"),)),
         "TALLY": EventType(heading="The vote, counted by {method}", lines=lambda data: data["lines"]),
         "TEACHING": EventType(verb="explains", failed="gives no valid explanation"),
@@ -105,6 +105,7 @@ FORMAT = Format(
         "rejected": "a person rejected the result",
     },
     length="red_rounds",
+    chapters="PHASE_BEGINS",
     hears=(
         Hears(listener="engineer", speaker="engineer"),
         Hears(listener="engineer", speaker="critic"),

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from moot.core.types import Json
 from moot.formats.forge.board import MARKS
+from moot.formats.format import Grid, GridRow
 from moot.reasoning.fence import one_line
 
 CASE_CHARS = 90
@@ -20,6 +21,19 @@ def matrix_lines(matrix: Json, *, most: int = MOST_ROWS) -> list[str]:
     lines = [_row(row, versions) for row in rows[:most]]
     more = len(rows) - most
     return [*lines, *([f"and {more} more"] if more > 0 else [])]
+
+
+def matrix_grid(matrix: Json, *, most: int = MOST_ROWS) -> Grid:
+    """The matrix as a table: cases by versions, with how far each expectation is known."""
+    versions = cast("Sequence[str]", matrix["versions"])
+    rows = cast("Sequence[Mapping[str, Any]]", matrix["rows"])
+    return Grid(columns=tuple(versions), rows=tuple(_grid_row(row, versions) for row in rows[:most]))
+
+
+def _grid_row(row: Mapping[str, Any], versions: Sequence[str]) -> GridRow:
+    passed = cast("Mapping[str, bool | None]", row["passed"])
+    marks = tuple(MARKS[passed.get(version)] for version in versions)
+    return GridRow(name=one_line(str(row["case"]), CASE_CHARS), cells=marks, note=str(row["standing"]))
 
 
 def _row(row: Mapping[str, Any], versions: Sequence[str]) -> str:

@@ -16,8 +16,10 @@ from moot.formats.shared import roles
 from moot.models import providers as known
 from moot.models.catalog import embedded, key_of, usable
 from moot.models.choice import is_demonstration
+from moot.models.detected import detected
 from moot.models.providers import Provider
 from moot.request import merged
+from moot.runtime.threads import in_thread
 from moot.server import catalog_schemas, views
 from moot.server.context import Admin, Context, Reader
 from moot.server.problems import Refused, documented
@@ -79,6 +81,7 @@ async def list_roles(context: Context, caller: Reader) -> catalog_schemas.RoleLi
 async def providers(context: Context, caller: Reader) -> catalog_schemas.Providers:
     return catalog_schemas.Providers(
         chosen=[_choice(context.app, tier) for tier in TIERS],
+        detected=await in_thread(lambda: _detected(context.app)),
         items=[_provider(context.app, each) for each in known.ranked()],
         embedded=[
             catalog_schemas.EmbeddedModel(
@@ -123,6 +126,7 @@ def _format(app: App, format_: Format) -> catalog_schemas.Format:
         examples=[views.filled(catalog_schemas.Example, each) for each in format_.examples],
         dialects=list(format_.dialects),
         ledger=format_.keeps_ledger,
+        unattended=dict(format_.unattended),
     )
 
 
@@ -130,6 +134,23 @@ def _choice(app: App, tier: Tier) -> catalog_schemas.ModelChoice:
     choice = app.choose(tier)
     return catalog_schemas.ModelChoice(
         tier=tier, model=shown(choice.spec), reason=choice.reason, demonstration=is_demonstration(choice.spec)
+    )
+
+
+def _detected(app: App) -> list[catalog_schemas.DetectedModel]:
+    found = detected(app.settings, app.environ, [app.choose(tier) for tier in TIERS])
+    return [_model(app, each.spec, each.reason) for each in found]
+
+
+def _model(app: App, spec: str, reason: str) -> catalog_schemas.DetectedModel:
+    price = app.models.price(spec)
+    return catalog_schemas.DetectedModel(
+        model=shown(spec),
+        reason=reason,
+        usd_in=None if price is None else price.usd_in,
+        usd_out=None if price is None else price.usd_out,
+        context=app.models.context_window(spec),
+        demonstration=is_demonstration(spec),
     )
 
 

@@ -9,6 +9,7 @@ from moot.core.errors import WrongStatus
 from moot.server import bodies, etags, schemas, views
 from moot.server.context import Context, DebateId, Decider, Reader, ServerContext
 from moot.server.problems import Refused, documented
+from moot.server.routes.debates import Html
 from moot.server.routes.lifecycle import IfMatch
 
 router = APIRouter(tags=["gates"])
@@ -43,9 +44,10 @@ async def open_gates(context: Context, caller: Reader) -> schemas.GateList:
     response_model=schemas.GateList,
     responses=documented("unknown-debate", "ambiguous-id"),
 )
-async def gates(debate_id: DebateId, context: Context, caller: Reader) -> schemas.GateList:
+async def gates(debate_id: DebateId, context: Context, caller: Reader, html: Html = False) -> schemas.GateList:
     debate = await context.find(debate_id, caller)
-    return schemas.GateList(items=[views.gate(gate) for gate in await context.store.gates(debate.id)])
+    found = await context.store.gates(debate.id)
+    return schemas.GateList(items=[views.gate(gate, with_html=html and gate.status == "open") for gate in found])
 
 
 @router.post(
