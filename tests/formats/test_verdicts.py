@@ -63,7 +63,8 @@ def run(name: str, answer: Any, statements: Statements, **settings: Any) -> Outc
 def assert_honest(outcome: Outcome, spoke: set[str]) -> None:
     """What holds in every format."""
     if outcome.answer is not None:
-        unsettled = "" if outcome.decided else f"{UNSETTLED} "
+        agreed = outcome.winner == TIE and outcome.details.get("agrees")
+        unsettled = "" if outcome.decided or agreed else f"{UNSETTLED} "
         assert outcome.headline.startswith(f"{unsettled}{outcome.answer.value}")
         assert has_words(outcome.answer.value)
         assert not refuses(outcome.answer.value)

@@ -11,6 +11,13 @@ from moot.reasoning.question import MAX_OPTION_CHARS, read_question
 CHOICES = {
     "Should we use Redis or PostgreSQL for caching?": ("Redis", "PostgreSQL"),
     "Tabs or spaces?": ("Tabs", "spaces"),
+    "A or B?": ("A", "B"),
+    "a or b?": ("a", "b"),
+    "A, B or C?": ("A", "B", "C"),
+    "Should we do A or B?": ("A", "B"),
+    "Which is better, A or B?": ("A", "B"),
+    "Is A or B better?": ("A", "B"),
+    "Should we choose option A or B?": ("option A", "B"),
     "Should we rewrite the service in Rust or keep it in Python?": ("rewrite the service in Rust", "keep it in Python"),
     "Is a monolith or a set of microservices better for a small team?": ("a monolith", "a set of microservices"),
     "Should I buy a house or rent?": ("buy a house", "rent"),

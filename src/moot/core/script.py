@@ -140,15 +140,16 @@ async def ask_each(
     When no seat answers, those whose model could not be had are asked once more, in the phase `PHASE-again`, and a
     failure then fails the debate, so that it can be retried."""
     asked = list(seats)
-    first = await together(
-        *(each.ask_spared(phase, prompt(each), returns=returns, round=round, shows=shows) for each in asked)
+    typed: Any = {} if returns is None else {"returns": returns}
+    first: tuple[Any, ...] = await together(
+        *(each.ask(phase, prompt(each), spared=True, round=round, shows=shows, **typed) for each in asked)
     )
     found = dict(zip(asked, first, strict=True))
     absent = [seat for seat, answer in found.items() if isinstance(answer, Failed) and answer.absent]
     if absent and all(isinstance(answer, Failed) for answer in first):
-        options: Any = {} if returns is None else {"returns": returns, "tolerant": True}
+        typed |= {} if returns is None else {"tolerant": True}
         again = await together(
-            *(each.ask(f"{phase}-again", prompt(each), round=round, shows=shows, **options) for each in absent)
+            *(each.ask(f"{phase}-again", prompt(each), round=round, shows=shows, **typed) for each in absent)
         )
         found |= dict(zip(absent, again, strict=True))
     return Answers(

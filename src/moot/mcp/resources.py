@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 from mcp.server import MCPServer
@@ -28,10 +29,8 @@ def add(server: MCPServer[Any], service: ToolService, caller_of: Callable[[Conte
         mime_type=_MARKDOWN,
     )
     async def record(ctx: Context[Any, Any], debate_id: str) -> str:
-        try:
+        with _errors():
             return await service.record(caller_of(ctx), debate_id)
-        except MootError as error:
-            raise _resource_error(error) from None
 
     @server.resource(
         "moot://debates/{debate_id}/transcript",
@@ -41,10 +40,8 @@ def add(server: MCPServer[Any], service: ToolService, caller_of: Callable[[Conte
         mime_type=_MARKDOWN,
     )
     async def transcript(ctx: Context[Any, Any], debate_id: str) -> str:
-        try:
+        with _errors():
             return await service.transcript(caller_of(ctx), debate_id)
-        except MootError as error:
-            raise _resource_error(error) from None
 
     @server.resource(
         "moot://templates",
@@ -70,6 +67,11 @@ def add(server: MCPServer[Any], service: ToolService, caller_of: Callable[[Conte
             raise NoSuchResource(explained(error)) from None
 
 
-def _resource_error(error: MootError) -> ResourceError:
-    kind = NoSuchResource if isinstance(error, NoSuchDebate) else ResourceError
-    return kind(explained(error))
+@contextmanager
+def _errors() -> Generator[None]:
+    """Raise moot's errors as those of a resource, in a model's words."""
+    try:
+        yield
+    except MootError as error:
+        kind = NoSuchResource if isinstance(error, NoSuchDebate) else ResourceError
+        raise kind(explained(error)) from None

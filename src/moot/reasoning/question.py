@@ -194,7 +194,23 @@ _OR_BEYOND = frozenset(
 )
 
 
+# Letters as names: "A or B", "A, B or C". Alone, "A" reads as an article.
+_LETTERS = re.compile(r"(?<![\w'’])[A-Z](?:,\s+[A-Z])*,?\s+(?:or|versus|vs\.?)\s+[A-Z](?![\w'’])")
+_ONLY_LETTERS = re.compile(r"[a-z](?:,\s+[a-z])*,?\s+(?:or|versus|vs\.?)\s+[a-z]")
+_NAMED = "Zq"  # before a letter: a name that no sentence has
+
+
 def _options(body: str, first: str, *, asks: bool) -> tuple[str, ...]:
+    """The alternatives that a sentence names. Letters are read as the names that they stand for."""
+    letters = _ONLY_LETTERS if _ONLY_LETTERS.fullmatch(body) else _LETTERS
+    spelled = letters.sub(lambda found: re.sub(r"\b(?=[A-Za-z]\b)", _NAMED, found[0]), body)
+    if spelled == body:
+        return _alternatives(body, first, asks=asks)
+    first = _opening(spelled.split())
+    return tuple(each.replace(_NAMED, "") for each in _alternatives(spelled, first, asks=asks))
+
+
+def _alternatives(body: str, first: str, *, asks: bool) -> tuple[str, ...]:
     body = _ASIDE.sub("", body)
     if _LINK.search(body):
         return _english(body, first, asks=asks)

@@ -109,7 +109,7 @@ def create_app(
         origins=origins,
         max_import=settings.serve_import_mb * 1_000_000,
     )
-    api.add_middleware(OpenAIErrors)
+    api.add_middleware(OpenAIErrors, paths=[route.path for route in openapi.routes(ROUTERS)])
     api.add_middleware(RequestIds)
     origins.add_to(api)
     api.openapi = lambda: openapi.describe(api, ROUTERS)

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from moot.core.types import Outcome
 from moot.formats.council.shapes import Opinion, ballot_over
 from moot.formats.council.vote import LETTERS, Submission, labels_for
+from moot.formats.shared.checks import UNSETTLED
 from tests.formats.council.answers import INVALID, NAMES, ballot, council, opinion, outcome_of
 from tests.playing import play, script_of
 
@@ -127,6 +129,22 @@ def test_a_tie_is_a_tie():
     assert outcome.scores == {"m1": 0.5, "m2": 0.5, "m3": 0.5}
     assert outcome.details["winning_answer"] is None
     assert len(outcome.details["dissent"]) == 0  # everyone stands behind one of the leading answers: their own
+
+
+def test_a_tie_between_answers_that_all_stand_behind_is_an_agreement_and_nothing_else():
+    cycle = {"m1": "m2/0", "m2": "m3/0", "m3": "m1/0"}
+    everyone = [f"m{n}/0" for n in (1, 2, 3)]
+
+    def vote(behind: list[str]) -> Outcome:
+        return outcome_of(council(rank=lambda step: ballot(step, [cycle[step.seat.id]], behind)), depth="vote")
+
+    agreed = vote(everyone)
+    assert (agreed.winner, agreed.details["agrees"], agreed.record.converged) == ("tie", True, True)
+    assert agreed.headline == agreed.answer.value
+    assert agreed.how.endswith("; 3 of 3 members stand behind each.")
+    split = vote([])
+    assert (split.winner, split.details["agrees"], split.record.converged) == ("tie", False, False)
+    assert split.headline.startswith(UNSETTLED)
 
 
 def test_two_members_have_nothing_to_compare_so_what_they_stand_behind_decides():

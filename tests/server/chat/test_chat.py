@@ -203,7 +203,13 @@ def test_paths_that_only_openai_has_say_what_to_do_instead(server: Served):
         assert refused.json()["error"]["type"] == "not_found_error"
         assert said in refused.json()["error"]["message"]
         assert "POST /v1/chat/completions" in refused.json()["error"]["message"]
-    for path in ("/v1/nothing", "/v1/debates/nope", "/nothing"):
+    for path in ("/v1/nothing", "/v1/nothing/more", "/v1/"):
+        refused = server.get(path)
+        assert (refused.status_code, refused.headers["content-type"]) == (404, "application/json")
+        error = refused.json()["error"]
+        assert error["type"] == "not_found_error"
+        assert error["message"].startswith(f"There is no {path} here. This server has POST /v1/chat/completions")
+    for path in ("/v1/debates/nope", "/v1/debates/nope/nothing", "/nothing"):
         assert server.get(path).headers["content-type"] == "application/problem+json"
 
 

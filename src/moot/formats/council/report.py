@@ -69,6 +69,10 @@ class CouncilResult:
         return self.tally.poll.seat if self.tally else UNDECIDED
 
     @property
+    def agrees(self) -> bool:
+        return self.tally is not None and self.tally.agrees(self.settings.agreement)
+
+    @property
     def given_up(self) -> bool:
         """Whether the winning author has replaced its winning answer by another."""
         return self.winner in self.names and not {leader.id for leader in self.leaders} & self.held
@@ -110,7 +114,8 @@ class CouncilResult:
             return self.tally.poll.result.reason
         if self.winner == TIE:
             authors = dict.fromkeys(self.names[leader.seat] for leader in self.leaders)
-            return f"A tie between the answers of {' and '.join(authors)}."
+            behind = f"; {self.tally.behind} of {self.tally.members} members stand behind each" if self.agrees else ""
+            return f"A tie between the answers of {' and '.join(authors)}{behind}."
         behind = f"{self.tally.behind} of {self.tally.members} members stand behind it"
         return f"{self.names[self.winner]}'s answer ranks first; {behind}."
 
@@ -156,7 +161,7 @@ class CouncilResult:
             return "\n".join([result, *order(self.tally, called)])
         first = " and ".join(called[leader.id] for leader in self.leaders)
         verb = "ranks first" if len(self.leaders) == 1 else "share the first place"
-        agrees = "The council agrees." if self.tally.agrees(self.settings.agreement) else "The council does not agree."
+        agrees = "The council agrees." if self.agrees else "The council does not agree."
         return "\n".join([f"{first[:1].upper()}{first[1:]} {verb}. {agrees}", *order(self.tally, called)])
 
     def dissent(self) -> list[Json]:
@@ -209,7 +214,7 @@ def report(result: CouncilResult, written: Synthesis | str, ledger: Json | None 
         ledger=ledger,
         details={
             "depth": result.settings.depth,
-            "agrees": tally is not None and tally.agrees(result.settings.agreement),
+            "agrees": result.agrees,
             "agreement": round(tally.behind / tally.members, 3) if tally else None,
             "winning_answer": None if leading is None else _words(winner, result.names[winner], leading),
             "condorcet_winner": tally.condorcet_winner if tally else None,
@@ -224,7 +229,9 @@ def report(result: CouncilResult, written: Synthesis | str, ledger: Json | None 
 def _headline(result: CouncilResult, winner: str, sentence: str) -> str:
     if not sentence:
         return result.how if winner == TIE else _undecided(result)
-    return sentence if winner in result.names else f"{UNSETTLED} {sentence}"
+    # Of answers that they stand behind alike, either will do.
+    settled = winner in result.names or (winner == TIE and result.agrees)
+    return sentence if settled else f"{UNSETTLED} {sentence}"
 
 
 def _undecided(result: CouncilResult) -> str:
@@ -247,7 +254,7 @@ def _first_places(tally: Tally) -> dict[str, float]:
 def _record(result: CouncilResult, recommendation: str, dissent: Sequence[Json], caveat: str) -> RecordParts:
     return RecordParts(
         recommendation=recommendation or None,
-        converged=result.tally is not None and result.tally.agrees(result.settings.agreement),
+        converged=result.agrees,
         caveats=(caveat, *notes_on(result.absences)),
         dissent=tuple(f"{each['name']}: {each['position'] or 'without an answer of their own.'}" for each in dissent),
         positions=tuple(

@@ -163,8 +163,8 @@ class Council:
         if len(to_assign) < 2 or self.settings.answer is not None:  # where there is a right answer, it is not assigned
             return
         question = prompts("options_small", topic=self.stage.topic, count=str(len(to_assign)))
-        given = await without_memory(to_assign[0]).ask_spared(
-            "options", question, returns=points_shape(len(to_assign)), shows="POSSIBLE_ANSWERS"
+        given = await without_memory(to_assign[0]).ask(
+            "options", question, spared=True, returns=points_shape(len(to_assign)), shows="POSSIBLE_ANSWERS"
         )
         if isinstance(given, Points):
             self.options = {member.id: point for member, point in zip(to_assign, given.points, strict=True)}

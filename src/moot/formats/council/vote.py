@@ -139,10 +139,11 @@ class Tally:
 
     @property
     def behind(self) -> int:
-        """How many members stand behind the leading answer; of tied leaders, the largest number."""
-        return max(standing.behind for standing in self.standings if standing.place == 1)
+        """How many members stand behind the leading answer; of tied leaders, the smallest number."""
+        return min(standing.behind for standing in self.standings if standing.place == 1)
 
     def agrees(self, share: float) -> bool:
+        """Whether so large a share of the members stands behind the leading answer; in a tie, behind each of them."""
         return self.quorum and self.poll.result.reached and self.behind / self.members >= share
 
     def current(self, seat: str) -> Submission | None:

@@ -99,9 +99,10 @@ async def _ballot(forge: Forge, seat: Seat, drafts: list[Draft]) -> Ballot:
         return {**ballot.model_dump(mode="json"), "ranks": ranks}
 
     try:
-        given = await seat.fresh().ask_spared(
+        given = await seat.fresh().ask(
             phase,
             _to_vote(forge, seat, list(shown.values()), phase),
+            spared=True,
             returns=ballot_over(tuple(shown)),
             round=forge.offset,
             shows="BALLOT",
@@ -146,8 +147,8 @@ async def teach(forge: Forge, converged: Converged, result: str) -> Converged:
         person=person_part(forge.rejected),
     )
     try:
-        given = await teacher.fresh().ask_spared(
-            "teach", prompt, returns=Teaching, round=forge.offset, shows="TEACHING", closing=True
+        given = await teacher.fresh().ask(
+            "teach", prompt, spared=True, returns=Teaching, round=forge.offset, shows="TEACHING", closing=True
         )
     except LimitReached:
         return converged

@@ -83,8 +83,13 @@ async def _evolve(
 
 
 async def _write(forge: Forge, seat: Seat, earlier: tuple[str, ...], absent: list[Seat]) -> Draft | None:
-    given = await seat.fresh().ask_spared(
-        "write", _to_write(forge, seat, earlier), returns=Solution, round=forge.offset, shows="CODE"
+    given = await seat.fresh().ask(
+        "write",
+        _to_write(forge, seat, earlier),
+        spared=True,
+        returns=Solution,
+        round=forge.offset,
+        shows="CODE",
     )
     if isinstance(given, Failed):
         forge.missed(seat.id, given)

@@ -143,7 +143,9 @@ class Forge:
         """Ask one seat, and go on without its answer if there is none."""
         if seat.id in self.lost:
             return None
-        given = await seat.fresh().ask_spared(phase, prompt, returns=returns, round=round + self.offset, shows=shows)
+        given = await seat.fresh().ask(
+            phase, prompt, spared=True, returns=returns, round=round + self.offset, shows=shows
+        )
         if isinstance(given, Failed):
             self.missed(seat.id, given)
             return None

@@ -10,6 +10,7 @@ from moot.core.errors import LimitReached
 from moot.core.gates import Checkpoint, Clarification
 from moot.core.marks import guidance
 from moot.core.script import Cap, Failed, Stage
+from moot.core.seat import Asking
 from moot.core.types import Json, Likeness, Outcome, Prompt
 from moot.formats.format import Part
 from moot.formats.panel.catalog import balanced, catalog, choose
@@ -262,9 +263,10 @@ class Panel:
         speaker = without_memory(panelist.seat)
         left = self.left(panelist)
         prompt = self.to_argue_small(panelist) if speaker.spec.small else self.to_argue(panelist)
-        asked: Json = {"round": self.round, "share": self.share(left), "most_tokens": left, "shows": "TURN"}
+        asked: Asking = {"round": self.round, "share": self.share(left), "most_tokens": left, "shows": "TURN"}
         phase = phase_of("argue", again)
-        text = await (speaker.ask(phase, prompt, **asked) if again else speaker.ask_spared(phase, prompt, **asked))
+        spared = speaker.ask(phase, prompt, spared=True, **asked)
+        text = await (speaker.ask(phase, prompt, **asked) if again else spared)
         if isinstance(text, Failed):
             return text
         panelist.arguments.append(text)

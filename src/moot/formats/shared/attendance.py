@@ -192,7 +192,7 @@ def put(
     """Ask for a typed answer as `Attendance` needs it: spared, unless it is asked again."""
     if again:
         return seat.ask(phase_of(phase, again), prompt, returns=returns, tolerant=True, record=record, **options)
-    return seat.ask_spared(phase, prompt, returns=returns, record=record, **options)
+    return seat.ask(phase, prompt, spared=True, returns=returns, record=record, **options)
 
 
 def topology_of(kind: Kind, seats: Sequence[SeatSpec]) -> Topology:

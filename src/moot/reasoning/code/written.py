@@ -181,25 +181,29 @@ def apart(text: str, mark: str) -> list[str]:
     return [*parts, text[last:]]
 
 
-def _outside(text: str) -> Iterator[int]:
-    """The places of a text outside of brackets and strings."""
+def _places(text: str) -> Iterator[tuple[int, int, bool]]:
+    """The places of a text that are not inside of a string, with how many brackets are open there. At the end comes
+    one more, which also says whether a string is open."""
     depth, quote, at = 0, "", 0
     while at < len(text):
         char = text[at]
         if quote:
-            if char == "\\":
-                at += 1
-            elif char == quote:
-                quote = ""
+            at += char == "\\"  # what it escapes is passed over, too
+            quote = "" if char == quote else quote
         elif char in "'\"":
             quote = char
-        elif char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        elif depth <= 0:
-            yield at
+        else:
+            depth += (char in "([{") - (char in ")]}")
+            yield at, depth, False
         at += 1
+    yield len(text), depth, bool(quote)
+
+
+def _outside(text: str) -> Iterator[int]:
+    """The places of a text outside of brackets and strings."""
+    for at, depth, _ in _places(text):
+        if depth <= 0 and at < len(text) and text[at] not in "([{)]}":
+            yield at
 
 
 def _logical_lines(text: str) -> Iterator[str]:
@@ -215,17 +219,5 @@ def _logical_lines(text: str) -> Iterator[str]:
 
 
 def _is_open(text: str) -> bool:
-    depth, quote, at = 0, "", 0
-    while at < len(text):
-        char = text[at]
-        if quote:
-            if char == "\\":
-                at += 1
-            elif char == quote:
-                quote = ""
-        elif char in "'\"":
-            quote = char
-        else:
-            depth += (char in "([{") - (char in ")]}")
-        at += 1
-    return depth > 0 and not quote
+    *_, (_, depth, quoted) = _places(text)
+    return depth > 0 and not quoted

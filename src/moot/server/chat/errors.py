@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from starlette.datastructures import MutableHeaders
@@ -57,25 +58,30 @@ def error_of_refusal(refused: Refused) -> Json:
     return error_of(refused.kind.status, masked(refused.detail), refused.kind.slug.replace("-", "_"))
 
 
-def way_to_go(path: str) -> str | None:
-    """What to do instead of asking for a path that moot does not have; None if it is none that OpenAI's clients use."""
+def way_to_go(path: str, known: Collection[str] = ()) -> str | None:
+    """What to do instead of asking for a path that moot does not have; None if it is none that OpenAI's clients could
+    use. `known`: the first names in the paths of moot's own API, whose errors are moot's."""
     names, path = path.strip("/").split("/"), path[:100]
     if names[0] == "v1" and len(names) > 1 and names[1] in _ELSEWHERE:
         return f"There is no {path} here. {_ELSEWHERE[names[1]]} {_HERE}"
     found = _ROUTES.fullmatch(path)
     if found is not None and not path.startswith(PATHS):
         return f"There is no {path} here. Is the base URL right? It ends in /v1, once. {_HERE}"
+    if names[0] == "v1" and (len(names) == 1 or names[1] not in known):
+        return f"There is no {path} here. {_HERE} /openapi.json lists every path."
     return None
 
 
 class OpenAIErrors:
     """Middleware: problems in OpenAI's shape on the paths that its clients use, those of the guard included."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, paths: Iterable[str]) -> None:
+        """`paths`: of all routes of the API."""
         self.app = app
+        self._known = {name for _, version, name, *_ in (f"{path}//".split("/") for path in paths) if version == "v1"}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        advice = way_to_go(scope["path"]) if scope["type"] == "http" else None
+        advice = way_to_go(scope["path"], self._known) if scope["type"] == "http" else None
         if scope["type"] != "http" or not (advice or scope["path"].startswith(PATHS)):
             await self.app(scope, receive, send)
             return

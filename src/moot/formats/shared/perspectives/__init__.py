@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
-from pathlib import Path
-from types import ModuleType
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from moot.core.errors import InputError
-from moot.core.settings import Name, read
+from moot.core.settings import Name
 from moot.core.types import Frozen
+from moot.formats.shared.catalogs import catalog_of
 from moot.plugins import OWN, Door
-from moot.yamlfile import parse_mapping
 
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300, pattern=r"^[^\n]+$")]
 
@@ -34,20 +30,7 @@ class Catalog(Frozen):
 
 
 def _catalog(name: str, package: object) -> tuple[Perspective, ...]:
-    """The perspectives of all YAML files in a package."""
-    if not isinstance(package, ModuleType) or not hasattr(package, "__path__"):
-        raise InputError("It is not a package that holds YAML files.")
-    found: list[Perspective] = []
-    for file in sorted(files(package).iterdir(), key=lambda each: each.name):
-        if file.name.endswith(".yaml"):
-            given = parse_mapping(file.read_bytes(), Path(file.name), "catalog", "`perspectives:`")
-            try:
-                found += read(Catalog, given, "field").perspectives
-            except InputError as error:
-                raise InputError(f"In {file.name}: {error}") from None
-    if not found:
-        raise InputError("The package holds no YAML file with perspectives.")
-    return tuple(found)
+    return catalog_of(package, Catalog, lambda catalog: catalog.perspectives, "perspectives")
 
 
 DOOR = Door(

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
-from pathlib import Path
-from types import ModuleType
 
 from pydantic import Field
 
-from moot.core.errors import InputError, UnknownName
-from moot.core.settings import read
+from moot.core.errors import UnknownName
 from moot.core.types import Frozen, Hat, SeatSpec
+from moot.formats.shared.catalogs import catalog_of
 from moot.plugins import OWN, Door
 from moot.reasoning.topology import Agent
-from moot.yamlfile import parse_mapping
 
 
 class Catalog(Frozen):
@@ -22,20 +18,7 @@ class Catalog(Frozen):
 
 
 def _catalog(name: str, package: object) -> tuple[Hat, ...]:
-    """The roles of all YAML files in a package."""
-    if not isinstance(package, ModuleType) or not hasattr(package, "__path__"):
-        raise InputError("It is not a package that holds YAML files.")
-    found: list[Hat] = []
-    for file in sorted(files(package).iterdir(), key=lambda each: each.name):
-        if file.name.endswith(".yaml"):
-            given = parse_mapping(file.read_bytes(), Path(file.name), "catalog", "`roles:`")
-            try:
-                found += read(Catalog, given, "field").roles
-            except InputError as error:
-                raise InputError(f"In {file.name}: {error}") from None
-    if not found:
-        raise InputError("The package holds no YAML file with roles.")
-    return tuple(found)
+    return catalog_of(package, Catalog, lambda catalog: catalog.roles, "roles")
 
 
 DOOR = Door(
