@@ -86,6 +86,7 @@ class App:
             built_in(
                 runners=lambda: self.runners_file,
                 workspaces=lambda: data_dir(settings) / "workspaces",
+                repositories=lambda: self.repositories_folder,
                 memory=self.memory,
                 servers=settings.tool_servers,
                 environ=environ,
@@ -138,6 +139,11 @@ class App:
     def runners_file(self) -> Path:
         """The user's own list of languages that code is run in. It may not exist."""
         return user_file(self.environ).parent / "runners.yaml"
+
+    @property
+    def repositories_folder(self) -> Path:
+        """Where private clones of users' repositories lie."""
+        return data_dir(self.settings) / "repositories"
 
     async def open(self) -> Runtime:
         """Open the database, creating it if there is none. Raises InputError, which names it, if it can't be used."""

@@ -20,7 +20,7 @@ def test_the_code_that_won_is_written_and_the_report_printed(moot, tmp_path: Pat
     result = moot("forge", TASK.spec, "--preset", "quick", "--model", MODEL, "--plain", "--out", str(out))
     assert result.code == 0, result.err
     assert "def " in out.read_text()
-    for title in ("Case matrix", "Versions", "Not checked"):
+    for title in ("The case matrix", "Versions", "Not checked"):
         assert f"\n{title}\n" in result.out
     assert f"The code is in {out}." in result.err
 
@@ -41,6 +41,30 @@ def test_code_that_can_not_be_written_in_the_end_is_printed(tmp_path: Path, caps
     assert "can't be written: No such file or directory" in shown.err
 
 
+def test_the_matrix_is_printed_once_and_the_code_last(moot):
+    result = moot("forge", TASK.spec, "--preset", "quick", "--model", MODEL, "--plain")
+    assert result.code == 0, result.err
+    assert result.out.lower().count("case matrix") == 1
+    report, _, code = result.out.rpartition("\n\n")
+    assert code.startswith("def ") or "def " in code
+    assert "Not checked" in report
+    assert "steps," in result.err
+    assert "round" not in result.err
+
+
+def test_without_a_winner_the_exit_code_says_so(moot):
+    result = moot("forge", TASK.spec, "--preset", "quick", "--model", MODEL, "--set", "cases=['first_repeat([]) == 9']")
+    assert "There is no winner, so no code is delivered." in result.err
+    assert result.code == 1
+
+
+def test_a_debate_that_is_shown_again_has_its_code(moot):
+    ended = moot("forge", TASK.spec, "--preset", "quick", "--model", MODEL, "--json")
+    code = next(each for each in ended.events if each["type"] == "VERDICT")["data"]["answer"]["value"]
+    shown = moot("show", ended.events[0]["debate"], "--plain")
+    assert "\n".join(f"  {line}".rstrip() for line in code.strip().splitlines()) in shown.out
+
+
 def test_an_empty_task_is_refused_in_words_about_code(moot):
     result = moot("forge", "  ", "--model", MODEL)
     assert result.code == 2
@@ -59,6 +83,8 @@ def test_an_empty_task_is_refused_in_words_about_code(moot):
         (["--tests", "{bad}"], "line 2 (add(1, 2) = 3)"),
         (["--tests", "{folder}/none.txt"], "can't be read"),
         (["--tests", "{empty}"], "are empty"),
+        (["--tests", "{idle}"], "it asserts nothing, so that every version would pass it"),
+        (["--tests", "{stranger}"], "it never uses the code, which it must import from 'solution'"),
         (["--lang", "cobol"], "language"),
         (["--gate", "lunch"], "gates"),
         (["--set", "cases=['add(1, 2)']"], "is no test"),
@@ -72,7 +98,11 @@ def test_bad_input_is_refused_before_anything_is_written(moot, tmp_path: Path, a
     dangling, bad = tmp_path / "dangling.py", tmp_path / "bad.txt"
     dangling.symlink_to(tmp_path / "nowhere.py")
     bad.write_text("add(1, 1) == 2\nadd(1, 2) = 3\n")
-    files = {"there": there, "empty": empty, "folder": tmp_path, "dangling": dangling, "bad": bad}
+    idle, stranger = tmp_path / "test_idle.py", tmp_path / "test_stranger.py"
+    idle.write_text("from solution import add\n\n\ndef test_add():\n    add(1, 2)\n    assert True\n")
+    stranger.write_text("import math\n\n\ndef test_add():\n    assert math.fsum([1, 2]) == 3\n")
+    named = {"idle": idle, "stranger": stranger}
+    files = {**named, "there": there, "empty": empty, "folder": tmp_path, "dangling": dangling, "bad": bad}
     filled = [each.format(**files) for each in arguments]
     result = moot("forge", "Write add(a, b).", "--model", MODEL, *filled)
     assert result.code == 2

@@ -79,7 +79,7 @@ DUEL = Example(
     settings={"turns": 4, "jury": 2, "premise": "Redis is worth it."},
     answers={
         "*/score/*": SCORES,
-        "*/confirm/*": {"winner": "Ada"},
+        "*/confirm*": {"winner": "Ada"},
         "*/extract/*": {"winner": "Ada", "scores": {"Ada": 8, "Basil": 6}},
         "*/ballot/*": BALLOT,
         "*": "Words of {seat} at {key}.",
@@ -210,7 +210,7 @@ INTERVIEW = Example(
         "*/close/*": {"recommendation": "Keep PostgreSQL.", "gaps": ["The load is not known."]},
         "*": "Words of {seat} at {key}.",
     },
-    people={"*/confirm/*": {"choice": "approve", "text": ""}},
+    people={"*/confirm*": {"choice": "approve", "text": ""}},
 )
 
 LARGER = "def pick(a, b):\n    return max(a, b)  # by {seat} at {key}\n"
@@ -232,8 +232,8 @@ FORGE = Example(
         "*/write/*": {"code": LARGER, "cases": [PICKS[0]]},
         "*/tests/*": {"cases": PICKS},
         "*/repair/*": {**TOLD, "confidence": 0.8, "code": LARGER},
-        "*/predict/*": {"predictions": [{"number": 1, "expected": "2"}, {"number": 2, "expected": "2"}]},
-        "*/confirm/*": {"predictions": [{"number": 1, "expected": "2"}]},
+        "*/predict*": {"predictions": [{"number": 1, "expected": "2"}, {"number": 2, "expected": "2"}]},
+        "*/confirm*": {"predictions": [{"number": 1, "expected": "2"}]},
         "*/critique/*": {"issues": []},
         "*/review/*": {"answers": [{"number": 1, "accepted": False, "reason": "No, says {seat}."}], "code": None},
         "*/attack/*": {"cases": [{"call": ["pick(9, 1)"], "expected": "1"}]},

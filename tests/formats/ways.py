@@ -18,8 +18,9 @@ from tests.formats.council.answers import ballot, council
 from tests.formats.crucible.answers import CONTENT, FOUND, STUCK, critique, issue, rounds
 from tests.formats.examples import EXAMPLES, RULING
 from tests.formats.forge.test_rules import ATTACK, criticize, tied
+from tests.formats.forge.test_rules import issue as issue_with
 from tests.formats.forge.tools import used
-from tests.formats.forge.world import RIGHT, WRONG, World, cases, solution, truth
+from tests.formats.forge.world import RIGHT, WRONG, World, cases, repair, solution, truth
 from tests.formats.panel.answers import THREE, analysis, assessment, rebuttal
 from tests.formats.panel.answers import answers as panel
 from tests.playing import Played, good, play, script_of
@@ -63,6 +64,7 @@ CODED = World(
     write=lambda step: solution(f"{WRONG}# {step.seat.id} has written this, and no one else has\n"),
     **{
         "1/attack/critic": ATTACK,
+        "1/predict-attack/o2": INVALID,
         "1/clarify/e1": QUESTIONS,
         "1/meant/you": {"text": ""},
         "critique/critic": criticize,
@@ -74,10 +76,36 @@ CODED = World(
     },
 )
 
+# One oracle gives no answers, so that the tester is asked; a person rejects the proposal.
+DOUBTED = World(
+    write=lambda step: solution({"e1": WRONG}.get(step.seat.id, RIGHT), {"mid(-3, -3)": "0"}),
+    **{
+        "predict/o1": lambda step: truth(step, {"mid(-3, -3)": "0"}),
+        "predict/o2": INVALID,
+        "confirm": lambda step: truth(step, {"mid(-3, -3)": "0"}),
+        "0/approve-proposal/you": {"choice": "reject", "text": "No."},
+        "revise": repair(f"{RIGHT}# heard\n"),
+    },
+)
+
+
+def on_all(step: Step) -> Any:
+    label = step.returns.model_json_schema()["$defs"]["Issue"]["properties"]["version"]  # type: ignore[union-attr]
+    return {"issues": [issue_with(each) for each in label.get("enum") or [label["const"]]]}
+
+
 WAYS: Mapping[str, tuple[Way, ...]] = {
     "forge": (
         Way(answer=CODED, settings={"planning": "dpde", "gates": list(PHASES)}),
         Way(answer=tied(), settings={"optimization": False}),
+        Way(answer=DOUBTED, settings={"gates": ["proposal"]}),
+        Way(
+            answer=World(
+                {"e1": WRONG}, **{"critique/critic": on_all, "review": {"answers": [], "code": f"{RIGHT}# again\n"}}
+            ),
+            settings={"repo": "/a/repository"},
+        ),
+        Way(answer=World(), settings={"repo": "/an/empty"}),
         Way(answer=World(write=INVALID)),
         Way(answer=World(**{f"0/write/e{n}": GONE for n in (1, 2, 3)})),
         Way(answer=World(**{"approve-proposal": {"choice": "reject", "text": ""}}), settings={"gates": ["proposal"]}),

@@ -286,7 +286,7 @@ def test_sections_of_the_format_follow_the_agreements():
     _, body = split(render(record))
     assert headings(body) == expected_headings(record)
     assert section(body, "Issues Settled") == "- i1: # no heading"
-    assert record.as_json()["sections"] == [{"title": "Issues Settled", "items": ("i1: # no heading",)}]
+    assert record.as_json()["sections"] == [{"title": "Issues Settled", "items": ("i1: # no heading",), "event": ""}]
 
 
 def test_further_facts_and_who_decided_are_named():

@@ -227,11 +227,14 @@ class TestDoctor:
         missing = [each for each in self.findings(tmp_path) if "not installed: bandit;" in each.what]
         assert [each.fix for each in missing] == ['Install them with: pip install "moot[forge]"']
 
-    def test_no_sandbox_is_wrong_only_where_a_format_needs_one(self, tmp_path, no_sandbox, coding_format):
+    def test_without_a_sandbox_formats_are_unavailable_and_nothing_is_wrong(self, tmp_path, no_sandbox, coding_format):
         (needed,) = self.findings(tmp_path)
-        assert not needed.ok
-        assert "which the formats coding and forge need: bubblewrap is not installed." in needed.what
-        assert "apt-get" in needed.fix
+        assert needed.ok
+        assert needed.lacks
+        assert needed.what == (
+            "the formats coding and forge can't be used: no code can be run. bubblewrap is not installed."
+        )
+        assert "apt-get install bubblewrap" in needed.fix
 
     def test_a_list_of_languages_that_is_not_valid(self, tmp_path):
         (tmp_path / "runners.yaml").write_text("cobol: yes\n")

@@ -46,11 +46,14 @@ class RenderContext:
     debate: Debate
     demonstration: bool
     wording: Wording
+    shows_code: bool = True  # with the verdict; False: the command prints it by itself
     last_words: list[str] = field(default_factory=list[str])  # of the latest turn; the verdict does not repeat them
 
     @classmethod
-    def of(cls, debate: Debate, *, demonstration: bool) -> RenderContext:
-        return cls(debate=debate, demonstration=demonstration, wording=formats.wording_of(debate))
+    def of(cls, debate: Debate, *, demonstration: bool, shows_code: bool = True) -> RenderContext:
+        return cls(
+            debate=debate, demonstration=demonstration, wording=formats.wording_of(debate), shows_code=shows_code
+        )
 
 
 def block_of(event: Event, context: RenderContext) -> Block | None:
@@ -141,6 +144,8 @@ def _grounds(outcome: Outcome, context: RenderContext) -> list[str]:
     lines.append(early_end(outcome) or f"Ended because {context.wording.ending(outcome.ended_by)}.")
     if outcome.statement.strip() and outcome.statement.strip() not in (outcome.headline, *context.last_words):
         lines += ["", outcome.statement]
+    if context.shows_code and outcome.answer is not None and outcome.answer.is_code:
+        lines += ["", outcome.answer.value]
     return lines
 
 

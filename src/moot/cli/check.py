@@ -30,6 +30,12 @@ from moot.models.engine import MISSING, engine_installed
 from moot.models.listing import models_of
 from moot.models.providers import Provider
 
+_MARKS: dict[str, Span] = {
+    "ok": ("ok      ", "green"),
+    "lacks": ("lacks   ", "yellow"),
+    "wrong": ("wrong   ", "bold red"),
+}
+
 
 async def doctor(args: Namespace) -> int:
     out = make_printer()
@@ -45,13 +51,15 @@ async def doctor(args: Namespace) -> int:
         findings += await check_code(app)
         findings += checkup.check_plugins()
     for finding in findings:
-        out.line(("ok      " if finding.ok else "wrong   ", "green" if finding.ok else "bold red"), finding.what)
-        if finding.fix:
-            out.line(f"        {finding.fix}")
+        out.line(_MARKS["wrong" if not finding.ok else "lacks" if finding.lacks else "ok"], finding.what)
+        for line in finding.fix.splitlines():
+            out.line(f"        {line}")
     for text in strays(app.environ):
         out.line(("note    ", "yellow"), text)
     wrong = sum(not finding.ok for finding in findings)
-    note(f"{wrong} of {len(findings)} checks found a problem." if wrong else "All is well.")
+    lacking = sum(finding.lacks for finding in findings)
+    well = "All is well, but for what is marked as lacking." if lacking else "All is well."
+    note(f"{wrong} of {len(findings)} checks found a problem." if wrong else well)
     return FAILED if wrong else DONE
 
 

@@ -31,7 +31,9 @@ async def forge(args: Namespace) -> int:
         plan = await client.plan(_requested(args, client))
         created = await client.create(plan, start=False)
         notes = [*choices(plan), (await client.estimate(plan)).words]
-        code = await drive(client, args, created, lambda: client.go_on(created, "start"), download, notes=notes)
+        code = await drive(
+            client, args, created, lambda: client.go_on(created, "start"), download, notes, shows_code=False
+        )
         if code == DONE:
             return _deliver(await client.find(created.id), args, out)
         return code
@@ -43,7 +45,8 @@ def _requested(args: Namespace, client: Client) -> Request:
     task = read_question() if args.task in (None, "-") else args.task
     if not task.strip():
         raise InputError('The task is empty. Say what the code should do: moot forge "Write a function that …"')
-    given: Json = {"language": args.lang, "preset": args.preset, "gates": args.gate or None}
+    repo = None if args.repo is None else str(Path(args.repo).expanduser().resolve())
+    given: Json = {"language": args.lang, "preset": args.preset, "gates": args.gate or None, "repo": repo}
     flags = settings_of(
         client.app,
         FORMAT,
@@ -54,15 +57,17 @@ def _requested(args: Namespace, client: Client) -> Request:
         spelled=lambda name: f"--{name}",
     )
     assigned = merged(flags, read_assignments(args.assignments))
-    tests = {} if args.tests is None else _tests(args.tests, python=assigned.get("language", "python") == "python")
+    python = assigned.get("language", "python") == "python"
+    tests = {} if args.tests is None else _tests(args.tests, python=python, whole=repo is not None)
     settings = merged(tests, assigned)
     if args.no_checkpoints and settings.get("gates"):
         raise InputError("A gate asks you, and --no-checkpoints says not to ask: leave one of them out.")
     return Request(topic=read_topic(task), format=FORMAT, settings=settings)
 
 
-def _tests(name: str, *, python: bool) -> Json:
-    """The tests of a file: as cases where that is possible, else the file as it is, which is weaker evidence."""
+def _tests(name: str, *, python: bool, whole: bool) -> Json:
+    """The tests of a file: as cases where that is possible, else the file as it is, which is weaker evidence. `whole`:
+    as it is in any case, for a repository."""
     path = Path(name).expanduser()
     try:
         text = path.read_text(encoding="utf-8")
@@ -73,6 +78,8 @@ def _tests(name: str, *, python: bool) -> Json:
         raise InputError(f"The tests {path} are empty. Write a line such as add(1, 2) == 3, or leave --tests out.")
     if len(text) > MAX_CODE_CHARS:
         raise InputError(f"The tests {path} have {len(text):,} characters; {MAX_CODE_CHARS:,} is the most.")
+    if whole:
+        return {"tests": text}
     cases = cases_of(text)
     wrong = line_at_fault(text) if cases is None and python else None
     if wrong is not None:
@@ -102,19 +109,24 @@ def _new_file(name: str) -> Path:
 
 
 def _deliver(debate: Debate, args: Namespace, out: Path | None) -> int:
-    """Print the report, and write or print the code that won. With --json, all that is printed is JSON."""
+    """Print the report, and write or print the code that won. With --json, all that is printed is JSON. What was shown
+    while it ran is not repeated. The exit code says whether there is code."""
     outcome = debate.outcome
     if outcome is None:
-        return DONE
+        return FAILED
     if not args.json:
         for section in outcome.record.sections:
-            print(f"\n{section.title}")
-            print("\n".join(f"  {item}" for item in section.items))
+            if not section.event:
+                print(f"\n{section.title}")
+                print("\n".join(f"  {item}" for item in section.items))
     if outcome.answer is None:
         note("There is no winner, so no code is delivered.")
-    elif out is not None:
+        return FAILED
+    if branch := outcome.facts.get("Branch"):
+        note(f"The branch {branch} is in your repository; nothing else changed. See it: git diff HEAD...{branch}")
+    if out is not None:
         return _write(out, outcome.answer.value, args)
-    elif not args.json:
+    if not args.json:
         print(f"\n{outcome.answer.value}", end="", flush=True)
     return DONE
 

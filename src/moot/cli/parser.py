@@ -148,12 +148,16 @@ def _forge(parser: Parser) -> None:
         "--tests", metavar="FILE",
         help="tests that it must pass: lines such as add(1, 2) == 3, or a file for pytest that imports `solution`",
     )  # fmt: skip
+    parser.add_argument(
+        "--repo", metavar="PATH",
+        help="change this git repository: its tests must pass, and the result is a branch in it, debate/ID",
+    )  # fmt: skip
     parser.add_argument("--preset", metavar="NAME", help="quick: fewer seats and phases, 12 calls at most")
     parser.add_argument(
         "--gate", metavar="PHASE", action="append", default=[],
         help="ask you to approve after this phase; can be repeated",
     )  # fmt: skip
-    parser.add_argument("--out", metavar="FILE", help="write the winning code there (default: print it)")
+    parser.add_argument("--out", metavar="FILE", help="write the winning code or patch there (default: print it)")
     parser.add_argument("--model", metavar="SPEC", help="model of all participants (default: see `moot models`)")
     parser.add_argument("--judge-model", metavar="SPEC", help="model of those who don't write code")
     parser.add_argument("--no-checkpoints", action="store_true", help="run to the end without asking you anything")

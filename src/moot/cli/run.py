@@ -133,10 +133,18 @@ def choices(plan: Plan) -> list[str]:
 
 
 async def drive(
-    client: Client, args: Namespace, debate: Debate, take: Take, download: Download, notes: Sequence[str] = ()
+    client: Client,
+    args: Namespace,
+    debate: Debate,
+    take: Take,
+    download: Download,
+    notes: Sequence[str] = (),
+    *,
+    shows_code: bool = True,
 ) -> int:
-    """Drive a debate in this process until it rests, showing its events. `take` starts or resumes it."""
-    context = RenderContext.of(debate, demonstration=client.is_demonstration(debate))
+    """Drive a debate in this process until it rests, showing its events. `take` starts or resumes it. `shows_code`:
+    code that is the answer is part of the verdict."""
+    context = RenderContext.of(debate, demonstration=client.is_demonstration(debate), shows_code=shows_code)
     view = view_of(args, context, hint=HINT, download=download)
     # Only new events are shown; a new debate has none yet but that it is pending.
     after = debate.last_seq if debate.started_at is not None else 0

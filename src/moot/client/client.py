@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -30,9 +31,11 @@ from moot.core.errors import (
     WrongStatus,
 )
 from moot.core.lifecycle import DriveVerb, drive_verb
+from moot.core.settings import folders_in
 from moot.core.types import Call, Debate, Event, Gate, Json, Reply, Scope, Status, Usage
 from moot.dispatch import Dispatcher, LocalDispatcher
 from moot.estimate import Estimate, estimated
+from moot.formats import Format
 from moot.formats.wording import Wording
 from moot.memory.embedder_session import BY_WORDS
 from moot.memory.learned import MOST_LESSONS, Found
@@ -56,6 +59,7 @@ from moot.runtime.threads import in_thread
 from moot.runtime.transfer import Imported, adopt_all, check_header, export
 from moot.store import AccessToken, KnownLesson, Labels, Page, Store, Tombstone, Viewer
 from moot.tokens import find_share, new_share
+from moot.tools.git import check_repository
 
 FULL_ID = 36
 MOST_LISTED, MOST_FOUND = 1000, 100
@@ -118,6 +122,9 @@ class Client:
         request = expanded(self.app, request)
         # In a thread: reading the price list, or looking for Ollama, takes a while the first time.
         made = await in_thread(lambda: self.app.plan(request))
+        self._check_folders(made.format, request.settings if given is None else given)
+        for folder in folders_in(made.format.settings, made.config).values():
+            await check_repository(self.app.repositories_folder, Path(folder))
         if here and self._drives_here:
             await self.app.check_able(made.format)
         return made
@@ -130,6 +137,15 @@ class Client:
             raise ScopeMissing(
                 f"The setting {found[0]} names the model {masked(found[1])[:80]!r}, which has an address or reads "
                 "files; that takes the scope 'admin'. Choose a model of a known provider, or leave it out."
+            )
+
+    def _check_folders(self, format_: Format, given: Mapping[str, Any]) -> None:
+        """Refuse folders of this machine that the caller has named, unless it is an admin."""
+        named = folders_in(format_.settings, given)
+        if named and not self.caller.may("admin"):
+            raise ScopeMissing(
+                f"The setting {next(iter(named))} names a folder of the machine that moot runs on; that takes the "
+                "scope 'admin'. Leave it out, or ask the operator."
             )
 
     async def estimate(self, plan: Plan) -> Estimate:
@@ -192,6 +208,7 @@ class Client:
         can't."""
         self.caller.need("run")
         await self.check_trust(dict(changes or {}))
+        self._check_folders(formats.get(parent.format), changes or {})
 
         async def make(fork_id: str) -> Debate:
             if at is None and parent.outcome is not None:

@@ -18,16 +18,20 @@ INSTALL = 'Install them with: pip install "moot[forge]"'
 
 
 async def check_code(app: App) -> list[Finding]:
-    """Try to get out of the sandbox, and name what runs and checks code. To have no sandbox is wrong only where an
-    installed format needs one."""
+    """Try to get out of the sandbox, and name what runs and checks code. Without a sandbox, the formats that need one
+    are unavailable; the machine is none the worse for all others."""
     standing = await PROCESS.probe()
     if standing.problem is None:
         return [Finding(ok=True, what=str(standing)), *await in_thread(lambda: _programs(app))]
     needed = [name for name, each in app.formats.items() if "code" in each.needs]
-    who = f"the format {needed[0]} needs" if len(needed) == 1 else f"the formats {listed(needed)} need"
-    use = f"which {who}" if needed else "which no installed format needs"
+    who = f"the format{'s' * (len(needed) > 1)} {listed(needed)} can't be used: no code can be run"
     return [
-        Finding(ok=not needed, what=f"no code can be run, {use}: {standing.problem.what}", fix=standing.problem.fix)
+        Finding(
+            ok=True,
+            lacks=True,
+            what=f"{who if needed else 'no code can be run here'}. {standing.problem.what}",
+            fix=standing.problem.fix,
+        )
     ]
 
 

@@ -38,7 +38,7 @@ def settings_of(
     `judge_model` is given. Without `checkpoints`, no person is asked between rounds. `spelled`: how the way in writes a
     short name. Raises InputError if the format has no setting for a short name."""
     chosen = _chosen(app, format)
-    names = SHORT if chosen is None else {**SHORT, f"{chosen.unit}s": chosen.length}
+    names = SHORT if chosen is None else {**SHORT, **({f"{chosen.unit}s": chosen.length} if chosen.length else {})}
     settings: Json = {}
     for short, value in given.items():
         if value is None:

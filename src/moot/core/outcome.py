@@ -20,6 +20,12 @@ class FinalAnswer(Frozen):
     kind: AnswerKind = "text"
     value: str
     options: tuple[str, ...] = ()  # of a choice: what there was to choose from
+    language: str = ""  # of code
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it is to be shown as it is, in a block of its own."""
+        return self.kind in ("code", "patch")
 
     def __str__(self) -> str:
         return self.value
@@ -62,6 +68,7 @@ class Section(Frozen):
 
     title: str
     items: tuple[str, ...]
+    event: str = ""  # the type of the event that has shown the same while the debate ran
 
 
 class ArguedPosition(Frozen):

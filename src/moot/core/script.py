@@ -148,7 +148,7 @@ async def ask_each(
     absent = [seat for seat, answer in found.items() if isinstance(answer, Failed) and answer.absent]
     if absent and all(isinstance(answer, Failed) for answer in first):
         typed |= {} if returns is None else {"tolerant": True}
-        again = await together(
+        again: tuple[Any, ...] = await together(
             *(each.ask(f"{phase}-again", prompt(each), round=round, shows=shows, **typed) for each in absent)
         )
         found |= dict(zip(absent, again, strict=True))

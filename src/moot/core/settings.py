@@ -33,6 +33,9 @@ SERVER_DEBATE_USD = (
 )
 NO_CEILING = "none"
 
+# Marks a setting that names a folder of the machine: over HTTP, chat and MCP it takes the scope `admin`.
+ON_THIS_MACHINE: Json = {"on_this_machine": True}
+
 M = TypeVar("M", bound=BaseModel)
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^\n\"']+$")]
@@ -57,6 +60,17 @@ class SeatSettings(Sampling):
     @property
     def sampling(self) -> Sampling:
         return Sampling(**{name: getattr(self, name) for name in Sampling.model_fields})
+
+
+def folders_in(settings: type[BaseModel], given: Mapping[str, Any]) -> dict[str, str]:
+    """The settings among those given that name a folder of the machine, with the folders."""
+    marked = [
+        name
+        for name, info in settings.model_fields.items()
+        if isinstance(info.json_schema_extra, dict)
+        and cast("Mapping[str, Any]", info.json_schema_extra).get("on_this_machine")
+    ]
+    return {name: given[name] for name in marked if isinstance(given.get(name), str) and given[name]}
 
 
 class DebateSettings(Frozen):

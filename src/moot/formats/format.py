@@ -202,6 +202,8 @@ COMMON: Mapping[str, EventType] = {
     VERDICT: EventType(heading="Verdict"),
 }
 
+AGAIN = "-again"  # ends the name of a phase that is played once more; it needs no words of its own
+
 COMMON_PHASES: Mapping[str, str] = structured.PHASES
 
 
@@ -222,7 +224,7 @@ class Format:
         default_factory=dict[str, Json]
     )  # settings of further arms in evaluations, by name
     pool: Callable[[int, Sequence[str]], Json] | None = None  # settings that draw so many samples of these models
-    length: str = "max_rounds"  # the setting that says how many rounds or turns there are
+    length: str = "max_rounds"  # the setting that says how many rounds or turns there are; empty: it has none
     unit: Literal["round", "turn"] = "round"
     header: Lines = ()  # below the question: templates over, or a function of, what `stage.open` was given
     statements: tuple[str, ...] = ()  # the phases in which seats with a voice speak to everyone: the record quotes them
@@ -338,7 +340,8 @@ def problems(format_: Format) -> list[str]:
         except ValidationError as invalid:
             where = ".".join(str(part) for part in invalid.errors()[0]["loc"])
             found.append(f"The settings of {name!r} are not valid: {where}: {invalid.errors()[0]['msg']}.")
-    needed = {"`length` names": format_.length, **({"`keeps_ledger` needs": "claims"} if format_.keeps_ledger else {})}
+    lengths = {"`length` names": format_.length} if format_.length else {}
+    needed = {**lengths, **({"`keeps_ledger` needs": "claims"} if format_.keeps_ledger else {})}
     found += [
         f"{what} the setting {name!r}, which the settings don't have."
         for what, name in needed.items()

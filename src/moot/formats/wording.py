@@ -11,6 +11,7 @@ from typing import Any, cast
 from moot.core.stage import CAST
 from moot.core.types import ABSTAINS, INCOMPLETE, TIE, Check, Debate, Event, Json, Turn, record
 from moot.formats.format import (
+    AGAIN,
     COMMON,
     COMMON_PHASES,
     Chart,
@@ -119,6 +120,8 @@ class Wording:
         known: Mapping[str, str] = {**COMMON_PHASES, **(self.format.phases if self.format else {})}
         if phase in known:
             return known[phase]
+        if phase.endswith(AGAIN) and phase.removesuffix(AGAIN) in known:
+            return f"{known[phase.removesuffix(AGAIN)]}, once more"
         text = phase.replace("-", " ").replace("_", " ")
         return text[:1].upper() + text[1:]
 

@@ -14,6 +14,7 @@ class Finding:
     ok: bool
     what: str
     fix: str = ""
+    lacks: bool = False  # something is not there that a debate can do without
 
 
 class LargerNumber(Answer):

@@ -8,7 +8,7 @@ from moot.core.types import Json
 from moot.formats.wording import checks_words, points_words, side_name, tally_words
 from moot.reasoning.claims import CLAIM_STATUSES, Claim, Ledger
 from moot.records.argument_map import mermaid
-from moot.records.quoting import code, item, literal, quote
+from moot.records.quoting import code, item, literal, quote, source
 from moot.records.record import Decided, Quote, Record, RecordedPerspective
 
 NOT_ASKED = "The format does not ask for this."
@@ -82,6 +82,10 @@ def body(record: Record) -> Iterator[str]:
     yield _bullets(found) if found else _asked(record.tensions)
     yield "## Recommendation"
     yield from _recommendation(record)
+    answer = record.decided.answer
+    if answer is not None and answer.is_code:
+        yield "## Patch" if answer.kind == "patch" else "## Code"
+        yield source(answer.value, "diff" if answer.kind == "patch" else answer.language)
     yield "## Dissenting View"
     yield from _dissent(record)
     yield "## How It Was Decided"

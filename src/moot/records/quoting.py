@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import escape
 
 from moot.reasoning.fence import clean
 
@@ -46,6 +47,16 @@ def item(text: str) -> str:
 def quote(text: str) -> str:
     """The text as a block quote, line by line."""
     return "\n".join(f"> {line}".rstrip() for line in _blocks(text)) or ">"
+
+
+def source(text: str, tag: str = "") -> str:
+    """Code as a block, every character of a line as it is. Site generators expand tags even in code: code that has some
+    is written as HTML, in which they are none."""
+    lines = clean(text).rstrip().split("\n")
+    if not any(_TAGS.search(line) for line in lines):
+        mark = "`" * max(3, _longest_run("\n".join(lines)) + 1)
+        return "\n".join((f"{mark}{tag}", *lines, mark))
+    return f"<pre><code>{escape(chr(10).join(lines)).replace('{', '&#123;')}</code></pre>"
 
 
 def _blocks(text: str) -> Iterator[str]:

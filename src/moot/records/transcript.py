@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from moot.core.limits import LIMITS
 from moot.core.stage import VERDICT
-from moot.core.types import Debate, Event, Outcome
+from moot.core.types import Debate, Event, FinalAnswer, Outcome
 from moot.formats.wording import Wording, checks_words
-from moot.reasoning.fence import one_line
+from moot.reasoning.code.written import fenced
+from moot.reasoning.fence import clean, one_line
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,14 +35,22 @@ def passage(event: Event, wording: Wording) -> Passage | None:
 
 
 def outcome_text(outcome: Outcome, *, demonstration: bool) -> str:
-    """The outcome: headline, how it came about, why it is undecided, what was checked, a limit that ended it, words."""
+    """The outcome: headline, how it came about, why it is undecided, what was checked, a limit that ended it, words,
+    and the code if it is some."""
     statement = outcome.statement.strip()
     more = "" if statement == outcome.headline else statement
     checked = checks_words(outcome.checks)
     parts = [f"**{outcome.headline}**", outcome.how, outcome.further_reason, checked, early_end(outcome), more]
+    if outcome.answer is not None and outcome.answer.is_code:
+        parts.append(code_block(outcome.answer))
     if demonstration:
         parts.append("*A demonstration model took part: the verdict means nothing beyond showing how moot works.*")
     return "\n\n".join(filter(None, parts))
+
+
+def code_block(answer: FinalAnswer) -> str:
+    """Code or a patch as a block of Markdown, whole."""
+    return fenced("diff" if answer.kind == "patch" else answer.language, clean(answer.value))
 
 
 def early_end(outcome: Outcome) -> str:

@@ -10,7 +10,7 @@ from moot.core.limits import LIMITS
 from moot.core.script import Script
 from moot.core.steps import Ask
 from moot.core.types import Debate, Outcome, Usage
-from moot.formats.format import COMMON_PHASES, Format
+from moot.formats.format import AGAIN, COMMON_PHASES, Format
 from moot.runtime.budget import LEAST_TOKENS, Allowance
 from moot.runtime.executors import Executors
 from moot.runtime.turns import failure_of, turn_of_reply
@@ -93,6 +93,7 @@ def missing_words(format_: Format, rehearsal: Rehearsal) -> list[str]:
     found += [
         f"`phases` has no name for {phase!r}."
         for phase in sorted(rehearsal.phases - format_.phases.keys() - COMMON_PHASES.keys())
+        if phase.removesuffix(AGAIN) not in format_.phases
     ]
     outcome = rehearsal.outcome
     if outcome is not None and outcome.ended_by not in {*format_.endings, *LIMITS}:

@@ -98,7 +98,7 @@ def vocabulary(debate: Debate, wording: Wording) -> schemas.Vocabulary:
     chart = None if format_ is None else format_.chart
     return schemas.Vocabulary(
         unit="round" if format_ is None else format_.unit,
-        length=None if format_ is None else format_.length,
+        length=None if format_ is None else format_.length or None,
         events={
             name: filled(schemas.EventWords, kind)
             for name, kind in (COMMON if format_ is None else format_.vocabulary).items()

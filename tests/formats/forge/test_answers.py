@@ -8,6 +8,9 @@ from moot.core.types import TextAnswer
 from moot.formats.forge import answers
 from moot.formats.forge.answers import (
     Attack,
+    Change,
+    ChangedRepair,
+    ChangedReview,
     Improvement,
     IssueAnswer,
     Prediction,
@@ -23,6 +26,7 @@ from moot.models.shape import NotInShape, read_answer
 from moot.reasoning.code.cases import Case
 
 CODE = "def f(x):\n    return x\n"
+CHANGE = f"FILE: .github/f.py\n```\n{CODE}```\nDELETE: g.py"
 ONE = Case(call=("f(1)",), expected="1")
 
 WRITTEN = [
@@ -41,6 +45,9 @@ WRITTEN = [
     Repair(root_cause="Off by one.", went_wrong="The end.", change_next="Add one.", confidence=0.8, code=CODE),
     Review(answers=(IssueAnswer(number=1, accepted=True), IssueAnswer(number=2, accepted=False, reason="It is not."))),
     Review(answers=(IssueAnswer(number=1, accepted=True),), code=CODE),
+    Change(code=CHANGE),
+    ChangedRepair(root_cause="Off by one.", went_wrong="The end.", change_next="Add one.", confidence=0.8, code=CHANGE),
+    ChangedReview(answers=(IssueAnswer(number=1, accepted=True),), code=CHANGE),
 ]
 
 

@@ -28,6 +28,7 @@ from tests.formats.forge.world import (
     case,
     cases,
     forge,
+    kind_of,
     labels,
     repair,
     solution,
@@ -228,7 +229,7 @@ def test_a_full_pool_has_room_for_attacks():
 @pytest.mark.parametrize(("judged", "weight"), [(INVALID, "1/2"), (lambda step: truth(step, {}), "1/3")])
 def test_only_an_attack_that_was_judged_can_be_refuted(judged, weight):
     attack = {"cases": [case("mid(-8, -8)", "0")]}
-    world = tied(**{"1/attack/critic": attack, "2/predict/o1": judged, "2/predict/o2": judged})
+    world = tied(**{"1/attack/critic": attack, "1/predict-attack/o1": judged, "1/predict-attack/o2": judged})
     played = forge(world, optimization=False)
     assert played.outcome.details["attacks"] == {"made": 1, "held": 0}
     ballots = {ballot.voter: str(ballot.weight) for ballot in played.outcome.polls[0].ballots}
@@ -413,7 +414,7 @@ def test_all_phases_off_still_leaves_code_and_says_that_nothing_is_known():
 def worst(step):
     """Everything takes as long as it can: doubts, failures, issues, attacks that hold, a tie."""
     n = step.round
-    match step.phase:
+    match kind_of(step):
         case "clarify":
             question = {"question": "What?", "category": "requirements", "priority": "low"}
             return {"confidence": 0.1, "complexity": "complex", "ambiguity": 0.9, "questions": [question]}
@@ -536,7 +537,7 @@ def test_engineers_that_can_not_be_had_are_left_out():
 
 def test_when_no_engineer_can_be_had_all_are_asked_once_more_unspared():
     played = forge(World(**{f"0/write/e{n}": GONE for n in (1, 2, 3)}))
-    again = [step for step in played.steps if step.phase == "write-again"]
+    again = [step for step in played.steps if step.phase == "write-anew"]
     assert [step.seat.id for step in again] == ["e1", "e2", "e3"]
     assert not any(step.spared for step in again)
     assert played.outcome.answer is not None
@@ -582,7 +583,7 @@ def test_a_limit_after_all_gates_asks_nothing_more():
 def test_a_rejection_with_words_redoes_the_phase_once():
     world = World(**{"0/approve-critique/you": {"choice": "reject", "text": "Look at zero."}})
     played = forge(world, gates=["critique"])
-    redone = [step for step in played.steps if step.phase == "critique" and step.round == 10]
+    redone = [step for step in played.steps if step.phase == "critique-again"]
     assert len(redone) == 4
     assert all("The person in charge says: Look at zero." in step.prompt.text for step in redone)
     assert played.outcome.answer is not None
@@ -595,7 +596,7 @@ def test_a_rejection_with_words_redoes_the_phase_once():
 def test_every_phase_can_be_redone(phase):
     world = World(**{f"0/approve-{phase}/you": {"choice": "reject", "text": "Again."}})
     played = forge(world, gates=[phase])
-    assert f"10/approve-{phase}/you" in played.keys
+    assert f"0/approve-{phase}-again/you" in played.keys
     assert played.outcome.answer is not None
 
 
@@ -615,12 +616,12 @@ def test_what_becomes_of_a_gate_that_no_one_answers(on_timeout, otherwise):
 
 
 def test_a_given_test_file_must_pass_and_is_called_weaker():
-    file = "assert mid(-1, -2) == 0\n"
+    file = "from solution import mid\nassert mid(-1, -2) == 0\n"
     outcome = forge(tests=file).outcome
     assert outcome.answer is not None
     assert outcome.answer.value == ALSO_RIGHT
     assert any("in the process of the code" in note for note in outcome.notes)
-    impossible = forge(tests="assert False\n").outcome
+    impossible = forge(tests="from solution import mid\nassert mid is None\n").outcome
     assert impossible.winner == UNDECIDED
     assert impossible.headline.startswith("No version passes all 1 given tests")
     assert "In the test file, test: failed." in impossible.headline

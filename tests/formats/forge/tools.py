@@ -32,7 +32,25 @@ def used(step: Use) -> dict[str, Any]:
     return made(step.tool, step.arguments, step.texts)
 
 
+def repository(asked: Json, texts: Mapping[str, str]) -> dict[str, Any]:
+    """A repository of one file, whose one test fails with the code WRONG. A change is its own patch."""
+    if "change" in asked:
+        return {"patch": texts[asked["change"]]}
+    if "message" in asked:
+        return {"branch": "debate/0", "commit": "c" * 40}
+    patch = texts.get(asked.get("version", ""), "")
+    outcome = "failed" if "return max(a, b)\n" in patch else "passed"
+    run = {"tests": [{"name": "test_mid.py::test_mid", "outcome": outcome}], "limits": LIMITS, "fingerprint": "x"}
+    if "about" not in asked:
+        return run
+    run["tests"] = [] if asked["path"].endswith("empty") else run["tests"]
+    shown = [{"path": "mid.py", "text": "def mid(a, b): ...\n"}]
+    return {"base": "b" * 40, "files": ["mid.py"], "count": 1, "shown": shown, "notes": ["A note."], "tests": run}
+
+
 def made(tool: str, arguments: Json, texts: Mapping[str, str]) -> dict[str, Any]:
+    if tool == "repository":
+        return repository(arguments, texts)
     code = texts[arguments["version"]]
     code = "".join(f"{line}\n" for line in code.splitlines() if not line.startswith("#"))
     if tool == "checks":
@@ -65,7 +83,7 @@ def _passes(code: str, tests: str) -> bool:
     names: dict[str, Any] = {}
     try:
         exec(code, names)
-        exec(tests, names)
+        exec("".join(line for line in tests.splitlines(True) if "import" not in line), names)
     except Exception:
         return False
     return True

@@ -54,6 +54,12 @@ def repair(code: str) -> dict[str, Any]:
     return {**told, "code": code}
 
 
+def kind_of(step: Step) -> str:
+    """The phase of a step without what led to it: `predict` for `predict-attack`."""
+    phase = step.phase.removesuffix("-again")
+    return phase if phase.startswith("approve-") else phase.partition("-")[0].replace("revise", "repair")
+
+
 class World:
     """Answers for a whole forge. `exact` overrides by key, or by phase; `code` is what engineers write, by seat."""
 
@@ -67,11 +73,12 @@ class World:
             return used(step)
         self.asked += step.kind == "ask"
         phase = step.phase.removesuffix("-again")
-        for name in (step.key, f"{phase}/{step.seat.id}", phase):
+        kind = kind_of(step)
+        for name in (step.key, f"{phase}/{step.seat.id}", phase, f"{kind}/{step.seat.id}", kind):
             if name in self.exact:
                 own = self.exact[name]
                 return own(step) if callable(own) else own
-        return self.usual(step, phase)
+        return self.usual(step, kind)
 
     def usual(self, step: Step, phase: str) -> Any:
         match phase:

@@ -7,11 +7,11 @@ from moot.formats.forge.answers import Attack
 from moot.formats.forge.board import MOST_WITH_ATTACKS, Draft
 from moot.formats.forge.prompting import (
     about,
+    block,
     case_line,
     code_of,
     defined_in,
     failed_lines,
-    person_part,
     prompts,
 )
 from moot.formats.forge.proposal import predict
@@ -43,8 +43,7 @@ async def _attack(forge: Forge, leader: Draft, round: int) -> list[Case]:
         "attack",
         task=forge.task(forge.critic),
         code=code_of(leader, forge.critic, forge.author(leader), forge.key(round, "attack", forge.critic)),
-        passed="\n".join(f"- {case_line(case)}" for case in passed) or "(none)",
-        person=person_part(forge.rejected),
+        passed=_passed(forge, passed, round),
         count=str(MOST_ATTACKS),
     )
     given = await forge.ask_one(forge.critic, "attack", prompt, returns=Attack, round=round, shows="ATTACK")
@@ -63,7 +62,7 @@ async def _attack(forge: Forge, leader: Draft, round: int) -> list[Case]:
     await forge.run(leader, [case.call for case in new for _ in range(2)], "run-attack", round)
     failing = [case for case in new if board.runs.fails_twice(leader.name, case)]
     board.pooled(failing, forge.critic.id, most=MOST_WITH_ATTACKS)
-    await predict(forge, [case.call for case in failing if case.call in board.pool], round=round + 1)
+    await predict(forge, [case.call for case in failing if case.call in board.pool], after="attack", round=round)
     given_tests = list(board.given.values())
     held = [
         case for case in failing if attack_holds(case, board.settled(case.call), given_tests, board.runs, leader.name)
@@ -73,6 +72,13 @@ async def _attack(forge: Forge, leader: Draft, round: int) -> list[Case]:
     refuted = [case for case in new if case not in held and (case not in failing or board.said.get(case.call))]
     board.refuted[forge.critic.id] += len(refuted)
     return held
+
+
+def _passed(forge: Forge, cases: list[Case], round: int) -> str:
+    if not cases:
+        return "(none)"
+    listed = "\n".join(f"- {case_line(case)}" for case in cases)
+    return block(forge.critic, listed, of="the tests", at=f"{forge.key(round, 'attack', forge.critic)}/passed")
 
 
 async def _defend(forge: Forge, leader: Draft, attacks: list[Case], round: int) -> None:

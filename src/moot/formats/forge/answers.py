@@ -14,6 +14,7 @@ from pydantic import Field, StringConstraints, create_model
 
 from moot.core.types import Answer, NonEmpty, TextAnswer
 from moot.reasoning.code.cases import Case
+from moot.reasoning.code.changes import change_in, written_change
 from moot.reasoning.code.requests import MAX_CODE_CHARS
 from moot.reasoning.code.written import CASES, blocks, cases_in, code_in, expectation, fenced, written_case
 
@@ -200,23 +201,40 @@ class Repair(TextAnswer):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        told = {found[1].lower(): found[2].strip() for line in text.splitlines() if (found := _FIELD.match(line))}
-        return cls(
-            root_cause=told.get("cause") or "(not said)",
-            went_wrong=told.get("wrong", ""),
-            change_next=told.get("change") or "(not said)",
-            confidence=_unit(told.get("confidence", "")),
-            code=code_in(text),
-        )
+        return cls(**_told(text), code=code_in(text))
 
     def as_text(self) -> str:
+        return "\n".join([*self._lines(), fenced("", self.code)])
+
+    def _lines(self) -> list[str]:
         lines = [f"Cause: {_line(self.root_cause)}", f"Wrong: {_line(self.went_wrong)}"]
         lines += [f"Change: {_line(self.change_next)}"]
-        lines += [] if self.confidence is None else [f"Confidence: {self.confidence}"]
-        return "\n".join([*lines, fenced("", self.code)])
+        return lines + ([] if self.confidence is None else [f"Confidence: {self.confidence}"])
 
     def prose(self) -> str:
         return self.as_text()
+
+
+class Change(Solution):
+    """An engineer's change to a repository: whole files, or a diff."""
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        return cls(code=written_change(change_in(text)), cases=())
+
+    def as_text(self) -> str:
+        return self.code
+
+
+class ChangedRepair(Repair):
+    """A reflection on what failed, and the change that follows from it."""
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        return cls(**_told(text), code=written_change(change_in(text)))
+
+    def as_text(self) -> str:
+        return "\n".join([*self._lines(), self.code])
 
 
 class Issue(Answer):
@@ -257,14 +275,34 @@ class Review(TextAnswer):
         return cls(answers=tuple(found.values()), code=code)
 
     def as_text(self) -> str:
-        said = [
+        return "\n".join([*self._lines(), *([fenced("", self.code)] if self.code else [])])
+
+    def _lines(self) -> list[str]:
+        return [
             f"{each.number}: {'accept' if each.accepted else 'reject'} {_line(each.reason)}".rstrip()
             for each in self.answers
         ]
-        return "\n".join([*said, *([fenced("", self.code)] if self.code else [])])
 
     def prose(self) -> str:
         return self.as_text()
+
+
+class ChangedReview(Review):
+    """An author's answer to each issue, and its change if that differs."""
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        found = {each.number: each for each in map(_issue_answer, text.splitlines()) if each is not None}
+        try:
+            code = written_change(change_in(text))
+        except ValueError:
+            if not found:
+                raise
+            code = None
+        return cls(answers=tuple(found.values()), code=code)
+
+    def as_text(self) -> str:
+        return "\n".join([*self._lines(), *([self.code] if self.code else [])])
 
 
 class Ballot(Answer):
@@ -339,6 +377,17 @@ def _issue_answer(line: str) -> IssueAnswer | None:
         return None
     reason = re.sub(r"^\W*(?:accept|reject)\w*[\W_]*(?:because\s+)?", "", found[2], flags=re.IGNORECASE)
     return IssueAnswer(number=int(found[1]), accepted=word.startswith("accept"), reason=reason.strip())
+
+
+def _told(text: str) -> dict[str, Any]:
+    """The lines of a reflection."""
+    told = {found[1].lower(): found[2].strip() for line in text.splitlines() if (found := _FIELD.match(line))}
+    return {
+        "root_cause": told.get("cause") or "(not said)",
+        "went_wrong": told.get("wrong", ""),
+        "change_next": told.get("change") or "(not said)",
+        "confidence": _unit(told.get("confidence", "")),
+    }
 
 
 def _unit(text: str) -> float | None:

@@ -27,7 +27,7 @@ from moot.reasoning.code.evidence import (
     settle,
     weight,
 )
-from moot.reasoning.code.requests import CheckRun, ScriptRun
+from moot.reasoning.code.requests import CheckRun, ScriptRun, TestRun
 from moot.reasoning.code.selection import Measured, measured, ordered
 from moot.reasoning.code.written import written_case
 
@@ -47,6 +47,7 @@ class Draft:
     key: str  # of the step that wrote it
     round: int = 0
     parent: int | None = None  # the version that it changes
+    heard: int = 0  # how many rejections its author knew
 
     @property
     def name(self) -> str:
@@ -93,12 +94,35 @@ class Checked:
 
 
 NOT_CHECKED = Checked()
+GIVEN = "test_given.py"  # where a test file of the user's lies in a repository
+
+
+def expected(base: ScriptRun, *, given: bool) -> tuple[str, ...]:
+    """The tests that a change must pass: those of the repository that passed without it, and those of the user's file,
+    as one."""
+    own = [test.name for test in base.tests if test.outcome == "passed" and not test.name.startswith(GIVEN)]
+    return (*own, *([GIVEN] if given else []))
+
+
+def counted(run: ScriptRun, names: tuple[str, ...]) -> ScriptRun:
+    """A run with the tests that count alone. Those of the user's file are one test, and what did not run has died."""
+    found = {test.name: test for test in run.tests}
+    theirs = [test for test in run.tests if test.name.startswith(GIVEN)]
+    bad = next((test for test in theirs if test.outcome not in ("passed", "skipped")), None)
+    if bad is not None:
+        found[GIVEN] = bad.model_copy(update={"name": GIVEN, "message": f"{bad.name}: {bad.message}"})
+    elif any(test.outcome == "passed" for test in theirs):
+        found[GIVEN] = TestRun(name=GIVEN, outcome="passed")
+    missing = "It did not run."
+    tests = (found.get(name) or TestRun(name=name, outcome="died", message=missing) for name in names)
+    return run.model_copy(update={"tests": tuple(tests)})
 
 
 @dataclass(kw_only=True)
 class Board:
     given: Mapping[Calls, Case]
     script: str = ""  # a test file that was given
+    expected: tuple[str, ...] = ()  # tests of a repository that must pass
     drafts: list[Draft] = field(default_factory=list[Draft])
     held: dict[str, int] = field(default_factory=dict[str, int])  # by author, the number of its current version
     pool: dict[Calls, str] = field(default_factory=dict[Calls, str])  # calls, and who thought of them first
@@ -111,14 +135,24 @@ class Board:
     checks: dict[str, Checked] = field(default_factory=dict[str, Checked])
     refuted: Counter[str] = field(default_factory=Counter[str])  # issues and attacks that did not hold, by seat
     upheld: Counter[str] = field(default_factory=Counter[str])
+    rejections: int = 0  # with words, by a person
 
     def add(self, author: str, code: str, *, phase: str, key: str, round: int = 0, parent: int | None = None) -> Draft:
         """A new version. The same code of the same author is the version that it has."""
         known = next((each for each in self.drafts if (each.code, each.author) == (code, author)), None)
         if known is not None:
+            known = replace(known, heard=self.rejections)
+            self.drafts[known.number - 1] = known
             return known
         draft = Draft(
-            number=len(self.drafts) + 1, author=author, code=code, phase=phase, key=key, round=round, parent=parent
+            number=len(self.drafts) + 1,
+            author=author,
+            code=code,
+            phase=phase,
+            key=key,
+            round=round,
+            parent=parent,
+            heard=self.rejections,
         )
         self.drafts.append(draft)
         self.held.setdefault(author, draft.number)
@@ -126,6 +160,22 @@ class Board:
 
     def draft(self, number: int) -> Draft:
         return self.drafts[number - 1]
+
+    def descends(self, draft: Draft, number: int) -> bool:
+        """Whether a version is the one with this number, or comes from it."""
+        while draft.number != number and draft.parent is not None:
+            draft = self.draft(draft.parent)
+        return draft.number == number
+
+    def forget_statements(self) -> list[Calls]:
+        """A person has changed what is asked for: what blind seats have said no longer counts. The calls on which
+        something was agreed, or that the tester made."""
+        known = [call for call in self.pool if self.settled(call).counts or call in self.said]
+        self.said.clear()
+        self.asked.clear()
+        self.tester.clear()
+        self.rejections += 1
+        return known
 
     def origin(self, draft: Draft) -> str:
         """The author of the first version from which one comes: a copy of another's code is no second opinion."""
@@ -216,10 +266,15 @@ class Board:
         script = self.scripts.get(draft.name)
         checked = self.checks.get(draft.name, NOT_CHECKED)
         scripts = (None if script is None else script.passed,) if self.script else ()
+        if self.expected:
+            passed = {test.name for test in script.tests if test.outcome in ("passed", "skipped")} if script else None
+            scripts = tuple(None if passed is None else name in passed for name in self.expected)
         found = measured(
             self.runs, draft.name, self.all_settled, author=self.origin(draft), number=draft.number, scripts=scripts
         )
-        return replace(found, high_findings=checked.high, complexity=checked.complexity)
+        if self.expected:  # that two patches pass the same tests does not mean that they do the same
+            found = replace(found, shows=(draft.name,))
+        return replace(found, high_findings=checked.high, complexity=checked.complexity, heard=draft.heard)
 
     def all_measured(self) -> list[Measured]:
         return [self.measured(draft) for draft in self.drafts]

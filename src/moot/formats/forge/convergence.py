@@ -12,7 +12,7 @@ from moot.core.types import Ballot, Candidate, Json, Poll, Prompt
 from moot.formats.forge import answers
 from moot.formats.forge.answers import Teaching, ballot_over
 from moot.formats.forge.board import Draft
-from moot.formats.forge.prompting import code_of, figures, person_part, prompts, said
+from moot.formats.forge.prompting import code_of, figures, prompts, said
 from moot.formats.forge.state import Forge
 from moot.reasoning.code.selection import Choice, by_evidence, classes, simplest
 from moot.reasoning.voting import counted
@@ -100,11 +100,10 @@ async def _ballot(forge: Forge, seat: Seat, drafts: list[Draft]) -> Ballot:
 
     try:
         given = await seat.fresh().ask(
-            phase,
+            forge.step(phase),
             _to_vote(forge, seat, list(shown.values()), phase),
             spared=True,
             returns=ballot_over(tuple(shown)),
-            round=forge.offset,
             shows="BALLOT",
             closing=True,
             record=on_record,
@@ -120,8 +119,7 @@ def _to_vote(forge: Forge, seat: Seat, drafts: list[Draft], phase: str) -> Promp
         for draft in drafts
     ]
     labels = ", ".join(draft.label for draft in drafts)
-    person = person_part(forge.rejected)
-    return prompts("vote", task=forge.task(seat), versions="\n\n".join(versions), person=person, labels=labels)
+    return prompts("vote", task=forge.task(seat), versions="\n\n".join(versions), labels=labels)
 
 
 async def teach(forge: Forge, converged: Converged, result: str) -> Converged:
@@ -144,11 +142,10 @@ async def teach(forge: Forge, converged: Converged, result: str) -> Converged:
         task=forge.task(teacher),
         result="\n\n".join([result, *code]),
         attempts="\n".join(["The attempts:", *lines]) if lines else "",
-        person=person_part(forge.rejected),
     )
     try:
         given = await teacher.fresh().ask(
-            "teach", prompt, spared=True, returns=Teaching, round=forge.offset, shows="TEACHING", closing=True
+            forge.step("teach"), prompt, spared=True, returns=Teaching, shows="TEACHING", closing=True
         )
     except LimitReached:
         return converged
@@ -166,4 +163,5 @@ def _reflected(forge: Forge, episode: Episode, n: int) -> str:
     if not episode.reflection:
         return ""
     author = forge.stage.seat(episode.agent)
-    return f" It wrote: {said(forge.judge, episode.reflection, of=author, at=f'{forge.offset}/teach/{n}')}"
+    at = f"{forge.key(0, 'teach', forge.judge)}/{n}"
+    return f" It wrote: {said(forge.judge, episode.reflection, of=author, at=at)}"

@@ -6,7 +6,7 @@ from moot.core.script import Seat
 from moot.core.types import Prompt
 from moot.formats.forge.answers import critique_of
 from moot.formats.forge.board import Draft
-from moot.formats.forge.prompting import code_of, figures, person_part, prompts
+from moot.formats.forge.prompting import code_of, figures, prompts
 from moot.formats.forge.state import Forge, RaisedIssue
 from moot.reasoning.code.written import case_of
 
@@ -46,13 +46,11 @@ def _to_criticize(forge: Forge, seat: Seat, drafts: list[Draft]) -> Prompt:
         + code_of(draft, seat, forge.author(draft), forge.key(0, PHASE, seat))
         for draft in drafts
     ]
-    return prompts(
-        "critique", task=forge.task(seat), versions="\n\n".join(versions), person=person_part(forge.rejected)
-    )
+    return prompts("critique", task=forge.task(seat), versions="\n\n".join(versions))
 
 
 def _raise(forge: Forge, seat: str, draft: Draft, severity: str, claim: str, line: str) -> None:
-    case = case_of(line)
+    case = case_of(line) if forge.repo is None else None  # no single call can be made to a repository
     if case is not None and not case.problem:
         forge.board.claims.setdefault(seat, []).append(case)
         forge.board.pooled([case], seat)

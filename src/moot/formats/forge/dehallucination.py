@@ -60,13 +60,13 @@ async def _ask_person(forge: Forge, asked: Sequence[Question], round: int) -> bo
     """Whether the person had something to say."""
     questions = "\n".join(f"- {quote(each.question, CALL_CHARS)}" for each in asked)
     meant = await forge.stage.gate(
-        "meant",
+        forge.step("meant"),
         prompts("ask_person", questions=questions),
         returns=Clarification,
         kind="clarification",
         timeout_seconds=forge.settings.gate_timeout_seconds,
         otherwise=None if forge.settings.on_timeout == "pause" else {"text": ""},
-        round=round + forge.offset,
+        round=round,
     )
     if meant.text:
         about = Clarified(question=asked[0].question, asker=forge.engineers[0], answer=meant.text, by=None, stated=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from moot.core.script import Failed, Seat, together
 from moot.formats.forge.answers import Improvement
 from moot.formats.forge.board import Draft
-from moot.formats.forge.prompting import code_of, person_part, prompts
+from moot.formats.forge.prompting import code_of, prompts
 from moot.formats.forge.state import Forge
 from moot.reasoning.code.requests import Check, CheckRun
 
@@ -44,7 +44,6 @@ async def _improve(forge: Forge, seat: Seat, aim: str, leader: Draft) -> Draft |
         "improve",
         task=forge.task(seat),
         code=code_of(leader, seat, forge.author(leader), forge.key(0, aim, seat)),
-        person=person_part(forge.rejected),
         aim=AIMS[aim],
     )
     given = await forge.ask_one(seat, aim, prompt, returns=Improvement, shows="IMPROVED")
@@ -77,12 +76,11 @@ async def _faster(forge: Forge, before: Draft, after: Draft) -> bool:
     )
     timed = await forge.stage.use(
         "checks",
-        "time-improved",
+        forge.step("time-improved"),
         request.model_dump(mode="json"),
         returns=CheckRun,
         texts=[after.code, before.code],
         subject=after.label,
-        round=forge.offset,
         closing=True,
         tolerant=True,
     )

@@ -15,10 +15,10 @@ INTERFACE = "interface"
 
 async def plan(forge: Forge) -> None:
     """Settle the interface, and an approach for each engineer. Without planning, the leader is still asked for the
-    interface of a task that names none: blind seats could not call the code otherwise."""
+    interface of a task that names none: blind seats could not call the code otherwise. A repository has its own."""
     asked = forge.settings.planning
     named = names_interface(forge.stage.topic) or bool(forge.board.given)
-    if asked == "none" and named:
+    if (asked == "none" and named) or forge.repo is not None:
         _assign(forge, APPROACHES)
         return
     style: Style = (

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from moot.core.artifacts import Episode
 from moot.core.script import Seat
 from moot.core.types import Prompt
+from moot.formats.forge.answers import Repair
 from moot.formats.forge.board import Board, Draft
 from moot.formats.forge.settings import ForgeSettings
 from moot.formats.prompts import Prompts
 from moot.reasoning.code.cases import Case, CaseRun
 from moot.reasoning.code.evidence import Calls
-from moot.reasoning.code.requests import ScriptRun
+from moot.reasoning.code.requests import RepositoryOpened, ScriptRun
 from moot.reasoning.code.written import fenced, written_case
 from moot.reasoning.fence import MAX_QUOTE_CHARS, clean, defuse, fence, quote
 
@@ -43,6 +43,24 @@ name("") raises ValueError
 ```"""
 
 
+CODE_FORM = "the whole corrected code in one block"
+CHANGE_FORM = (
+    "your whole change against the repository as it was at the beginning, as lines `FILE: path`, each with the whole "
+    "file in a block below it"
+)
+
+
+def repository_part(reader: Seat, repo: RepositoryOpened, at: str) -> str:
+    """What a seat is told of a repository: its files, and the text of those that the task is about."""
+    listed = "\n".join(repo.files)
+    more = f"\nand {repo.count - len(repo.files)} more" if repo.count > len(repo.files) else ""
+    shown = "\n\n".join(f"{each.path}\n{fenced('', each.text)}" for each in repo.shown)
+    return (
+        f"Files of the repository:\n{block(reader, listed + more, of='the repository', at=f'{at}/files')}\n\n"
+        f"Some of them:\n{block(reader, shown or '(none)', of='the repository', at=f'{at}/shown')}"
+    )
+
+
 def briefing(seat: Seat, settings: ForgeSettings) -> Prompt:
     slots = {"engineer": {"name": seat.name, "language": settings.language}, "oracle": {}}
     return prompts(seat.spec.role, **slots.get(seat.spec.role, {"language": settings.language}))
@@ -68,17 +86,16 @@ class Clarified:
     stated: bool  # the task says so; False: an assumption
 
 
-def spec_for(reader: Seat, topic: str, answers: Sequence[Clarified], at: str) -> str:
-    """The task, with what was asked and answered about it."""
-    if not answers:
-        return topic
+def spec_for(reader: Seat, topic: str, answers: Sequence[Clarified], rejected: Sequence[str], at: str) -> str:
+    """The task, with what was asked and answered about it, and what the person in charge said when rejecting, which is
+    theirs and so not fenced."""
     lines = [
         f"Asked: {said(reader, each.question, of=each.asker, at=f'{at}/question {n}')}\n"
         f"Answered{'' if each.stated else ', as an assumption'}: "
         + said(reader, each.answer, of=each.by, at=f"{at}/answer {n}")
         for n, each in enumerate(answers, 1)
     ]
-    return "\n\n".join([topic, *lines])
+    return "\n\n".join([topic, *lines, *(f"The person in charge says: {each}" for each in rejected)])
 
 
 def names_interface(text: str) -> bool:
@@ -122,11 +139,17 @@ def shown_exactly(call: Calls) -> bool:
     """Whether a call fits on a line as it is. One that would have to be cut or changed is not shown to blind seats,
     who would say what another call leads to."""
     line = "; ".join(call)
-    return len(line) <= CALL_CHARS and "\n" not in line and clean(line) == line
+    return len(line) <= CALL_CHARS and "\n" not in line and defuse(clean(line)) == line
 
 
-def numbered_calls(calls: Iterable[Calls]) -> str:
-    return "\n".join(f"{n}: {'; '.join(call)}" for n, call in enumerate(calls, 1))
+def block(reader: Seat, text: str, *, of: str, at: str) -> str:
+    """Lines that others wrote, each as it is: in a fence, or for a small model in a block of code."""
+    return fenced("", defuse(clean(text))) if reader.spec.small else fence(text, of=of, at=at)
+
+
+def numbered_calls(reader: Seat, calls: Iterable[Calls], at: str) -> str:
+    listed = "\n".join(f"{n}: {'; '.join(call)}" for n, call in enumerate(calls, 1))
+    return block(reader, listed, of="those who made the calls", at=f"{at}/calls")
 
 
 def case_line(case: Case) -> str:
@@ -166,24 +189,19 @@ def script_lines(script: ScriptRun | None) -> list[str]:
     return lines[:MOST_FAILURES] or [f"- the test file did not run: {quote(script.output, VALUE_CHARS)}"]
 
 
-def failed_part(lines: Sequence[str]) -> str:
-    return "\n".join(["What fails:", *lines]) if lines else "No test fails."
+def failed_part(reader: Seat, lines: Sequence[str], at: str) -> str:
+    if not lines:
+        return "No test fails."
+    return f"What fails:\n{block(reader, chr(10).join(lines), of='the tests', at=f'{at}/failed')}"
 
 
-def earlier_part(reader: Seat, episodes: Sequence[Episode], at: str) -> str:
-    """All earlier reflections of a seat on its own attempts."""
-    lines = [
-        f"Attempt {each.attempt}: {each.reflection} Change: {each.improvement}" for each in episodes if each.reflection
-    ]
+def earlier_part(reader: Seat, reflections: Sequence[tuple[int, Repair]], at: str) -> str:
+    """All earlier reflections of a seat on its own attempts, by their numbers."""
+    lines = [f"Attempt {n}: {each.root_cause} Change: {each.change_next}" for n, each in reflections]
     if not lines:
         return ""
     told = said(reader, "\n".join(lines), of=reader, at=f"{at}/earlier", most=2000)
     return f"What you wrote about earlier attempts: {told}"
-
-
-def person_part(words: Sequence[str]) -> str:
-    """What the person in charge said when rejecting; theirs, so not fenced."""
-    return "\n".join(f"The person in charge says: {each}" for each in words)
 
 
 def figures(board: Board, draft: Draft) -> str:

@@ -25,7 +25,7 @@ async def play(forge: Forge) -> None:
     for seat in forge.engineers:
         board.pooled([case for case in board.claims.get(seat.id, ()) if about(case.call, names)], seat.id)
     await forge.run_all("pool")
-    await predict(forge, to_predict(forge), round=0)
+    await predict(forge, to_predict(forge))
 
 
 def to_predict(forge: Forge) -> list[Calls]:
@@ -38,8 +38,9 @@ def to_predict(forge: Forge) -> list[Calls]:
     return [call for call in (*differing, *stated) if shown_exactly(call)][:most]
 
 
-async def predict(forge: Forge, calls: Sequence[Calls], *, round: int) -> None:
-    """Ask the oracles, then the tester where they differ or are too few. What all have stated is not asked again."""
+async def predict(forge: Forge, calls: Sequence[Calls], *, after: str = "", round: int = 0) -> None:
+    """Ask the oracles, then the tester where they differ or are too few. What all have stated is not asked again.
+    `after`: what led to the calls, if it is not the proposal."""
     oracles = [seat.id for seat in forge.oracles if seat.id not in forge.lost]
     calls = [
         call
@@ -48,7 +49,7 @@ async def predict(forge: Forge, calls: Sequence[Calls], *, round: int) -> None:
     ]
     if not calls:
         return
-    await _ask(forge, forge.oracles, "predict", calls, round)
+    await _ask(forge, forge.oracles, f"predict{after and f'-{after}'}", calls, round)
     tester = forge.tester.id
     left = [
         call
@@ -58,7 +59,7 @@ async def predict(forge: Forge, calls: Sequence[Calls], *, round: int) -> None:
         and _may_agree(forge, call)
     ]
     if left:
-        await _ask(forge, [forge.tester], "confirm", left, round)
+        await _ask(forge, [forge.tester], f"confirm{after and f'-{after}'}", left, round)
 
 
 def _may_agree(forge: Forge, call: Calls) -> bool:
@@ -69,7 +70,7 @@ def _may_agree(forge: Forge, call: Calls) -> bool:
 
 async def _ask(forge: Forge, seats: Sequence[Seat], phase: str, calls: Sequence[Calls], round: int) -> None:
     def prompt(seat: Seat) -> Prompt:
-        listed = numbered_calls(calls)
+        listed = numbered_calls(seat, calls, forge.key(round, phase, seat))
         return prompts("predict", task=forge.task(seat), interface=forge.interface_for(seat), calls=listed)
 
     asked = [seat for seat in seats if seat.id not in forge.lost]

@@ -19,6 +19,7 @@ from moot.core.types import (
     Section,
     VoteCast,
 )
+from moot.formats.forge import episodes
 from moot.formats.forge.board import NOT_CHECKED, Draft
 from moot.formats.forge.matrix import CASE_CHARS, matrix_lines
 from moot.formats.forge.prompting import done
@@ -45,6 +46,7 @@ WORDS: dict[Phase, str] = {
 BY = {
     "given": "it alone passes every given test",
     "agreed": "it passes more of the agreed tests than any other",
+    "heard": "it was written knowing what a person said when rejecting",
     "class": "more authors have written code that does the same",
     "security": "the others have serious security findings",
     "vote": "the evidence tied, and the vote decided",
@@ -54,6 +56,7 @@ BY = {
     "only": "it is the only version",
     "tie": "nothing parts it from the others",
 }
+MATRIX = "Case matrix"
 ENOUGH = 5  # tests that count, all passed: what high confidence takes
 ALIKE_LEAST = 2 / 3  # of the pairs of blind seats that stated something about a call: with fewer, they guess
 DISPUTED_MOST = 0.25  # of the tests that were predicted: with more, blind seats don't know what is meant
@@ -76,6 +79,7 @@ class Ended:
 def undelivered(forge: Forge, ended: Ended) -> Outcome:
     """The outcome when a person rejects."""
     forge.publish()
+    episodes.store(forge)
     after = f" after {WORDS[ended.phase].lower()}" if ended.phase else ""
     said = f" They said: {one_line(ended.words, 300)}" if ended.words else ""
     reason = f"A person rejected the result{after}; nothing is delivered.{said}"
@@ -89,6 +93,23 @@ def undelivered(forge: Forge, ended: Ended) -> Outcome:
         notes=tuple(_notes(forge)),
         record=_record(forge, None, None, reason),
         details=_details(forge, None),
+    )
+
+
+def nothing_to_measure(forge: Forge) -> Outcome:
+    """The outcome when a repository has no test: nothing is asked of any model."""
+    reason = (
+        "The repository has no test that passes, and none was given: nothing could tell whether a change is right. "
+        "Give a test file, and begin again."
+    )
+    return Outcome(
+        winner=UNDECIDED,
+        headline=reason,
+        ended_by="no_tests",
+        verdict_source="rules",
+        reason=reason,
+        confidence=Confidence(level="Low", source="there is nothing to measure by"),
+        notes=tuple(_notes(forge)),
     )
 
 
@@ -106,7 +127,7 @@ def verdict(forge: Forge, converged: Converged, ended: Ended) -> Outcome:
         ended_by=ended.by,
         verdict_source="rules",
         decided_by="" if draft is None else _decided_by(converged),
-        answer=None if draft is None else FinalAnswer(kind="code", value=draft.code),
+        answer=None if draft is None else _answer(forge, draft),
         reason=headline if draft is None else "",
         statement=explanation,
         scores=_scores(forge),
@@ -120,6 +141,12 @@ def verdict(forge: Forge, converged: Converged, ended: Ended) -> Outcome:
         record=_record(forge, converged, draft, headline),
         details=_details(forge, draft),
     )
+
+
+def _answer(forge: Forge, draft: Draft) -> FinalAnswer:
+    if forge.repo is not None:
+        return FinalAnswer(kind="patch", value=draft.code)
+    return FinalAnswer(kind="code", value=draft.code, language=forge.settings.language)
 
 
 def result_in_words(forge: Forge) -> str:
@@ -279,11 +306,18 @@ def _notes(forge: Forge) -> list[str]:
     if len({seat.spec.model for seat in forge.engineers}) == 1 and len(forge.engineers) > 1:
         notes.append(ONE_MODEL)
     notes += [f"{forge.names[seat]} could not be had: {one_line(why, 200)}" for seat, why in forge.lost.items()]
+    notes += [
+        f"A change of {forge.names[seat]} could not be used: {one_line(why, 300)}"
+        for seat, why in forge.refused.items()
+    ]
     if forge.left_out:
         notes.append(
             f"The task has too many examples: the first {MOST_GIVEN} tests count, {forge.left_out} are left out."
         )
-    if forge.board.script:
+    if forge.repo is not None:
+        notes += forge.repo.notes
+        notes.append("Tests ran in the process of the code, which could interfere with them.")
+    elif forge.board.script:
         notes.append("The given test file ran in the process of the code, which could interfere with it.")
     return notes
 
@@ -324,8 +358,9 @@ def not_checked(forge: Forge, draft: Draft | None) -> list[str]:
 
 def _record(forge: Forge, converged: Converged | None, draft: Draft | None, headline: str) -> RecordParts:
     explanation = "" if converged is None or converged.teaching is None else clean(converged.teaching.explanation)
+    shown = "MATRIX" if forge.shown_matrix == forge.board.matrix() else ""
     sections = {
-        "Case matrix": matrix_lines(forge.board.matrix()) if forge.board.drafts else [],
+        MATRIX: matrix_lines(forge.board.matrix()) if forge.board.drafts else [],
         "Versions": [_version_line(forge, each) for each in forge.board.drafts],
         "Votes": _ledger(forge, converged),
         "Issues": [
@@ -345,7 +380,11 @@ def _record(forge: Forge, converged: Converged | None, draft: Draft | None, head
         caveats=tuple(_notes(forge)),
         dissent=tuple(_dissent(forge, converged, draft)),
         positions=tuple(_position(forge, seat.id, seat.name) for seat in forge.engineers),
-        sections=tuple(Section(title=title, items=tuple(items)) for title, items in sections.items() if items),
+        sections=tuple(
+            Section(title=title, items=tuple(items), event=shown if title == MATRIX else "")
+            for title, items in sections.items()
+            if items
+        ),
     )
 
 

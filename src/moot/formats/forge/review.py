@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from moot.core.script import Seat, together
 from moot.core.types import Prompt
-from moot.formats.forge.answers import Review
+from moot.formats.forge.answers import ChangedReview, Review
 from moot.formats.forge.board import Draft
-from moot.formats.forge.prompting import code_of, failed_lines, failed_part, person_part, prompts, said
+from moot.formats.forge.prompting import CHANGE_FORM, code_of, failed_lines, failed_part, prompts, said
 from moot.formats.forge.proposal import MOST_PREDICTED, predict
 from moot.formats.forge.state import Forge, RaisedIssue
 from moot.reasoning.code.evidence import Calls
 
 AUTHORS = 2
+REVISED_FORM = "the whole revised code in one block"
 NOT_ANSWERED = "not answered"
 
 
 async def play(forge: Forge) -> None:
-    if not forge.issues:
+    if not forge.issues and not forge.again:
         return
     await forge.run_all("test-issues")
-    await predict(forge, _open(forge)[:MOST_PREDICTED], round=1)
-    await together(*(_review(forge, forge.stage.seat(author)) for author in _authors(forge)))
+    await predict(forge, _open(forge)[:MOST_PREDICTED], after="issues")
+    await together(*(_review(forge, forge.stage.seat(author)) for author in best_authors(forge)))
     await forge.run_all("run-revised")
-    for author in _authors(forge):
+    for author in best_authors(forge):
         _adopt(forge, author)
 
 
@@ -32,21 +33,22 @@ def _open(forge: Forge) -> list[Calls]:
     return [call for call in calls if call in forge.board.pool and not forge.board.settled(call).counts]
 
 
-def _authors(forge: Forge) -> list[str]:
+def best_authors(forge: Forge) -> list[str]:
     """The authors of the best versions, each once."""
     return list(dict.fromkeys(draft.author for draft in forge.board.best()))[:AUTHORS]
 
 
 def _issues_with(forge: Forge, draft: Draft) -> list[RaisedIssue]:
-    return [issue for issue in forge.issues if issue.version == draft.number and not issue.answer]
+    return [issue for issue in forge.issues if forge.board.descends(draft, issue.version) and not issue.answer]
 
 
 async def _review(forge: Forge, seat: Seat) -> None:
     draft = forge.board.current(seat.id)
     issues = [] if draft is None else _issues_with(forge, draft)
-    if draft is None or not issues:
+    if draft is None or not (issues or forge.again):
         return
-    given = await forge.ask_one(seat, "review", _to_review(forge, seat, draft, issues), returns=Review, shows="REVIEW")
+    returns = Review if forge.repo is None else ChangedReview
+    given = await forge.ask_one(seat, "review", _to_review(forge, seat, draft, issues), returns=returns, shows="REVIEW")
     answers = {} if given is None else {each.number: each for each in given.answers}
     for n, issue in enumerate(issues, 1):
         answer = answers.get(n)
@@ -54,8 +56,9 @@ async def _review(forge: Forge, seat: Seat) -> None:
             NOT_ANSWERED if answer is None else "accepted" if answer.accepted else answer.reason or "rejected"
         )
         _count(forge, issue, draft)
-    if given is not None and given.code is not None:
-        forge.board.add(seat.id, given.code, phase="review", key=forge.key(0, "review", seat), parent=draft.number)
+    code = None if given is None or given.code is None else await forge.written(seat, given.code, "review")
+    if code is not None:
+        forge.board.add(seat.id, code, phase="review", key=forge.key(0, "review", seat), parent=draft.number)
 
 
 def _count(forge: Forge, issue: RaisedIssue, draft: Draft) -> None:
@@ -79,9 +82,11 @@ def _to_review(forge: Forge, seat: Seat, draft: Draft, issues: list[RaisedIssue]
         "revise",
         task=forge.task(seat),
         code=code_of(draft, seat, forge.author(draft), forge.key(0, "review", seat)),
-        failed=failed_part(failed_lines(failures, {case.call: "confirmed" for case in counting})),
-        issues="\n".join(lines),
-        person=person_part(forge.rejected),
+        failed=failed_part(
+            seat, failed_lines(failures, {case.call: "confirmed" for case in counting}), forge.key(0, "review", seat)
+        ),
+        issues="\n".join(lines) or "(none)",
+        form=REVISED_FORM if forge.repo is None else CHANGE_FORM,
     )
 
 

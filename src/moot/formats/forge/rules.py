@@ -17,14 +17,17 @@ from moot.formats.forge import (
     convergence,
     critique,
     dehallucination,
+    episodes,
     optimization,
     proposal,
+    rejection,
+    repository,
     review,
     self_evolvement,
 )
 from moot.formats.forge.prompting import prompts
-from moot.formats.forge.report import WORDS, Ended, result_in_words, undelivered, verdict
-from moot.formats.forge.settings import PHASES, ForgeSettings, Phase
+from moot.formats.forge.report import WORDS, Ended, nothing_to_measure, result_in_words, undelivered, verdict
+from moot.formats.forge.settings import ALWAYS, PHASES, ForgeSettings, Phase
 from moot.formats.forge.state import Forge
 
 Play = Callable[[Forge], Awaitable[None]]
@@ -39,7 +42,6 @@ PLAYS: Mapping[Phase, Play] = {
     "adversarial": adversarial.play,
 }
 CHECKED = ("proposal", "optimization", "adversarial")
-AGAIN = 10  # added to the rounds of a phase that is played once more
 
 
 async def play(stage: Stage, settings: ForgeSettings) -> Outcome:
@@ -56,6 +58,8 @@ async def play(stage: Stage, settings: ForgeSettings) -> Outcome:
     )
     if settings.convergence:
         stage.keep((forge.judge, 1), *((seat, 1) for seat in forge.voters))
+    if settings.repo and not await repository.open_repository(forge):
+        return nothing_to_measure(forge)
     ended = await debate(forge)
     if ended.rejected:
         return undelivered(forge, ended)
@@ -78,9 +82,21 @@ async def debate(forge: Forge) -> Ended:
     return Ended(by="played")
 
 
+def _begin(forge: Forge, phase: Phase) -> None:
+    played: list[Phase] = [each for each in PHASES if forge.settings.plays(each) or each in ALWAYS]
+    forge.stage.show(
+        "PHASE_BEGINS",
+        phase=phase,
+        name=f"{WORDS[phase]}, once more" if forge.again else WORDS[phase],
+        number=played.index(phase) + 1,
+        of=len(played),
+        rail=[WORDS[each] for each in played],
+    )
+
+
 async def _phase(forge: Forge, phase: Phase, played: Play) -> Ended | None:
     """Play a phase, and once more if a person rejects it with words. Return why it ends here, if it does."""
-    forge.stage.show("PHASE_BEGINS", phase=phase, name=WORDS[phase])
+    _begin(forge, phase)
     await played(forge)
     await _after(forge, phase)
     said = await _approval(forge, phase)
@@ -88,14 +104,15 @@ async def _phase(forge: Forge, phase: Phase, played: Play) -> Ended | None:
         return None
     if not said.text:
         return Ended(by="rejected", phase=phase)
-    forge.rejected.append(said.text)
-    forge.offset = AGAIN
+    await rejection.heed(forge, phase, said.text)
+    forge.again = True
     try:
+        _begin(forge, phase)
         await played(forge)
         await _after(forge, phase)
         said = await _approval(forge, phase)
     finally:
-        forge.offset = 0
+        forge.again = False
     return None if said is None else Ended(by="rejected", phase=phase, words=said.text)
 
 
@@ -106,6 +123,7 @@ async def _after(forge: Forge, phase: Phase) -> None:
     if phase in ("proposal", "review", "optimization", "adversarial"):
         forge.publish()
         forge.show_matrix(phase)
+        episodes.store(forge)
 
 
 async def _approval(forge: Forge, phase: Phase, leader: str = "") -> Approval | None:
@@ -114,14 +132,13 @@ async def _approval(forge: Forge, phase: Phase, leader: str = "") -> Approval | 
         return None
     timeout = forge.settings.on_timeout
     answer = await forge.stage.gate(
-        f"approve-{phase}",
+        forge.step(f"approve-{phase}"),
         prompts("approve", phase=WORDS[phase].lower(), leader=leader or result_in_words(forge)),
         returns=Approval,
         kind="approval",
         timeout_seconds=forge.settings.gate_timeout_seconds,
         otherwise=None if timeout == "pause" else {"choice": timeout},
         artifacts=_artifacts(forge),
-        round=forge.offset,
     )
     if answer.choice != "approve":
         return answer
@@ -148,19 +165,27 @@ def _artifacts(forge: Forge) -> Json:
 
 async def conclude(forge: Forge, ended: Ended) -> Outcome:
     """Choose, publish, explain; deliver if a person who is asked approves."""
-    forge.stage.show("PHASE_BEGINS", phase="convergence", name=WORDS["convergence"])
+    converged = await _converge(forge, ended)
+    outcome = verdict(forge, converged, ended)
+    said = await _approval(forge, "convergence", outcome.headline) if outcome.answer else None
+    if said is not None and said.text:
+        try:
+            await rejection.heed(forge, "convergence", said.text)
+        except LimitReached as limit:
+            ended = Ended(by=limit.limit)
+        forge.again = True
+        converged = await _converge(forge, ended)
+        outcome = verdict(forge, converged, ended)
+        said = await _approval(forge, "convergence", outcome.headline) if outcome.answer else None
+    if said is not None:
+        return undelivered(forge, Ended(by="rejected", phase="convergence", words=said.text))
+    return await repository.deliver(forge, outcome)
+
+
+async def _converge(forge: Forge, ended: Ended) -> convergence.Converged:
+    _begin(forge, "convergence")
     converged = await convergence.settle(forge)
     forge.publish()
     forge.show_matrix("convergence")
-    outcome = verdict(forge, converged, ended)
-    converged = await convergence.teach(forge, converged, outcome.headline)
-    said = await _approval(forge, "convergence", outcome.headline) if outcome.answer else None
-    if said is not None and said.text:
-        forge.rejected.append(said.text)
-        forge.offset = AGAIN
-        converged = await convergence.settle(forge)
-        converged = await convergence.teach(forge, converged, verdict(forge, converged, ended).headline)
-        said = await _approval(forge, "convergence", verdict(forge, converged, ended).headline)
-    if said is not None:
-        return undelivered(forge, Ended(by="rejected", phase="convergence", words=said.text))
-    return verdict(forge, converged, ended)
+    episodes.store(forge)
+    return await convergence.teach(forge, converged, verdict(forge, converged, ended).headline)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from moot.core.artifacts import Episode
 from moot.core.script import Failed, Running, Seat, together
 from moot.core.types import Prompt
-from moot.formats.forge.answers import MOST_CASES, Repair, Solution, Tests
+from moot.formats.forge.answers import MOST_CASES, Change, ChangedRepair, Repair, Solution, Tests
 from moot.formats.forge.board import Draft
 from moot.formats.forge.planning import plan
 from moot.formats.forge.prompting import (
+    CHANGE_FORM,
+    CODE_FORM,
     TESTS_OF_YOUR_OWN,
     about,
     approach_line,
@@ -20,11 +21,10 @@ from moot.formats.forge.prompting import (
     earlier_part,
     failed_lines,
     failed_part,
-    person_part,
     prompts,
     script_lines,
 )
-from moot.formats.forge.state import Forge
+from moot.formats.forge.state import Attempt, Forge
 from moot.reasoning.code.cases import Case
 from moot.reasoning.code.evidence import Calls, Statement, by_call
 
@@ -33,7 +33,7 @@ PHASE = "self_evolvement"
 
 async def play(forge: Forge) -> None:
     await plan(forge)
-    testing = forge.stage.start(tests(forge))
+    testing = forge.stage.start(write_tests(forge))
     absent: list[Seat] = []
     for wave, earlier in forge.waves(PHASE, forge.engineers):
         await together(*(_evolve(forge, seat, earlier.get(seat.id, ()), testing, absent) for seat in wave))
@@ -42,18 +42,17 @@ async def play(forge: Forge) -> None:
         await together(*(_ask_again(forge, seat) for seat in absent))
 
 
-async def tests(forge: Forge) -> None:
+async def write_tests(forge: Forge, step: str = "tests", round: int = 0) -> None:
     """The tester's tests: each is a call, and a statement of what it leads to."""
-    if not forge.settings.proposal:
+    if not forge.settings.proposal or forge.repo is not None:
         return
     prompt = prompts(
         "tests",
         task=forge.task(forge.tester),
         interface=forge.interface_for(forge.tester),
-        person=person_part(forge.rejected),
         count=str(MOST_CASES),
     )
-    given = await forge.ask_one(forge.tester, "tests", prompt, returns=Tests, shows="TESTS")
+    given = await forge.ask_one(forge.tester, step, prompt, returns=Tests, round=round, shows="TESTS")
     for case in () if given is None else given.cases:
         if not case.problem:
             forge.board.ask(forge.tester.id, case.call)
@@ -71,9 +70,9 @@ async def _evolve(
     await _run(forge, draft, 0)
     for attempt in range(1, forge.settings.attempts + 1):
         held = forge.board.current(seat.id)
-        if held is None or not _wrong(forge, held):
+        if held is None or not wrong(forge, held):
             break
-        repaired = await repair(forge, seat, held, attempt, phase="repair", shows="REPAIR", wrong=_wrong(forge, held))
+        repaired = await repair(forge, seat, held, attempt, phase="repair", shows="REPAIR", wrong=wrong(forge, held))
         if repaired is None or repaired.number == held.number:
             break
         await _run(forge, repaired, attempt)
@@ -84,36 +83,41 @@ async def _evolve(
 
 async def _write(forge: Forge, seat: Seat, earlier: tuple[str, ...], absent: list[Seat]) -> Draft | None:
     given = await seat.fresh().ask(
-        "write",
-        _to_write(forge, seat, earlier),
-        spared=True,
-        returns=Solution,
-        round=forge.offset,
-        shows="CODE",
+        forge.step("write"), _to_write(forge, seat, earlier), spared=True, returns=_solution(forge), shows="CODE"
     )
     if isinstance(given, Failed):
         forge.missed(seat.id, given)
         absent += [seat] if given.absent else []
         return None
-    return _taken(forge, seat, given, earlier)
+    return await _taken(forge, seat, given, earlier)
 
 
 async def _ask_again(forge: Forge, seat: Seat) -> None:
     """Ask once more when no engineer could be had: a failure now fails the debate, so that it can be retried."""
     given = await seat.fresh().ask(
-        "write-again", _to_write(forge, seat, ()), returns=Solution, tolerant=True, round=forge.offset, shows="CODE"
+        forge.step("write-anew"), _to_write(forge, seat, ()), returns=_solution(forge), tolerant=True, shows="CODE"
     )
     forge.lost.pop(seat.id, None)
     if not isinstance(given, Failed):
-        draft = _taken(forge, seat, given, (), "write-again")
-        await _run(forge, draft, 0)
+        draft = await _taken(forge, seat, given, (), "write-anew")
+        if draft is not None:
+            await _run(forge, draft, 0)
 
 
-def _taken(forge: Forge, seat: Seat, given: Solution, earlier: tuple[str, ...], phase: str = "write") -> Draft:
+def _solution(forge: Forge) -> type[Solution]:
+    return Solution if forge.repo is None else Change
+
+
+async def _taken(
+    forge: Forge, seat: Seat, given: Solution, earlier: tuple[str, ...], phase: str = "write"
+) -> Draft | None:
+    code = await forge.written(seat, given.code, phase)
+    if code is None:
+        return None
     read = next((draft for author in earlier if (draft := forge.board.current(author)) is not None), None)
     draft = forge.board.add(
         seat.id,
-        given.code,
+        code,
         phase=PHASE,
         key=forge.key(0, phase, seat),
         parent=None if read is None else read.number,
@@ -133,13 +137,15 @@ def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...]) -> Prompt:
         for author in earlier
         if (draft := forge.board.current(author)) is not None
     ]
+    approach = approach_line(seat, forge.approaches.get(seat.id, ""), _planner(forge, seat), forge.occasion(seat))
+    if forge.repo is not None:
+        return prompts("change", task=forge.task(seat), approach=approach, read="\n\n".join(read))
     return prompts(
         "write",
         task=forge.task(seat),
         interface=forge.interface_for(seat),
-        approach=approach_line(seat, forge.approaches.get(seat.id, ""), _planner(forge, seat), forge.occasion(seat)),
+        approach=approach,
         read="\n\n".join(read),
-        person=person_part(forge.rejected),
         tests=TESTS_OF_YOUR_OWN if forge.settings.self_evolvement else "",
     )
 
@@ -171,7 +177,8 @@ async def _run(forge: Forge, draft: Draft, attempt: int) -> None:
         remember(forge, draft, 1)
 
 
-def _wrong(forge: Forge, draft: Draft) -> list[str]:
+def wrong(forge: Forge, draft: Draft) -> list[str]:
+    """The tests that a version fails, of those by which its author measures it, in words."""
     failures = forge.board.failures(draft, known(forge, draft.author).values())
     return [
         *failed_lines(failures, _whose(forge, draft.author)),
@@ -189,23 +196,26 @@ async def repair(
     forge: Forge, seat: Seat, draft: Draft, round: int, *, phase: str, shows: str, wrong: list[str]
 ) -> Draft | None:
     """Ask a version's author for a reflection and a repair, with all of its earlier reflections."""
-    own = [each for each in forge.episodes if each.agent == seat.id]
+    own = [each for each in forge.attempts if each.draft.author == seat.id]
+    reflections = [(each.attempt, each.reflection) for each in own if each.reflection is not None]
     prompt = prompts(
         "repair",
         task=forge.task(seat),
         interface=forge.interface_for(seat),
         code=code_of(draft, seat, forge.author(draft), forge.key(round, phase, seat)),
-        failed=failed_part(wrong),
-        earlier=earlier_part(seat, own, forge.key(round, phase, seat)),
-        person=person_part(forge.rejected),
+        failed=failed_part(seat, wrong, forge.key(round, phase, seat)),
+        earlier=earlier_part(seat, reflections, forge.key(round, phase, seat)),
+        form=CODE_FORM if forge.repo is None else CHANGE_FORM,
     )
-    given = await forge.ask_one(seat, phase, prompt, returns=Repair, round=round, shows=shows)
-    if given is None:
+    returns = Repair if forge.repo is None else ChangedRepair
+    given = await forge.ask_one(seat, phase, prompt, returns=returns, round=round, shows=shows)
+    code = None if given is None else await forge.written(seat, given.code, phase, round)
+    if given is None or code is None:
         return None
     forge.reflections[seat.id] = given
     return forge.board.add(
         seat.id,
-        given.code,
+        code,
         phase=phase,
         key=forge.key(round, phase, seat),
         round=round,
@@ -214,24 +224,5 @@ async def repair(
 
 
 def remember(forge: Forge, draft: Draft, attempt: int) -> None:
-    """Keep an attempt as an episode: what it passed, and the reflection that led to it."""
-    wrong = _wrong(forge, draft)
-    ran = forge.board.measured(draft).ran
-    reflection = forge.reflections.pop(draft.author, None)
-    forge.episodes.append(
-        forge.stage.produce(
-            Episode(
-                turn_key=draft.key,
-                agent=draft.author,
-                task=forge.stage.topic,
-                attempt=attempt,
-                code=draft.name,
-                passed=None if not ran else not wrong,
-                test_results={"failed": wrong},
-                failure_analysis="" if reflection is None else reflection.went_wrong,
-                reflection="" if reflection is None else reflection.root_cause,
-                improvement="" if reflection is None else reflection.change_next,
-                confidence=None if reflection is None else reflection.confidence,
-            )
-        )
-    )
+    """Keep an attempt, with the reflection that led to it. It is stored as an episode when tests count."""
+    forge.attempts.append(Attempt(draft=draft, attempt=attempt, reflection=forge.reflections.pop(draft.author, None)))

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Annotated, Any, Literal, Self, cast, get_args
 
 from pydantic import Field, field_validator, model_validator
 
-from moot.core.settings import DebateSettings, OutputTokens, RunningSeconds, Tokens
+from moot.core.settings import ON_THIS_MACHINE, DebateSettings, OutputTokens, RunningSeconds, Tokens
 from moot.core.types import Json
 from moot.formats.shared.voting import RankingMethod
 from moot.reasoning.code.cases import Case
 from moot.reasoning.code.requests import MAX_CODE_CHARS
+from moot.reasoning.code.test_files import flaw_of
 from moot.reasoning.code.written import case_of
 from moot.reasoning.topology import Kind
 
@@ -48,6 +50,10 @@ PRESETS: Mapping[str, Json] = {
 }
 
 
+# What a repository changes: these take single calls, or one file that can be checked.
+OF_REPOSITORIES: Json = {"optimization": False, "adversarial": False, "hooks": []}
+
+
 class ForgeSettings(DebateSettings):
     max_runtime_seconds: RunningSeconds = 1800
     max_total_output_tokens: OutputTokens = 120_000
@@ -72,6 +78,12 @@ class ForgeSettings(DebateSettings):
     )
     tests: Annotated[str, Field(max_length=MAX_CODE_CHARS)] = Field(
         "", description="a test file that the code must pass; weaker than cases: it runs in the process of the code"
+    )
+    repo: str = Field(
+        "",
+        max_length=4096,
+        json_schema_extra=ON_THIS_MACHINE,
+        description="the whole path of a git repository to change: its own tests count, the result is a branch",
     )
     engineers: int = Field(3, ge=1, le=6, description="how many write code")
     oracles: int = Field(2, ge=1, le=4, description="how many predict results without seeing any code")
@@ -112,7 +124,8 @@ class ForgeSettings(DebateSettings):
             return given
         own = cast("Mapping[str, Any]", given)
         preset = own.get("preset", "default")
-        return {**PRESETS.get(preset if isinstance(preset, str) else "", {}), **own}
+        repository = OF_REPOSITORIES if own.get("repo") else {}
+        return {**PRESETS.get(preset if isinstance(preset, str) else "", {}), **repository, **own}
 
     @field_validator("cases", mode="before")
     @classmethod
@@ -137,11 +150,27 @@ class ForgeSettings(DebateSettings):
         for case in self.cases:
             if case.problem:
                 raise ValueError(f"the test {case.call[-1]!r} can't be used: {case.problem}")
+        if self.repo:
+            self._check_repository()
+        flaw = flaw_of(self.tests, self.language) if self.tests.strip() and not self.repo else ""
+        if flaw:
+            raise ValueError(f"the test file can't be used: {flaw}")
         different = {case.call: case for case in reversed(self.cases)}
         for case in self.cases:
             if different[case.call] != case:
                 raise ValueError(f"two tests expect different things of {case.call[-1]!r}")
         return self
+
+    def _check_repository(self) -> None:
+        if not PurePath(self.repo).is_absolute():
+            raise ValueError(f"repo must be a whole path, such as /home/me/project; {self.repo!r} is none")
+        if self.language != "python":
+            raise ValueError("the tests of a repository can be run in python only")
+        if self.cases:
+            raise ValueError("a repository has no single calls: give a test file (tests) instead of cases")
+        for name in ("optimization", "adversarial"):
+            if self.plays(name):
+                raise ValueError(f"{name} can't be played with a repository: it takes single calls")
 
     def plays(self, phase: Phase) -> bool:
         return bool(getattr(self, phase))

@@ -14,13 +14,25 @@ from moot.core.script import Failed, Seat, Stage, ask_each, together
 from moot.core.types import Answer, Json, Prompt
 from moot.core.values import sha256_of
 from moot.formats.forge.answers import Repair
-from moot.formats.forge.board import NOT_CHECKED, Board, Checked, Draft
+from moot.formats.forge.board import NOT_CHECKED, Board, Checked, Draft, counted
 from moot.formats.forge.cast import BLIND, CRITIC, ENGINEER, JUDGE, ORACLE, TESTER, topology_of
-from moot.formats.forge.prompting import Clarified, briefing, interface_line, spec_for
+from moot.formats.forge.prompting import Clarified, briefing, interface_line, repository_part, spec_for
 from moot.formats.forge.settings import MOST_GIVEN, ForgeSettings, Phase
 from moot.reasoning.code.evidence import Calls, by_call
 from moot.reasoning.code.examples import examples_in
-from moot.reasoning.code.requests import CasesRun, Check, CheckRun, CheckTool, RunCases, RunScript, ScriptRun
+from moot.reasoning.code.requests import (
+    ApplyChange,
+    CasesRun,
+    ChangeApplied,
+    Check,
+    CheckRun,
+    CheckTool,
+    RepositoryOpened,
+    RunCases,
+    RunRepository,
+    RunScript,
+    ScriptRun,
+)
 from moot.reasoning.topology import Topology, fresh
 
 A = TypeVar("A", bound=Answer)
@@ -41,6 +53,15 @@ class RaisedIssue:
     answer: str = ""  # of the version's author; empty: none
 
 
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """A version that its author ran, and the reflection that led to it."""
+
+    draft: Draft
+    attempt: int
+    reflection: Repair | None
+
+
 class Forge:
     def __init__(self, stage: Stage, settings: ForgeSettings) -> None:
         self.stage, self.settings = stage, settings
@@ -49,36 +70,43 @@ class Forge:
         self.tester, self.critic = stage.seat(TESTER), stage.seat(CRITIC)
         self.judge = next((seat for seat in stage.seats if seat.spec.role == JUDGE), self.critic)
         self.topology: Topology = topology_of(settings, [seat.spec for seat in stage.seats])
-        stated = by_call([*settings.cases, *examples_in(stage.topic)])
+        self.repo: RepositoryOpened | None = None
+        stated = by_call([] if settings.repo else [*settings.cases, *examples_in(stage.topic)])
         given = dict(islice(stated.items(), MOST_GIVEN))
         self.left_out = len(stated) - len(given)  # examples of the task
-        self.board = Board(given=given, script=settings.tests)
+        self.board = Board(given=given, script=settings.tests or ("its own tests" if settings.repo else ""))
         self.answers: list[Clarified] = []
         self.ambiguity = 0.0
         self.interface = ""
         self.planner = self.judge  # whose words the interface is in
         self.approaches: dict[str, str] = {}
         self.approached_by: Seat | None = None  # whose words the approaches are in; None: the rules' own
-        self.episodes: list[Episode] = []
+        self.attempts: list[Attempt] = []
+        self.episodes: list[Episode] = []  # of the attempts that are stored
         self.reflections: dict[str, Repair] = {}  # by author, that of its latest repair
         self.issues: list[RaisedIssue] = []
         self.kept: dict[int, bool] = {}  # by version, whether an improvement was one
         self.lost: dict[str, str] = {}  # seats whose model could not be had, and why
         self.failed: dict[str, str] = {}  # seats that gave no valid answer last, and why
+        self.refused: dict[str, str] = {}  # seats whose latest change could not be used, and why
         self.approved: set[Phase] = set()  # phases with a gate
         self.rejected: list[str] = []  # what a person said when rejecting
-        self.offset = 0  # of rounds, while a phase is played once more
+        self.again = False  # a phase is played once more
         self.attacked = False  # red was heard, whether it found anything or not
         self.attacks = self.held_attacks = 0
         self._occasions: Counter[str] = Counter()
-        self._matrix: Json = {}  # as it was shown last
+        self.shown_matrix: Json = {}  # as it was shown last
         self._produced: dict[int, str] = {}  # ids of versions as artifacts, by number
         for seat in stage.seats:
             seat.brief(briefing(seat, settings))
 
     def task(self, reader: Seat) -> str:
-        """The specification: the task, and what was answered about it."""
-        return spec_for(reader, self.stage.topic, self.answers, self.occasion(reader))
+        """The specification: the task, what was answered about it, and what a person said when rejecting."""
+        at = self.occasion(reader)
+        spec = spec_for(reader, self.stage.topic, self.answers, self.rejected, at)
+        if self.repo is None or reader.spec.role in BLIND:
+            return spec
+        return f"{spec}\n\n{repository_part(reader, self.repo, at)}"
 
     def occasion(self, reader: Seat) -> str:
         """A place for fences that this seat has not read before: no mark must be known before its fence is made."""
@@ -105,7 +133,11 @@ class Forge:
 
     def key(self, round: int, phase: str, seat: Seat) -> str:
         """The key of a step of this seat, as it is played now."""
-        return f"{round + self.offset}/{phase}/{seat.id}"
+        return f"{round}/{self.step(phase)}/{seat.id}"
+
+    def step(self, phase: str) -> str:
+        """What a step is called now: one that is played once more has a name of its own."""
+        return f"{phase}-again" if self.again else phase
 
     def waves(self, phase: str, among: Iterable[Seat]) -> list[tuple[list[Seat], Mapping[str, tuple[str, ...]]]]:
         """Who of these is asked at once, wave by wave, and whose words of this phase each of them reads."""
@@ -132,7 +164,7 @@ class Forge:
         asked = [seat.fresh() for seat in seats if seat.id not in self.lost]
         if not asked:
             return {}
-        answers = await ask_each(asked, phase, prompt, returns=returns, round=round + self.offset, shows=shows)
+        answers = await ask_each(asked, self.step(phase), prompt, returns=returns, round=round, shows=shows)
         for seat, failed in answers.failed.items():
             self.missed(seat, failed)
         return answers.given
@@ -143,9 +175,7 @@ class Forge:
         """Ask one seat, and go on without its answer if there is none."""
         if seat.id in self.lost:
             return None
-        given = await seat.fresh().ask(
-            phase, prompt, spared=True, returns=returns, round=round + self.offset, shows=shows
-        )
+        given = await seat.fresh().ask(self.step(phase), prompt, spared=True, returns=returns, round=round, shows=shows)
         if isinstance(given, Failed):
             self.missed(seat.id, given)
             return None
@@ -170,29 +200,71 @@ class Forge:
         request = RunCases(version=draft.name, language=self.settings.language, calls=tuple(calls))
         cases = self.stage.use(
             "cases",
-            phase,
+            self.step(phase),
             request.model_dump(mode="json"),
             returns=CasesRun,
             texts=[draft.code],
             subject=draft.label,
-            round=round + self.offset,
+            round=round,
             closing=True,
         )
         ran, _ = await together(cases, script)
         self.board.runs.add(draft.name, calls, ran.results)
 
+    async def written(self, seat: Seat, code: str, phase: str, round: int = 0) -> str | None:
+        """The code of a new version: as it was written or, with a repository, the patch that a change comes to. None if
+        it changes nothing or can't be applied, which is kept as the reason."""
+        if self.repo is None:
+            return code
+        request = ApplyChange(path=self.settings.repo, base=self.repo.base, change=sha256_of(code))
+        applied = await self.stage.use(
+            "repository",
+            self.step(f"apply-{phase}"),
+            request.model_dump(mode="json"),
+            returns=ChangeApplied,
+            texts=[code],
+            subject=seat.id,
+            round=round,
+        )
+        if not applied.patch:
+            self.refused[seat.id] = applied.problem or "The change leaves everything as it was."
+            self.failed[seat.id] = self.refused[seat.id]
+            return None
+        return applied.patch
+
+    async def run_repository(self, repo: RepositoryOpened, draft: Draft, phase: str, round: int) -> None:
+        """Run the tests of the repository over a patch."""
+        given = self.settings.tests
+        request = RunRepository(
+            path=self.settings.repo, base=repo.base, version=draft.name, tests=sha256_of(given) if given else None
+        )
+        run = await self.stage.use(
+            "repository",
+            self.step(phase),
+            request.model_dump(mode="json"),
+            returns=ScriptRun,
+            texts=[draft.code, *([given] if given else [])],
+            subject=draft.label,
+            round=round,
+            closing=True,
+        )
+        self.board.scripts[draft.name] = counted(run, self.board.expected)
+
     async def run_script(self, draft: Draft, phase: str, round: int) -> None:
         if not self.board.script or draft.name in self.board.scripts:
+            return
+        if self.repo is not None:
+            await self.run_repository(self.repo, draft, phase, round)
             return
         request = RunScript(version=draft.name, language=self.settings.language, tests=sha256_of(self.board.script))
         self.board.scripts[draft.name] = await self.stage.use(
             "script",
-            phase,
+            self.step(phase),
             request.model_dump(mode="json"),
             returns=ScriptRun,
             texts=[draft.code, self.board.script],
             subject=draft.label,
-            round=round + self.offset,
+            round=round,
             closing=True,
         )
 
@@ -213,12 +285,11 @@ class Forge:
             request = Check(version=draft.name, language=self.settings.language, tools=CHECKS)
             found = await self.stage.use(
                 "checks",
-                "check",
+                self.step("check"),
                 request.model_dump(mode="json"),
                 returns=CheckRun,
                 texts=[draft.code],
                 subject=draft.label,
-                round=self.offset,
                 closing=True,
                 tolerant=True,
             )
@@ -271,6 +342,6 @@ class Forge:
     def show_matrix(self, phase: str) -> None:
         """Show versions by cases, if that has changed."""
         matrix = self.board.matrix()
-        if self.board.drafts and matrix != self._matrix:
-            self._matrix = matrix
+        if self.board.drafts and matrix["rows"] and matrix != self.shown_matrix:
+            self.shown_matrix = matrix
             self.stage.show("MATRIX", phase=phase, **matrix)

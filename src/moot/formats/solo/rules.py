@@ -128,7 +128,7 @@ class Solo:
         common: Any = {"round": _number(seat), "shows": "TURN", "record": self._record}
         if again:
             return await seat.ask(phase, question, returns=shape, tolerant=True, **common)
-        return await seat.ask_spared(phase, question, returns=shape, **common)
+        return await seat.ask(phase, question, spared=True, returns=shape, **common)
 
     def _question(self) -> Prompt:
         if self.spec.kind in CODE:

@@ -195,3 +195,73 @@ class SnapshotRun(Answer):
 
     def prose(self) -> str:
         return f"{len(self.commits)} commits; the last is {self.commit[:12]}."
+
+
+# A repository of the user's, of which debates have a private clone. `path` is where it lies on the machine.
+
+
+class OpenRepository(Answer):
+    """Look at a repository, and run its tests as they are."""
+
+    path: NonEmpty
+    about: str  # the task: files that it is about are shown
+    tests: Sha256 | None = None  # a test file of the user's that is added to its own
+
+
+class ShownFile(Answer):
+    path: str
+    text: str
+
+
+class RepositoryOpened(Answer):
+    base: str  # the commit that changes begin with
+    files: tuple[str, ...]  # paths, as many as are listed
+    count: int  # of all files
+    shown: tuple[ShownFile, ...]
+    notes: tuple[str, ...] = ()
+    tests: ScriptRun  # as they are without any change
+
+    def prose(self) -> str:
+        return f"{self.count} files at {self.base[:12]}. {self.tests.prose()}"
+
+
+class ApplyChange(Answer):
+    """Turn a change, as an engineer wrote it, into a patch."""
+
+    path: NonEmpty
+    base: str
+    change: Sha256
+
+
+class ChangeApplied(Answer):
+    patch: str = ""  # empty: it changes nothing, or can't be applied
+    problem: str = ""  # why it can't
+
+    def prose(self) -> str:
+        return self.problem or self.patch or "It changes nothing."
+
+
+class RunRepository(Answer):
+    """Run the tests of a repository, as they are in its base, over a patch. Its result is a ScriptRun."""
+
+    path: NonEmpty
+    base: str
+    version: Sha256  # a patch
+    tests: Sha256 | None = None
+
+
+class Deliver(Answer):
+    """Bring a patch into the user's repository, as a commit on a branch of its own."""
+
+    path: NonEmpty
+    base: str
+    version: Sha256
+    message: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MESSAGE_CHARS)]
+
+
+class Delivered(Answer):
+    branch: str
+    commit: str
+
+    def prose(self) -> str:
+        return f"The branch {self.branch} is at {self.commit[:12]}."

@@ -8,7 +8,9 @@ from typing import Literal
 
 from moot.reasoning.code.evidence import Runs, Settled
 
-Reason = Literal["given", "agreed", "class", "security", "vote", "complexity", "only", "alike", "improved", "tie"]
+Reason = Literal[
+    "given", "agreed", "heard", "class", "security", "vote", "complexity", "only", "alike", "improved", "tie"
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +26,7 @@ class Measured:
     ran: bool = False
     high_findings: int | None = None
     complexity: float | None = None
+    heard: int = 0  # how many rejections of a person its author knew
 
     @property
     def passes_given(self) -> bool:
@@ -113,6 +116,7 @@ def ordered(versions: Sequence[Measured]) -> tuple[Measured, ...]:
         return (
             not each.passes_given,
             -each.agreed_passed,
+            -each.heard,
             *(-part for part in size[each.name]),
             bool(each.high_findings),
             each.complexity is None,
@@ -124,14 +128,16 @@ def ordered(versions: Sequence[Measured]) -> tuple[Measured, ...]:
 
 
 def by_evidence(versions: Sequence[Measured]) -> Choice:
-    """The versions that lead by all that was run: every given test passed, then agreed tests passed, then the class of
-    equal behaviour, then no serious finding. Those that fail a given test, or were not run, can't lead."""
+    """The versions that lead by all that was run: every given test passed, then agreed tests passed, then what a person
+    said when rejecting was known, then the class of equal behaviour, then no serious finding. Those that fail a given
+    test, or were not run, can't lead."""
     eligible = [each for each in versions if each.ran and each.passes_given]
     if not eligible:
         return Choice(leaders=(), by="given", places=ordered(versions))
     size = {each.name: group.score for group in classes(eligible) for each in group.members}
     rules: tuple[tuple[Reason, Callable[[Measured], object]], ...] = (
         ("agreed", lambda each: -each.agreed_passed),
+        ("heard", lambda each: -each.heard),
         ("class", lambda each: tuple(-part for part in size[each.name])),
         ("security", lambda each: bool(each.high_findings)),
     )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from moot.reasoning.code.cases import Case
 from moot.reasoning.code.written import case_of
 
 SOLUTION = "solution"  # the module that holds the code under test
+
+_CHECKS = {"raises", "warns", "fail", "testmod", "testfile", "exit", "_exit"}  # that can fail a test when called
+_ASSERTING = re.compile(r"\b(?:assert|expect|throw|fail|should|exit)\b|\bt\.(?:is|deepEqual)\b", re.IGNORECASE)
 
 
 def cases_of(text: str) -> tuple[Case, ...] | None:
@@ -40,6 +44,31 @@ def line_at_fault(text: str) -> int | None:
     except (ValueError, RecursionError, MemoryError):
         return other
     return other if calls_alone else None
+
+
+def flaw_of(text: str, language: str) -> str:
+    """Why a test file can't tell right code from wrong code; empty if it may. Every version would pass one that asserts
+    nothing."""
+    try:
+        tree = ast.parse(text) if language == "python" else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as wrong:
+        return f"it can't be read as Python ({type(wrong).__name__}: {getattr(wrong, 'msg', None) or wrong})"
+    if SOLUTION not in text:
+        return f"it never uses the code, which it must import from {SOLUTION!r}"
+    asserts = _ASSERTING.search(text) is not None if tree is None else any(map(_asserts, ast.walk(tree)))
+    return "" if asserts else "it asserts nothing, so that every version would pass it"
+
+
+def _asserts(node: ast.AST) -> bool:
+    match node:
+        case ast.Assert(test=ast.Constant()):
+            return False
+        case ast.Assert() | ast.Raise():
+            return True
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name.lower().startswith("assert") or name in _CHECKS
+        case _:
+            return False
 
 
 def _is_comment(line: str) -> bool:

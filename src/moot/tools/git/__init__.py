@@ -5,6 +5,6 @@ hooks and filters are never used, and nothing that its configuration names is ev
 """
 
 from moot.tools.git.command import Git, GitError
-from moot.tools.git.workspace import Blame, Commit, Snapshot, Workspace, open_workspace, sweep
+from moot.tools.git.workspace import Blame, Commit, Snapshot, Workspace, check_repository, open_workspace, sweep
 
-__all__ = ["Blame", "Commit", "Git", "GitError", "Snapshot", "Workspace", "open_workspace", "sweep"]
+__all__ = ["Blame", "Commit", "Git", "GitError", "Snapshot", "Workspace", "check_repository", "open_workspace", "sweep"]

@@ -93,14 +93,19 @@ class Workspace:
             tree = await self.git.line(self.clone, "write-tree", environ=environ)
         finally:
             index.unlink(missing_ok=True)
+        commit = await self.commit(tree, parent, message=message, at=at)
+        if await self.head() == parent:
+            await self.git(self.clone, "update-ref", f"refs/heads/{self.branch}", commit, parent)
+        return Snapshot(commit=commit, diff=await self.diff(parent, commit))
+
+    async def commit(self, tree: str, parent: str, *, message: str, at: float) -> str:
+        """Commit a tree of the clone, beside the branch. The same arguments give the same commit."""
         made = await self.git(
             self.clone, "commit-tree", tree, "-p", parent, given=message.encode(), environ=_signature(at)
         )
         commit = made.decode().strip()
         await self.git(self.clone, "update-ref", f"{SNAPSHOTS}/{commit}", commit)
-        if await self.head() == parent:
-            await self.git(self.clone, "update-ref", f"refs/heads/{self.branch}", commit, parent)
-        return Snapshot(commit=commit, diff=await self.diff(parent, commit))
+        return commit
 
     async def _edits(self, files: Mapping[str, str | None]) -> bytes:
         """Store files as objects; return what `update-index --index-info` reads."""
@@ -253,6 +258,12 @@ async def _cloned(git: Git, folder: Path, session: str, source: Path | None) -> 
     await git(new, "update-ref", ref, base)  # last: with it, the clone is whole
     new.rename(clone)
     return base
+
+
+async def check_repository(root: Path, source: Path) -> None:
+    """Raises InputError if a debate can't work on a repository. `root`: a folder of moot's own."""
+    async with _locked_folder(root / "checking", WAIT_SECONDS) as lock:
+        await _check_source(Git(root / "checking" / "home", holds=lock), source)
 
 
 async def _check_source(git: Git, source: Path) -> tuple[str, ...]:

@@ -74,6 +74,11 @@ def read_script(runner: Runner, run: Run) -> tuple[tuple[TestRun, ...], int]:
     return tuple(tests), code
 
 
+def read_results(run: Run) -> tuple[TestRun, ...]:
+    """The outcome of each test of a run that tells tests apart."""
+    return _tests(_lines(run.results), run)
+
+
 def _tests(lines: list[list[Any]], run: Run) -> tuple[TestRun, ...]:
     found: dict[str, TestRun] = {}
     for line in lines[:MOST_TESTS]:

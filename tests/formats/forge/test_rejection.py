@@ -1,0 +1,76 @@
+"""What a person says when rejecting a phase reaches everyone, and changes what is delivered."""
+
+from __future__ import annotations
+
+import pytest
+
+from moot.formats.forge.settings import PHASES
+from tests.formats.forge.world import ALSO_RIGHT, RIGHT, World, forge, repair
+
+WORDS = "Of two negative numbers, give -1."
+HEEDED = "def mid(a, b):\n    return -1 if a < 0 > b else max(a, b)\n"
+REJECTS = {"choice": "reject", "text": WORDS}
+
+
+def rejected(phase: str, world: World | None = None, **settings):
+    world = world or World(**{f"0/approve-{phase}/you": REJECTS, "revise": repair(HEEDED)})
+    return forge(world, gates=[phase], **settings)
+
+
+def test_after_a_rejected_proposal_authors_revise_and_blind_seats_state_anew():
+    world = World(
+        **{
+            "0/approve-proposal/you": REJECTS,
+            "revise": repair(HEEDED),
+            "predict-rejected": lambda step: says(step, "-1"),
+        }
+    )
+    played = rejected("proposal", world, optimization=False)
+    asked = {(step.phase, step.seat.id) for step in played.steps if step.kind == "ask"}
+    assert {("revise", "e1"), ("tests-rejected", "tester"), ("predict-rejected", "o1")} <= asked
+    later = played.steps[[step.key for step in played.steps].index("0/approve-proposal/you") + 1 :]
+    read = [step for step in later if step.kind == "ask"]
+    assert read
+    assert all(f"The person in charge says: {WORDS}" in step.prompt.text for step in read)
+    assert played.outcome.answer is not None
+    assert played.outcome.answer.value == HEEDED
+
+
+def says(step, value: str) -> dict:
+    """What an oracle says that heeds the person: -1 for two negative numbers, else the larger one."""
+    lines = [line.split(": ", 1) for line in step.prompt.text.split("Calls:")[1].splitlines() if ": mid(" in line]
+    known = {}
+    for n, call in lines:
+        a, b = (int(part) for part in call.removeprefix("mid(").removesuffix(")").split(","))
+        known[int(n)] = value if a < 0 > b else str(max(a, b))
+    return {"predictions": [{"number": n, "expected": each} for n, each in known.items()]}
+
+
+@pytest.mark.parametrize("phase", ["critique", "optimization", "adversarial", "convergence"])
+def test_where_tests_can_not_tell_the_version_that_knows_the_words_is_taken(phase):
+    """The words are about something that no test sees."""
+    same = RIGHT.replace("def", "# as the person said\ndef")
+    exact = {f"0/approve-{phase}/you": REJECTS, "revise": repair(same)}
+    played = rejected(phase, World(**exact, refactor={"code": same}, speed={"code": same}))
+    assert played.outcome.answer is not None
+    assert played.outcome.answer.value == same
+    assert played.outcome.answer.value not in (RIGHT, ALSO_RIGHT)
+
+
+def test_a_rejected_review_is_answered_again_even_if_there_was_no_issue():
+    world = World(review={"answers": [], "code": HEEDED}, **{"0/approve-review/you": REJECTS})
+    played = rejected("review", world)
+    assert {step.seat.id for step in played.steps if step.phase == "review-again"} == {"e1", "e2"}
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_no_round_is_beyond_what_the_settings_say(phase):
+    played = rejected(phase)
+    assert f"0/approve-{phase}-again/you" in played.keys
+    assert played.rounds <= 3
+
+
+def test_a_phase_that_is_played_once_more_says_so():
+    shown = [each.data for each in rejected("critique").shown if each.type == "PHASE_BEGINS"]
+    assert [each["name"] for each in shown if each["phase"] == "critique"] == ["Critique", "Critique, once more"]
+    assert [each["number"] for each in shown if each["phase"] == "critique"] == [4, 4]
