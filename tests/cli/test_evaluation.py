@@ -147,3 +147,12 @@ def test_the_page_stands_alone(moot: Moot, tmp_path: Path):
     assert "http" not in text.replace("http-equiv", "")
     assert "<script" not in text
     assert all(cell["debate"] in text for cell in found["cells"])
+
+
+def test_workers_come_to_the_same_report_as_one_process(moot: Moot, database_url: str):
+    here = report(moot("eval", "run", *SMALL, "--model", "sim:", "--json"))
+    shared = ("--db", database_url)
+    workers = [moot.start("worker", *shared) for _ in range(4)]
+    there = report(moot("eval", "run", *SMALL, "--model", "sim:", "--json", "--workers", *shared))
+    assert all(each.poll() is None for each in workers)
+    assert lasting(there) == lasting(here)
