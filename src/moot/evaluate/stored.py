@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 from pydantic import ValidationError
 
@@ -20,9 +20,10 @@ from moot.store import StoredEvaluation
 async def find(client: Client, given: str) -> tuple[EvaluationPlan, StoredEvaluation]:
     """The evaluation with this id, or the only one whose id begins so. Raises UnknownName or InputError."""
     client.caller.need("read")
-    found = (
-        await client.store.evaluations(given.strip().lower(), 2) if client.app.has_database and given.strip() else []
-    )
+    known = bool(given.strip()) and client.app.has_database
+    found: Sequence[StoredEvaluation] = ()
+    if known:
+        found = await client.store.evaluations(given.strip().lower(), 2)
     if not found:
         raise UnknownName("evaluation", given[:36], (), hint="List them with: moot eval show.")
     if len(found) > 1:
