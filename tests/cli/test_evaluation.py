@@ -124,7 +124,7 @@ def test_bad_requests_are_refused_before_anything_is_spent(moot: Moot, given: tu
     assert not Path(moot.db).exists()
 
 
-@pytest.mark.parametrize("name", ["panel", "crucible", "council", "solo"])
+@pytest.mark.parametrize("name", ["panel", "crucible", "council", "solo", "classic", "duel"])
 def test_a_debate_comes_to_an_answer_of_the_kind_that_is_asked_for(moot: Moot, name: str):
     asked = ("--set", "answer={kind: choice, options: [red, blue]}", "--set", "max_calls=100")
     done = moot(
@@ -135,7 +135,7 @@ def test_a_debate_comes_to_an_answer_of_the_kind_that_is_asked_for(moot: Moot, n
     if outcome["answer"] is not None:  # none is an abstention
         assert (outcome["answer"]["kind"], outcome["answer"]["options"]) == ("choice", ["red", "blue"])
         assert outcome["answer"]["value"] in ("red", "blue")
-        assert outcome["answer"]["value"] in outcome["headline"]
+        assert outcome["answer"]["value"] in outcome["headline"].lower()
     assert moot("replay", moot.ids[0]).code == 0
 
 
@@ -147,3 +147,12 @@ def test_the_page_stands_alone(moot: Moot, tmp_path: Path):
     assert "http" not in text.replace("http-equiv", "")
     assert "<script" not in text
     assert all(cell["debate"] in text for cell in found["cells"])
+
+
+def test_workers_come_to_the_same_report_as_one_process(moot: Moot, database_url: str):
+    here = report(moot("eval", "run", *SMALL, "--model", "sim:", "--json"))
+    shared = ("--db", database_url)
+    workers = [moot.start("worker", *shared) for _ in range(4)]
+    there = report(moot("eval", "run", *SMALL, "--model", "sim:", "--json", "--workers", *shared))
+    assert all(each.poll() is None for each in workers)
+    assert lasting(there) == lasting(here)

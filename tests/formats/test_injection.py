@@ -319,6 +319,7 @@ def called(played: Played, step: Step, seat: str) -> set[str]:
         return {"yours"}
     letters = {f"answer {letter}" for letter in "ABCDEFGHJKLMNPQRST"} | {"another member"}
     versions = {f"V{n}" for n in range(1, 10)} if seat.startswith("e") else set[str]()
+    versions |= {f"answer {n}" for n in range(1, 10)} if re.fullmatch(r"s\d", seat) else set[str]()
     named = {*versions, name, f"the {name}", f"the {name.lower()}", f"{name}, answering"}
     return named | hidden.get(seat, set()) | (letters if seat.startswith("m") else set())
 

@@ -52,6 +52,18 @@ def without(answer: Callable[[Step], Any], missing: Callable[[Step], bool]) -> C
     )
 
 
+def answering(a: str | None, b: str | None) -> Callable[[Step], Any]:
+    """What the two debaters answer before the debate; None: nothing valid. The judge answers as the first does."""
+
+    def answer(step: Step) -> Any:
+        if not step.phase.startswith("first"):
+            return good(step)
+        value = b if step.seat.id == "b" else a
+        return INVALID if value is None else {"reasoning": f"So says {step.seat.id}.", "final": float(value)}
+
+    return answer
+
+
 QUESTIONS = {
     "confidence": 0.3,
     "complexity": "simple",
@@ -115,13 +127,23 @@ WAYS: Mapping[str, tuple[Way, ...]] = {
         ),
     ),
     "classic": (
+        Way(answer=answering("5", "5"), settings={"answer": {"kind": "number"}}),
+        Way(answer=answering("5", "6"), settings={"answer": {"kind": "number"}, "max_rounds": 1}),
+        Way(answer=without(answering("5", "5"), lambda step: True), settings={"answer": {"kind": "number"}}),
+        Way(answer=answering(None, None), settings={"answer": {"kind": "number"}}),
         Way(answer=good, settings={"max_rounds": 1, "jury": 1}),
         Way(
             answer=lambda step: STALE if step.phase == "rule" else good(step),
             settings={"judge_every_round": True, "stop_when_stale": True},
         ),
     ),
-    "duel": (Way(answer=listing_claims(good), settings={"turns": 2, "swap": True, "claims": True}),),
+    "duel": (
+        Way(answer=answering("5", "5"), settings={"answer": {"kind": "number"}}),
+        Way(answer=answering("5", "6"), settings={"answer": {"kind": "number"}, "turns": 2}),
+        Way(answer=without(answering("5", "5"), lambda step: True), settings={"answer": {"kind": "number"}}),
+        Way(answer=answering(None, None), settings={"answer": {"kind": "number"}}),
+        Way(answer=listing_claims(good), settings={"turns": 2, "swap": True, "claims": True}),
+    ),
     "panel": (
         Way(answer=panel(rebut=rebuttal("agree"))),
         Way(answer=panel(rebut=lambda s: rebuttal("hold" if s.seat.id == "p1" else "concede", "Performance Advocate"))),

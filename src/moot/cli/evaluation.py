@@ -131,7 +131,7 @@ async def compare(args: Namespace) -> int:
         )
         for each in found
     ]
-    table(make_printer(), ("ARM", "FIRST", "SECOND", "DIFFERENCE", "95% INTERVAL", "P"), rows)
+    table(make_printer(), ("ARM", "ONE", "OTHER", "DIFFERENCE", "95% INTERVAL", "P"), rows)
     return DONE
 
 

@@ -64,12 +64,8 @@ class SeatSettings(Sampling):
 
 def folders_in(settings: type[BaseModel], given: Mapping[str, Any]) -> dict[str, str]:
     """The settings among those given that name a folder of the machine, with the folders."""
-    marked = [
-        name
-        for name, info in settings.model_fields.items()
-        if isinstance(info.json_schema_extra, dict)
-        and cast("Mapping[str, Any]", info.json_schema_extra).get("on_this_machine")
-    ]
+    extras = {name: cast(Any, info.json_schema_extra) for name, info in settings.model_fields.items()}
+    marked = [name for name, extra in extras.items() if isinstance(extra, dict) and "on_this_machine" in extra]
     return {name: given[name] for name in marked if isinstance(given.get(name), str) and given[name]}
 
 

@@ -2,6 +2,7 @@ from moot.formats.classic.rules import parts, play
 from moot.formats.classic.settings import ClassicSettings
 from moot.formats.format import Chart, EventType, Example, Format, Hears, Mark, Series
 from moot.formats.shared import jury, ledger, sides
+from moot.formats.shared.answer import first
 
 FORMAT = Format(
     name="classic",
@@ -11,6 +12,7 @@ FORMAT = Format(
     settings=ClassicSettings,
     parts=parts,
     play=play,
+    answers=first.KINDS,
     settle=sides.settle,
     keeps_ledger=True,
     suits=("choice", "yes_no", "claim"),
@@ -43,6 +45,7 @@ FORMAT = Format(
                 Mark(path="no_new_substantive_arguments", values={"true": "nothing new", "false": ""}),
             ),
         ),
+        **first.EVENTS,
         **jury.EVENTS,
         **ledger.EVENTS,
     },
@@ -53,12 +56,14 @@ FORMAT = Format(
         "speak": "Statement",
         "rule": "Ruling",
         "verdict": "Verdict",
+        **first.PHASES,
         **jury.PHASES,
         **ledger.phases("speak"),
     },
     statements=("speak",),
     rereading=jury.REREADING,
     endings={
+        **first.ENDINGS,
         "max_rounds": "all rounds were played",
         "stop_when_stale": "the judge found no new argument",
     },

@@ -14,6 +14,7 @@ from moot.formats.classic.settings import ClassicSettings
 from moot.formats.format import Part
 from moot.formats.prompts import Prompts
 from moot.formats.shared import jury, sides
+from moot.formats.shared.answer.first import answered_first, unanswered
 from moot.formats.shared.jury import Speech
 from moot.formats.shared.ledger import Clerk
 from moot.formats.shared.sides import Sides
@@ -99,8 +100,24 @@ def parts(settings: ClassicSettings) -> list[Part]:
 
 
 async def play(stage: Stage, settings: ClassicSettings) -> Outcome:
+    if settings.answer is None:
+        return await argue(stage, settings)
+    stage.open()
+    try:
+        first = await answered_first(stage, [stage.seat(id) for id in (*SIDES, "judge")], settings.answer)
+    except LimitReached as limit:
+        return unanswered(limit)
+    found = first.sides(stage.topic)
+    if found is None:
+        return first.outcome()
+    stage.show("SIDES", first=found[0], second=found[1])
+    return first.settled(await argue(stage, settings.model_copy(update={"sides": found}), opened=True))
+
+
+async def argue(stage: Stage, settings: ClassicSettings, *, opened: bool = False) -> Outcome:
     debate = Classic(stage, settings)
-    stage.open(sides={side: debate.sides.short(side) for side in SIDES})
+    if not opened:
+        stage.open(sides={side: debate.sides.short(side) for side in SIDES})
     stage.keep((debate.judge, len(SIDES) if debate.judge.spec.small else 1), *jury.closing_calls(stage, settings))
     ended_by = await debate.rounds()
     await debate.clerk.finish()

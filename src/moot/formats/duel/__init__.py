@@ -3,6 +3,7 @@ from moot.formats.duel.rules import parts, play, settle
 from moot.formats.duel.settings import DuelSettings
 from moot.formats.format import Chart, EventType, Example, Format, Hears, Mark, Series
 from moot.formats.shared import jury, ledger
+from moot.formats.shared.answer import first
 
 FORMAT = Format(
     name="duel",
@@ -12,6 +13,7 @@ FORMAT = Format(
     settings=DuelSettings,
     parts=parts,
     play=play,
+    answers=first.KINDS,
     settle=settle,
     keeps_ledger=True,
     efforts={
@@ -35,6 +37,7 @@ FORMAT = Format(
             failed="gave no valid score",
             marks=(Mark(path="of", text="{}", names=True), Mark(path="score", text="{} of 10", tone="strong")),
         ),
+        **first.EVENTS,
         **jury.EVENTS,
         **ledger.EVENTS,
     },
@@ -48,13 +51,14 @@ FORMAT = Format(
         "confirm": "Choice of the winner",
         "extract": "Verdict on record",
         "announce": "Announcement",
+        **first.PHASES,
         **jury.PHASES,
         **ledger.phases("speak"),
     },
     header=("The premise: {premise}",),
     statements=("speak",),
     rereading=jury.REREADING,
-    endings={"turns": "all turns were taken"},
+    endings={**first.ENDINGS, "turns": "all turns were taken"},
     length="turns",
     unit="turn",
     hears=(Hears(listener="debater", speaker="debater"), Hears(listener="judge", speaker="debater"), *jury.HEARS),

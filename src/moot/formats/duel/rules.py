@@ -17,6 +17,7 @@ from moot.formats.duel.verdict import choice_between, record_for
 from moot.formats.format import Part
 from moot.formats.prompts import Prompts
 from moot.formats.shared import jury, sides
+from moot.formats.shared.answer.first import answered_first, unanswered
 from moot.formats.shared.jury import Speech
 from moot.formats.shared.ledger import Clerk
 from moot.formats.shared.sides import Sides
@@ -112,13 +113,27 @@ def _stance(side: Side, settings: DuelSettings) -> str:
 
 
 async def play(stage: Stage, settings: DuelSettings) -> Outcome:
-    duel = Duel(stage, settings)
     stage.open(
         premise=settings.premise,
         turns=settings.turns,
-        debaters=[seat.name for seat in duel.speakers.values()],
-        judge=duel.judge.name,
+        debaters=[stage.seat(side).name for side in SIDES],
+        judge=stage.seat("judge").name,
     )
+    if settings.answer is None:
+        return await fight(stage, settings)
+    try:
+        first = await answered_first(stage, [stage.seat(id) for id in (*SIDES, "judge")], settings.answer)
+    except LimitReached as limit:
+        return unanswered(limit)
+    found = first.sides(stage.topic)
+    if found is None:
+        return first.outcome()
+    stage.show("SIDES", first=found[0], second=found[1])
+    return first.settled(await fight(stage, settings.model_copy(update={"sides": found})))
+
+
+async def fight(stage: Stage, settings: DuelSettings) -> Outcome:
+    duel = Duel(stage, settings)
     stage.keep((duel.judge, VERDICT_CALLS), *jury.closing_calls(stage, settings))
     ended_by = await duel.debate()
     nothing = sides.nothing_said(duel.said, duel.names)

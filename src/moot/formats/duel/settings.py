@@ -59,6 +59,8 @@ class DuelSettings(SidesSettings, LedgerSettings):
         one, two = (debater.name for debater in self.debaters)
         if one.casefold() == two.casefold():
             raise ValueError(f"both debaters are called {one!r}; a verdict between them could not be told apart")
+        if self.answer is not None and (self.premise or self.have_positions):
+            raise ValueError("with answer, what is answered first decides the sides; leave premise and positions out")
         if self.premise and self.sides:
             raise ValueError("sides and a premise can't both be given: the sides of a premise are for and against it")
         return self

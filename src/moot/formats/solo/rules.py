@@ -20,12 +20,13 @@ from moot.formats.solo.report import SoloResult, report
 from moot.formats.solo.settings import MOST_SAMPLES, SoloSettings
 from moot.formats.solo.shapes import CODE, Pick, confidence_in, pick_among, sample_shape
 from moot.reasoning.code.requests import RunScript, ScriptRun
-from moot.reasoning.fence import fence
+from moot.reasoning.fence import fence, quote
 
 prompts = Prompts("solo")
 
 LABELS = tuple(str(n) for n in range(1, MOST_SAMPLES + 1))
 SEEDS = 2**31
+MOST_QUOTED = 700  # characters of an answer that a small model reads
 
 
 def parts(settings: SoloSettings) -> list[Part]:
@@ -176,10 +177,12 @@ class Solo:
         topic = self.stage.topic
         order = sorted(different, key=lambda each: hashlib.sha256(f"{topic}\0{each.seat}".encode()).hexdigest())
         labels = dict(zip(LABELS, order, strict=False))
-        said = "\n\n".join(
-            fence(f"{each.reasoning}\n\nAnswer: {each.last}".strip(), of=f"answer {label}", at=f"0/pick/{label}")
-            for label, each in labels.items()
-        )
+        texts = {label: f"{each.reasoning}\n\nAnswer: {each.last}".strip() for label, each in labels.items()}
+        if self.judge.spec.small:
+            said = "\n".join(f"Answer {label}: {quote(text, MOST_QUOTED)}" for label, text in texts.items())
+        else:
+            fenced = (fence(text, of=f"answer {label}", at=f"0/pick/{label}") for label, text in texts.items())
+            said = "\n\n".join(fenced)
         question = prompts("pick", answers=said, labels=", ".join(f'"{label}"' for label in labels))
         try:
             given = await self.judge.ask(

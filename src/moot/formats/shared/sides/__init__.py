@@ -50,7 +50,7 @@ class SidesSettings(JurySettings):
 
 def settle(settings: S, topic: str) -> S:
     """The settings with the sides that the question offers, where they name none."""
-    if settings.sides is not None:
+    if settings.sides is not None or settings.answer is not None:  # typed answers become the sides in the debate
         return settings
     question = read_question(topic)
     if question.kind == "choice":
