@@ -60,7 +60,13 @@ async def show(args: Namespace) -> int:
         if not args.json:
             await summary(client, view, debate)
             interrupted = debate.id in await client.interrupted()
-            for text in [await _parent(client, debate), _labels(debate), _quarantine(debate), _private(debate)]:
+            for text in [
+                await _parent(client, debate),
+                _follows(debate),
+                _labels(debate),
+                _quarantine(debate),
+                _private(debate),
+            ]:
                 if text:
                     view.note(text)
             if debate.status != "completed":
@@ -114,6 +120,10 @@ async def _parent(client: Client, debate: Debate) -> str:
     gone = await client.store.tombstone(debate.parent_id)
     when = "" if gone is None else f", which was deleted on {clock(gone.deleted_at)}"
     return f"Branched off from {debate.parent_id[:8]} at {debate.forked_at}{when}"
+
+
+def _follows(debate: Debate) -> str:
+    return f"Asked after {debate.follows[:8]}" if debate.follows else ""
 
 
 def _labels(debate: Debate) -> str:

@@ -48,6 +48,7 @@ async def create(
         initiated_by=person() if by is None else by,
         token_id=token_id,
         private=plan.private,
+        follows=plan.follows,
         debate_id=debate_id,
         metadata=metadata if lookup is None else metadata | lookup.metadata(tell=told),
         notes=[] if lookup is None else lookup.notes("" if told else remedy),

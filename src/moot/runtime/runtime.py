@@ -100,6 +100,7 @@ class Runtime:
         initiated_by: str = "",
         token_id: str = "",
         private: bool = False,
+        follows: str | None = None,
         metadata: Json | None = None,
         debate_id: str | None = None,
         notes: Sequence[str] = (),
@@ -117,6 +118,7 @@ class Runtime:
                 initiated_by=initiated_by,
                 token_id=token_id,
                 private=private,
+                follows=follows,
                 metadata=metadata or {},
             ),
             events=[
