@@ -24,6 +24,7 @@ class Request:
     settings: Json = field(default_factory=dict[str, Any])
     effort: Effort | None = None  # None: what the format does by itself
     private: bool = False  # only its token, and `admin`, see the debate
+    follows: str | None = None  # id of the debate that the question is asked after
 
 
 def read_spec(path: Path) -> Request:

@@ -68,3 +68,16 @@ def test_a_debate_is_shared_by_link_and_as_a_file(moot: Moot, tmp_path):
     assert moot.folder.name not in text, "nor does it say where models are read from"
     again = moot("share", one, "--html", str(file))
     assert (again.code, "exists already" in again.err) == (2, True)
+
+
+def test_a_question_is_asked_after_a_debate(moot: Moot):
+    one = a_debate(moot)
+    model = moot.script({"*/speak/*": "{seat} speaks."})
+    done = moot("And for two?", "--follows", one[:8], "--format", "classic", "--rounds", "1", "--model", model)
+    assert done.code == 0, done.err
+    (two,) = [each for each in moot.ids if each != one]
+    assert f"Asked after {one[:8]}" in moot("show", two).err
+    assert moot.sql("select follows from debate_sessions where id = ?", two) == [(one,)]
+    missing = moot("And?", "--follows", "00000000", "--format", "classic", "--model", model)
+    assert missing.code == 2
+    assert len(moot.ids) == 2

@@ -1,4 +1,4 @@
-"""Labels over HTTP: rename, pin, tag and archive a debate, and filter the list by them."""
+"""Over HTTP: rename, pin, tag and archive a debate, filter the list by it, and ask further after one."""
 
 from __future__ import annotations
 
@@ -85,3 +85,36 @@ def test_labels_need_the_scope_run_and_a_debate_that_one_sees(server: Served):
 
     assert [asked(person, mine) for person in (reader, bob, ann)] == [403, 404, 200]
     assert [asked(person, shared) for person in (reader, bob, ann)] == [403, 200, 200]
+
+
+def test_a_debate_that_follows_another_is_told_what_that_came_to(server: Served):
+    first = server.completed(topic="Redis or PostgreSQL?")
+    made = server.made(topic="And for two services?", follows=first["id"][:8])
+    assert made["topic"] == "And for two services? (asked after “Redis or PostgreSQL?”)"
+    assert made["follows"] == first["id"]
+    done = server.rested(made["id"])
+    assert done["status"] == "completed"
+    told = server.get(f"/v1/debates/{made['id']}/audit").raise_for_status().json()
+    for turn in [each for each in told["turns"] if each["kind"] == "ask"]:
+        heard = "\n".join(each["text"] for each in turn["messages"])
+        assert "follows an earlier debate" in heard, turn["key"]
+        assert f"Answer: **{first['headline']}**" in heard
+        assert "Question: Redis or PostgreSQL?" in heard
+    third = server.made(topic="And for ten?", follows=made["id"], start=False)
+    assert third["topic"] == "And for ten? (asked after “And for two services?”)"
+    assert server.get(f"/v1/debates/{made['id']}/proof").json()["same"] is True
+
+
+def test_only_a_debate_with_an_answer_that_one_sees_is_followed(server: Served):
+    open_ = server.made(start=False)
+    refused = server.ask(topic="And then?", follows=open_["id"])
+    assert (refused.status_code, "has no answer yet" in refused.text) == (422, True)
+    assert server.ask(topic="And then?", follows="00000000").status_code == 404
+    boss, dan = Person(server, "chief", "admin"), Person(server, "dan", "read", "run")
+    models = {"model_debater": server.model, "model_judge": server.model}
+    asked = {"topic": "Secret?", "format": "classic", "settings": models, "private": True}
+    mine = boss.client.post("/v1/debates", json=asked).raise_for_status().json()["id"]
+    server.rested(mine)
+    after = {"topic": "And?", "format": "classic", "follows": mine, "start": False}
+    assert dan.client.post("/v1/debates", json=after).status_code == 404
+    assert boss.client.post("/v1/debates", json=after).json()["private"] is True, "it quotes what is private"

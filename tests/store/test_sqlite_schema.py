@@ -111,7 +111,7 @@ async def use_everything(store: SqliteStore) -> None:
         debate_id=first, key="k", kind="checkpoint", question="?", choices=("a",), artifacts={"x": 1}, expires_at=2.0
     )
     await store.create(debate(1, total_rounds=1, guided=1, token_id="1"), turns=[turn("0/speak/a", failure=failure)])
-    await store.create(debate(2, parent_id=first, forked_at="1/speak/a", private=True))
+    await store.create(debate(2, parent_id=first, forked_at="1/speak/a", follows=first, private=True))
     for debate_id in (first, second):
         await store.claim(debate_id, "me", 10, expect=["pending"])
     for epoch in (0, 1):  # the first as if it had died

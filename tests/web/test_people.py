@@ -199,3 +199,19 @@ def test_a_debate_is_shared_as_a_link_and_as_a_file(site: Served, open_page: Ope
     expect(page.locator(".shares")).to_have_count(0)
     gone = open_page(link, allowed=("status of 404",))
     expect(gone.get_by_role("heading", name="This link is not valid")).to_be_visible()
+
+
+def test_a_question_is_asked_after_a_debate(site: Served, open_page: Open):
+    first = site.completed(topic="Tea or coffee?", settings={"max_rounds": 1})
+    page = open_page(f"{site.url}/debates/{first['id']}")
+    page.get_by_role("button", name="Ask further").click()
+    page.get_by_role("textbox", name=re.compile("^Your question")).fill("And in the evening?")
+    check_axe(page)
+    keep(page, "people-further")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("And in the evening? (asked after “Tea or coffee?”)")
+    expect(page.get_by_role("link", name=first["id"][:8])).to_be_visible()
+    made = site.rested(page.url.rpartition("/")[2])
+    assert (made["follows"], made["format"]) == (first["id"], first["format"])
+    page.get_by_role("link", name=first["id"][:8]).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Tea or coffee?")

@@ -63,6 +63,7 @@ async def show(args: Namespace) -> int:
             said = [
                 how_it_turned_out(debate),
                 await _parent(client, debate),
+                _follows(debate),
                 _labels(debate),
                 _quarantine(debate),
                 _private(debate),
@@ -121,6 +122,10 @@ async def _parent(client: Client, debate: Debate) -> str:
     gone = await client.store.tombstone(debate.parent_id)
     when = "" if gone is None else f", which was deleted on {clock(gone.deleted_at)}"
     return f"Branched off from {debate.parent_id[:8]} at {debate.forked_at}{when}"
+
+
+def _follows(debate: Debate) -> str:
+    return f"Asked after {debate.follows[:8]}" if debate.follows else ""
 
 
 def _labels(debate: Debate) -> str:

@@ -132,6 +132,9 @@ def _debate_flags(parser: Parser) -> None:
     parser.add_argument(
         "--private", action="store_true", help="over HTTP, chat and MCP, show it to its own token and admins only"
     )
+    parser.add_argument(
+        "--follows", metavar="ID", help="ask it after a debate that has an answer; every seat is told what it came to"
+    )
     parser.add_argument("--file", metavar="SPEC.YAML", help="a YAML file with topic, format and settings")
     _detach(parser)
     parser.add_argument("--resume", metavar="ID", help="the same as `moot resume ID`")

@@ -123,6 +123,7 @@ def requested(args: Namespace, client: Client) -> Request:
         settings=settings,
         effort=read_effort(args.effort) or spec.effort,
         private=args.private or spec.private,
+        follows=args.follows,
     )
 
 

@@ -134,6 +134,7 @@ def debate_json(debate: Debate, *, demonstration: bool, interrupted: bool) -> Js
         "cost_usd": debate.usage.cost_usd,
         "parent": debate.parent_id,
         "forked_at": debate.forked_at,
+        "follows": debate.follows,
         "created_at": debate.created_at,
         "updated_at": debate.updated_at,
         "completed_at": debate.completed_at,

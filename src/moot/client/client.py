@@ -12,9 +12,9 @@ from weakref import WeakValueDictionary
 from moot import formats
 from moot.app import App
 from moot.caller import Caller, local_caller
-from moot.client import creating, documents
+from moot.client import creating, documents, importing
 from moot.client.creating import RECALL
-from moot.client.importing import after, first_line, lines_of
+from moot.client.following import after, informed
 from moot.client.once import Once
 from moot.client.presets import expanded
 from moot.config import masked, reaching
@@ -120,6 +120,9 @@ class Client:
         self.caller.need("run")
         await self.check_trust(request.settings if given is None else given)
         request = expanded(self.app, request)
+        earlier = None if request.follows is None else await self.find(request.follows)
+        if earlier is not None:
+            request = after(self.app, request, earlier)
         # In a thread: reading the price list, or looking for Ollama, takes a while the first time.
         made = await in_thread(lambda: self.app.plan(request))
         self._check_folders(made.format, request.settings if given is None else given)
@@ -127,7 +130,7 @@ class Client:
             await check_repository(self.app.repositories_folder, Path(folder))
         if here and self._drives_here:
             await self.app.check_able(made.format)
-        return made
+        return made if earlier is None else await informed(self.app, made, earlier)
 
     async def check_trust(self, settings: Json) -> None:
         """Refuse models with an address, which would be sent our key, and models that read files, unless the caller is
@@ -189,8 +192,9 @@ class Client:
                 raise InputError(str(error), remedy=error.remedy) from None
 
         debate = await (once or Once(store=self.store)).made(make)
-        if guidance and debate.status == "pending" and not debate.guided:
-            await self.app.runtime.guide(debate.id, guidance, by=self.caller.name)
+        said = "\n\n".join(filter(None, (plan.background, guidance)))
+        if said and debate.status == "pending" and not debate.guided:
+            await self.app.runtime.guide(debate.id, said, by=self.caller.name)
         return await self._started(debate) if start else debate
 
     async def fork(
@@ -616,11 +620,11 @@ class Client:
         What comes after `most` bytes, unpacked, is refused. Raises InputError, with nothing stored, if it is no
         export."""
         self.caller.need("admin")
-        async with aclosing(lines_of(chunks, most)) as all_lines:
-            first, rest = await first_line(all_lines)
+        async with aclosing(importing.lines_of(chunks, most)) as all_lines:
+            first, rest = await importing.first_line(all_lines)
             check_header(first)
             await self.app.open()
-            async with aclosing(adopt_all(self.store, after(rest, all_lines))) as adopted:
+            async with aclosing(adopt_all(self.store, importing.after(rest, all_lines))) as adopted:
                 async for each in adopted:
                     yield each
 

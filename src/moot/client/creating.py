@@ -48,6 +48,7 @@ async def create(
         initiated_by=person() if by is None else by,
         token_id=token_id,
         private=plan.private,
+        follows=plan.follows,
         debate_id=debate_id,
         evaluation=plan.evaluation,
         metadata=metadata if lookup is None else metadata | lookup.metadata(tell=told),

@@ -494,6 +494,7 @@ class Debate:
     token_id: str = ""  # the token it was made with, which pays for it; empty: the local user
     parent_id: str | None = None
     forked_at: str | None = None  # the key asked anew in a fork
+    follows: str | None = None  # the debate that its question was asked after
     epoch: int = 0  # the fencing number: raised each time someone takes the debate to drive it
     owner: str | None = None
     lease_until: float | None = None

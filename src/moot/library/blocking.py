@@ -48,6 +48,7 @@ class Moot:
         guide: str = "",
         key: str | None = None,
         private: bool = False,
+        follows: DebateView | str | None = None,
         show: bool | None = None,
         **settings: Any,
     ) -> Debate:
@@ -55,12 +56,14 @@ class Moot:
         preset; by default, what suits the question. `model`: of everyone, `judge_model`: of the judge alone.
         `checkpoints=False`: don't ask a person between rounds. `guide`: what everyone should bear in mind. `key`: an
         idempotency key; the same call with the same key gives the same debate. `private`: on a server with the same
-        database, only admins see it. `show`: display the debate while it runs; by default in notebooks. Further
-        arguments are settings of the format, such as `rounds=3`. Raises InputError before anything is written."""
+        database, only admins see it. `follows`: a debate with an answer, or its id; every seat is told its question and
+        its answer. `show`: display the debate while it runs; by default in notebooks. Further arguments are settings of
+        the format, such as `rounds=3`. Raises InputError before anything is written."""
         asked: Json = {"effort": effort, "model": model, "judge_model": judge_model, "checkpoints": checkpoints}
 
         async def begin(m: AsyncMoot) -> AsyncDebate:
-            return await m.debate(question, format=format, guide=guide, key=key, private=private, **asked, **settings)
+            more: Json = {"key": key, "private": private, "follows": follows}
+            return await m.debate(question, format=format, guide=guide, **more, **asked, **settings)
 
         return Debate(self, self.run(begin, show))
 

@@ -39,20 +39,23 @@ class AsyncMoot:
         guide: str = "",
         key: str | None = None,
         private: bool = False,
+        follows: DebateView | str | None = None,
         start: bool = True,
         **settings: Any,
     ) -> AsyncDebate:
         """Begin a debate; it does not wait for its end. `format`: the rules, or a preset; by default, what suits the
         question. `model`: of everyone, `judge_model`: of the judge alone. `checkpoints=False`: don't ask a person
         between rounds. `guide`: what everyone should bear in mind. `key`: an idempotency key; the same call with the
-        same key gives the same debate. `private`: on a server with the same database, only admins see it. Further
-        arguments are settings of the format, such as `rounds=3`. Raises InputError before anything is written."""
+        same key gives the same debate. `private`: on a server with the same database, only admins see it. `follows`: a
+        debate with an answer, or its id; every seat is told its question and its answer. Further arguments are settings
+        of the format, such as `rounds=3`. Raises InputError before anything is written."""
         asked: Json = {"effort": effort, "model": model, "judge_model": judge_model, "checkpoints": checkpoints}
         request = self._request(question, format, settings, **asked)
         if private not in (True, False):
             raise InputError("`private` must be True or False.")
-        plan = await self.client.plan(replace(request, private=private))
-        whole = ["debate", question, format, effort, request.settings, guide, private]
+        after = follows.id if isinstance(follows, DebateView) else follows
+        plan = await self.client.plan(replace(request, private=private, follows=after))
+        whole = ["debate", question, format, effort, request.settings, guide, private, after]
         async with self.client.once(key, whole) as once:
             made = await self.client.create(
                 plan, once=once, start=start, guidance=guide, remedy="recall_decisions=True"

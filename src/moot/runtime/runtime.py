@@ -102,6 +102,7 @@ class Runtime:
         initiated_by: str = "",
         token_id: str = "",
         private: bool = False,
+        follows: str | None = None,
         metadata: Json | None = None,
         debate_id: str | None = None,
         evaluation: str = "",
@@ -121,6 +122,7 @@ class Runtime:
                 token_id=token_id,
                 private=private,
                 evaluation=evaluation,
+                follows=follows,
                 metadata=metadata or {},
             ),
             events=[

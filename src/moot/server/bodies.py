@@ -52,6 +52,9 @@ class NewDebate(Given):
         default_factory=dict, description="settings of the format: `GET /v1/formats/{name}` has their schema"
     )
     private: bool = Field(False, description="only this token, and the scope `admin`, will see it")
+    follows: str | None = Field(
+        None, max_length=64, description="id of a debate with an answer: every seat is told its question and its answer"
+    )
     start: bool = Field(True, description="whether it begins at once")
 
 

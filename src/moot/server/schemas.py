@@ -86,6 +86,7 @@ class DebateSummary(BaseModel):
     cost_usd: float | None = Field(description="null: a price is not known")
     parent: str | None
     forked_at: str | None
+    follows: str | None = Field(description="the debate that its question was asked after")
     initiated_by: str
     created_at: Seconds
     updated_at: Seconds

@@ -31,7 +31,12 @@ async def begun(
     plan = await client.plan(question.request, given=question.own)
     await check_room(context.app, question, plan)
     # What a private debate has said becomes part of those that follow it.
-    plan = replace(plan, metadata=question.about.json, private=plan.private or question.wanted.private)
+    plan = replace(
+        plan,
+        metadata=question.about.json,
+        private=plan.private or question.wanted.private,
+        follows=question.wanted.previous,
+    )
     if key is not None:
         return await _once(context, client, question, given, plan, key), None
     same = retries.fingerprint(caller, plan, question.context)

@@ -36,7 +36,14 @@ def given(context: ServerContext, debate: Debate, *, with_html: bool = False) ->
 
 
 def requested(new: bodies.NewDebate) -> Request:
-    return Request(topic=new.topic, format=new.format, settings=new.settings, effort=new.effort, private=new.private)
+    return Request(
+        topic=new.topic,
+        format=new.format,
+        settings=new.settings,
+        effort=new.effort,
+        private=new.private,
+        follows=new.follows,
+    )
 
 
 @router.post(
@@ -46,7 +53,15 @@ def requested(new: bodies.NewDebate) -> Request:
     status_code=201,
     response_model=schemas.Debate,
     responses=documented(
-        "invalid", "unknown-name", "unknown-model", "key-reused", "wrong-status", "over-budget", "deleted"
+        "invalid",
+        "unknown-name",
+        "unknown-model",
+        "unknown-debate",
+        "ambiguous-id",
+        "key-reused",
+        "wrong-status",
+        "over-budget",
+        "deleted",
     ),
 )
 async def create(new: bodies.NewDebate, context: Context, caller: Runner, key: idempotency.Key = None) -> Response:
@@ -69,7 +84,7 @@ async def create(new: bodies.NewDebate, context: Context, caller: Runner, key: i
     operation_id="estimateDebate",
     summary="What a debate would take at most",
     response_model=schemas.Estimate,
-    responses=documented("invalid", "unknown-name", "unknown-model"),
+    responses=documented("invalid", "unknown-name", "unknown-model", "unknown-debate", "ambiguous-id"),
 )
 async def estimate(new: bodies.NewDebate, context: Context, caller: Runner) -> schemas.Estimate:
     """Takes what creating one takes; nothing is stored and no model is asked."""

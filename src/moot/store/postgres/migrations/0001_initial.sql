@@ -16,6 +16,7 @@ create table debate_sessions (
   token_id text not null default '',            -- the access token it was made with; '': the local user
   parent_id text,                               -- the debate this one was forked from
   forked_at text,                               -- the key asked anew in a fork
+  follows text,                                 -- the debate that its question was asked after
   created_at double precision not null,
   updated_at double precision not null,
   started_at double precision,                  -- by the first claim
