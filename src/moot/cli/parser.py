@@ -446,9 +446,11 @@ def _token(parser: Parser) -> None:
 
 def _eval(parser: Parser) -> None:
     parser.add_argument(
-        "action", choices=("audit", "validate", "judge"), metavar="ACTION", help="audit, validate or judge"
-    )
-    parser.add_argument("ids", nargs="*", metavar="ID", help="debates that `judge` has read again")
+        "action", choices=("audit", "validate", "judge", "export"), metavar="ACTION",
+        help="audit, validate, judge or export",
+    )  # fmt: skip
+    parser.add_argument("ids", nargs="*", metavar="ID", help="debates that `judge` has read again, or `export` writes")
+    parser.add_argument("--inspect", metavar="FILE", help="the log for Inspect that `export` writes, ending with .eval")
     parser.add_argument("-k", dest="readers", type=_whole, metavar="N", help="readers of `judge`, 1 to 25 (default: 5)")
     parser.add_argument("--judges", metavar="MODELS", help="models of the readers, in turn (default: the judge's own)")
     parser.add_argument(
