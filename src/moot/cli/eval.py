@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 
 from moot.cli.commands import DONE, FAILED
 from moot.cli.judge import judge
@@ -10,8 +11,10 @@ from moot.cli.printer import make_printer, note, table
 from moot.cli.session import open_client
 from moot.cli.views import print_json
 from moot.core.amounts import count
+from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.evaluate.auditing import Audited, audited
+from moot.evaluate.inspect_log import inspect_log, row_of
 from moot.evaluate.validate import EVALUATIONS, Check, validate
 from moot.runtime.threads import in_thread
 
@@ -19,7 +22,7 @@ SEED = 1
 
 
 async def eval_(args: Namespace) -> int:
-    actions = {"validate": _validate, "audit": _audit, "judge": judge}
+    actions = {"validate": _validate, "audit": _audit, "judge": judge, "export": _export}
     if args.action in actions:
         return await actions[args.action](args)
     from moot.cli import evaluation  # those above need none of it
@@ -58,6 +61,27 @@ def _json(check: Check) -> Json:
         "limit": check.limit,
         "holds": check.holds,
     }
+
+
+async def _export(args: Namespace) -> int:
+    if not args.what or not args.inspect:
+        raise InputError("Which debates, and where to? For example: moot eval export ID --inspect debates.eval")
+    path = Path(args.inspect)
+    if path.suffix != ".eval":
+        raise InputError(f"Inspect opens only files that end with .eval, not {path.name!r}.")
+    async with open_client(args) as client:
+        debates = [await client.find(each) for each in args.what]
+    rows = [row_of(debate) for debate in debates]
+    models = sorted({row.model for row in rows})
+    created = min(debate.created_at for debate in debates)
+    log = inspect_log(rows, task="moot", model=models[0] if len(models) == 1 else "moot", created=created)
+    try:
+        await in_thread(lambda: path.write_bytes(log))
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {error.strerror}.") from None
+    print(f"Wrote {count(len(rows), 'debate')} to {path}.")
+    note(f"Look at it with: inspect view --log-dir {path.parent}")
+    return DONE
 
 
 async def _audit(args: Namespace) -> int:
