@@ -95,6 +95,7 @@ class Play:
 
     name: str
     voice: int = 0
+    absent: tuple[tuple[str, str], ...] = ()  # steps whose model can't be had, with the kind of failure
 
     def __str__(self) -> str:
         return f"{self.name} #{self.voice}"

@@ -78,6 +78,7 @@ class Voices:
         world, process = self._world, self._process
         voice, _, debate = spec.removeprefix("voice:").partition("/")
         words = _words(int(voice))
+        absent = dict(world.plan.plays[0].absent)
 
         async def speak(call: Call, hear: Hear, /) -> Reply:
             reply = await words(call, lambda _: None)
@@ -87,7 +88,7 @@ class Voices:
             half = len(text) // 2
             world.audit.says(debate, call.key, text)
             hear(text[:half])
-            trouble = world.trouble.of_model()
+            trouble = absent.get(call.key) or world.trouble.of_model()
             await asyncio.sleep(world.trouble.model_delay(slow=trouble == "slow"))
             if trouble == "overloaded":
                 raise ModelOverloaded("Too many requests.", retry_after=world.rng.choice((None, 2.0)), usage=usage)

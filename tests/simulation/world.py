@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 from typing import Any
 
 from moot.core.errors import DebateDeleted, StoreError
+from moot.core.steps import ABSENT
 from moot.formats import Format
 from moot.runtime import runtime as runtime_module
 from moot.store import Changed
@@ -166,8 +167,8 @@ class World:
     def _compare(self) -> None:
         for known, transcript in zip(self.audit.debates.values(), self._transcripts, strict=True):
             if known.comparable and transcript is not None and self.plan != calm(known.play):
-                expected = reference(known.play)
-                if transcript != expected and not _left_out(transcript):
+                expected = reference(replace(known.play, absent=_absent(known)))
+                if transcript != expected:
                     self._blame(f"{known.name} ({known.play}): {_first_difference(transcript, expected)}")
 
     # What the parts of the world ask each other.
@@ -307,9 +308,11 @@ def _silence() -> Iterator[None]:
         log.setLevel(level)
 
 
-def _left_out(transcript: bytes) -> bool:
-    """Whether a seat was left out because its model could not be had: the others go on without it, by the rules."""
-    return b'"type": "MISSING"' in transcript
+def _absent(known: Known) -> tuple[tuple[str, str], ...]:
+    """The steps whose model could not be had: the others have gone on without it, as they do where nothing else is
+    wrong."""
+    failures = [(turn.key, turn.failure.kind) for turn in known.turns if turn.failure is not None]
+    return tuple((key, kind) for key, kind in failures if kind in ABSENT)
 
 
 def _first_difference(one: bytes, two: bytes) -> str:

@@ -1,0 +1,57 @@
+"""A sample of the runs that docs/bench.md reports: simulated engineers whose code is run in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from moot.corpus import tasks
+from moot.models.coding.mistakes import cheats
+from perf.engineers import Ended, many, ran, right, shares
+
+QUICK = {"preset": "quick", "convergence": False}
+
+
+def runs(folder: Path, options: str, count: int = 10) -> list[Ended]:
+    return asyncio.run(many(folder, options, count, QUICK))
+
+
+def test_the_solution_of_a_task_is_right_and_nothing_else_is():
+    for task in tasks()[:20]:
+        assert right(task.solution, task)
+        assert not any(right(code, task) for code in (*(mutant.code for mutant in task.mutants), *cheats(task)))
+        assert {ran(code, task.probes[0].call).outcome for code in cheats(task)} == {"died"}
+
+
+def test_perfect_engineers_solve_everything_and_helpless_ones_nothing(tmp_path: Path):
+    perfect = shares(runs(tmp_path, "skill=1&cases=1&repair=1&red=1", 4))
+    assert (perfect.forge, perfect.best_single, perfect.majority, perfect.plurality) == (4, 4, 4, 4)
+    helpless = shares(runs(tmp_path, "skill=0&cases=.9&repair=0&red=0", 4))
+    assert (helpless.forge, helpless.best_single, helpless.majority) == (0, 0, 0)
+
+
+def test_a_forge_solves_more_than_the_best_of_its_engineers(tmp_path: Path):
+    ended = runs(tmp_path, "skill=.6&cases=.95&repair=.7&red=.5", 12)
+    found = shares(ended)
+    assert found.forge > found.best_single
+    assert all(each.calls <= 12 for each in ended)
+    assert any("beyond best single" in line for line in found.lines())
+
+
+def test_no_cheat_wins(tmp_path: Path):
+    ended = runs(tmp_path, "skill=.3&cases=.9&repair=.3&red=.5&cheat=.5")
+    assert not any(each.cheated for each in ended)
+    assert shares([replace(ended[0], cheated=True)]).cheats == 1
+
+
+def test_useless_tests_are_no_ground_for_confidence(tmp_path: Path):
+    assert not [each for each in runs(tmp_path, "skill=.6&cases=.5&repair=.5&red=.5") if each.confidence == "High"]
+
+
+def test_the_same_seeds_give_the_same_runs(tmp_path: Path):
+    options = "skill=.5&cases=.8&repair=.5&red=.5"
+    one, two = runs(tmp_path, options, 3), runs(tmp_path, options, 3)
+    assert [(each.solved, each.majority, each.singles) for each in one] == [
+        (each.solved, each.majority, each.singles) for each in two
+    ]
