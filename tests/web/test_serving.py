@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import httpx2
@@ -9,7 +10,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from moot.server.dashboard import PAGES, routes
+from moot.server.dashboard import PAGES, STATIC, routes
 from tests.server.serving import served
 
 
@@ -53,6 +54,11 @@ def test_assets_are_kept_for_good_and_sent_small(folder: Path):
 @pytest.mark.parametrize("name", ["other.js", "..%2Fsecret.txt", "%2e%2e%2fsecret.txt", "assets"])
 def test_nothing_else_is_served(folder: Path, name: str):
     assert client_of(folder).get(f"/assets/{name}").status_code == 404
+
+
+def test_the_built_page_is_small(built: None):
+    sent = [gzip.compress(each.read_bytes()) for each in (STATIC / "assets").iterdir()]
+    assert 0 < sum(map(len, sent)) <= 80_000
 
 
 def test_a_page_that_was_not_built_says_how_to(tmp_path: Path):
