@@ -141,16 +141,16 @@ async def ask_each(
     failure then fails the debate, so that it can be retried."""
     asked = list(seats)
     typed: Any = {} if returns is None else {"returns": returns}
-    first: tuple[Any, ...] = await together(
-        *(each.ask(phase, prompt(each), spared=True, round=round, shows=shows, **typed) for each in asked)
-    )
+
+    def asking(seat: Seat, phase: str, **how: Any) -> Awaitable[Any]:
+        ask = cast("Callable[..., Awaitable[Any]]", seat.ask)
+        return ask(phase, prompt(seat), round=round, shows=shows, **typed, **how)
+
+    first = await together(*(asking(each, phase, spared=True) for each in asked))
     found = dict(zip(asked, first, strict=True))
     absent = [seat for seat, answer in found.items() if isinstance(answer, Failed) and answer.absent]
     if absent and all(isinstance(answer, Failed) for answer in first):
-        typed |= {} if returns is None else {"tolerant": True}
-        again: tuple[Any, ...] = await together(
-            *(each.ask(f"{phase}-again", prompt(each), round=round, shows=shows, **typed) for each in absent)
-        )
+        again = await together(*(asking(each, f"{phase}-again", tolerant=returns is not None) for each in absent))
         found |= dict(zip(absent, again, strict=True))
     return Answers(
         given={seat.id: answer for seat, answer in found.items() if not isinstance(answer, Failed)},
