@@ -63,11 +63,7 @@ class SeatSettings(Sampling):
 
 def folders_in(settings: type[BaseModel], given: Mapping[str, Any]) -> dict[str, str]:
     """The settings among those given that name a folder of the machine, with the folders."""
-    marked = [
-        name
-        for name, info in settings.model_fields.items()
-        if isinstance(info.json_schema_extra, dict) and info.json_schema_extra.get("on_this_machine")
-    ]
+    marked = [name for name, info in settings.model_fields.items() if info.json_schema_extra == ON_THIS_MACHINE]
     return {name: given[name] for name in marked if isinstance(given.get(name), str) and given[name]}
 
 

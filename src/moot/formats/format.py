@@ -101,6 +101,7 @@ class EventType:
     marks: tuple[Mark, ...] = ()
     heading: Words = ""
     lines: Lines = ()
+    stage: bool = False  # begins a part of the debate: its heading stays in sight while that lasts
     badge: str = ""  # from here on, a label of the seat in its data's `seat`
 
 
