@@ -226,6 +226,7 @@ FORGE = Example(
             "ambiguity": 0.2,
             "questions": [{"question": "Which, asks {seat}?", "category": "requirements", "priority": "high"}],
         },
+        "*/recall/*": {"found": [], "by": "bm25", "note": ""},
         "*/readings/*": {"answers": [{"number": 1, "answer": "The larger, says {seat}.", "stated": False}]},
         "*/plan/*": {"interface": "pick(a, b), says {seat}", "approaches": ["Plainly, says {seat}.", "By a sort."]},
         "*/write/e1": {"code": FIRST, "cases": [PICKS[0]]},

@@ -101,6 +101,9 @@ DOUBTED = World(
 )
 
 
+LESSON = {"found": [{"id": "l1", "title": "Mind", "text": "Mind it.", "score": 1}], "by": "bm25", "note": ""}
+
+
 def on_all(step: Step) -> Any:
     label = step.returns.model_json_schema()["$defs"]["Issue"]["properties"]["version"]  # type: ignore[union-attr]
     return {"issues": [issue_with(each) for each in label.get("enum") or [label["const"]]]}
@@ -117,7 +120,7 @@ WAYS: Mapping[str, tuple[Way, ...]] = {
             ),
             settings={"repo": "/a/repository"},
         ),
-        Way(answer=World(), settings={"repo": "/an/empty"}),
+        Way(answer=World(recall=LESSON), settings={"repo": "/an/empty"}),
         Way(answer=World(write=INVALID)),
         Way(answer=World(**{f"0/write/e{n}": GONE for n in (1, 2, 3)})),
         Way(answer=World(**{"approve-proposal": {"choice": "reject", "text": ""}}), settings={"gates": ["proposal"]}),

@@ -182,9 +182,11 @@ class LiveView(View):
         now = max((flight.round for flight in flights.values()), default=0)
         writing = sum(len(flight.text) for flight in flights.values()) // CHARS_PER_TOKEN
         hint = "stopping after this step" if debate.status == "stopping" else self.hint
+        chapter = self.context.wording.chapter
         parts = [progress(debate, now), *spent(debate, time.monotonic() - self.began, writing), hint]
         if not flights and debate.cursor.open and debate.status == "running":
             parts.insert(1, f"{count(len(debate.cursor.open), 'step')} at work")
+        parts = [chapter, *parts] if chapter else parts
         return Text(" · ".join(parts), style="dim")
 
 

@@ -64,8 +64,7 @@ class SeatSettings(Sampling):
 
 def folders_in(settings: type[BaseModel], given: Mapping[str, Any]) -> dict[str, str]:
     """The settings among those given that name a folder of the machine, with the folders."""
-    extras = {name: cast(Any, info.json_schema_extra) for name, info in settings.model_fields.items()}
-    marked = [name for name, extra in extras.items() if isinstance(extra, dict) and "on_this_machine" in extra]
+    marked = [name for name, info in settings.model_fields.items() if info.json_schema_extra == ON_THIS_MACHINE]
     return {name: given[name] for name in marked if isinstance(given.get(name), str) and given[name]}
 
 

@@ -77,6 +77,7 @@ class Wording:
     names: dict[str, str]
     named: set[str]  # seats that take part: those that are not optional, and those that were named
     badges: dict[str, str] = field(default_factory=dict[str, str])
+    chapter: str = ""  # the heading of the part of the debate that is under way
     stances: Mapping[str, str] = field(default_factory=dict[str, str])  # of seats with a voice
 
     @classmethod
@@ -107,6 +108,8 @@ class Wording:
             names = cast("Mapping[str, str]", event.data.get("names") or {})
             self.names.update(names)
             self.named.update(names)
+        if self.format and event.type == self.format.chapters:
+            self.chapter = self.caption(event).heading
         badge = self.type(event.type).badge
         if badge and event.data.get("seat"):
             self.badges[str(event.data["seat"])] = badge

@@ -82,6 +82,8 @@ class World:
 
     def usual(self, step: Step, phase: str) -> Any:
         match phase:
+            case "recall":
+                return {"found": [], "by": "bm25", "note": ""}
             case "clarify":
                 return {"confidence": 0.95, "complexity": "simple", "ambiguity": 0.1, "questions": []}
             case "readings":

@@ -1,5 +1,6 @@
 from typing import Any
 
+from moot.core.types import Json
 from moot.formats.forge.cast import parts
 from moot.formats.forge.matrix import matrix_grid, matrix_lines
 from moot.formats.forge.report import WORDS
@@ -8,6 +9,7 @@ from moot.formats.forge.settings import ForgeSettings
 from moot.formats.format import Chart, EventType, Example, Format, Hears, Mark, Series
 
 _STEPS = {
+    "recall": "Lessons of earlier debates",
     "clarify": "Questions about the task",
     "readings": "Answers to questions about the task",
     "meant": "What is meant",
@@ -56,6 +58,11 @@ _STEPS = {
 }
 
 
+def _header(data: Json) -> list[str]:
+    given = f"{data['given']} given test{'s' * (data['given'] != 1)}"
+    return [f"In {data['language']}, with {given}; phases: {', '.join(data['phases'])}", data["reading"]]
+
+
 def _version(data: dict[str, Any]) -> str:
     if not data["ran"]:
         return f"{data['name']}: not run yet"
@@ -83,6 +90,7 @@ FORMAT = Format(
     "unless you ask for more.",
     events={
         "PHASE_BEGINS": EventType(heading="{name}, phase {number} of {of}", quiet=True),
+        "LESSONS": EventType(heading="Lessons of earlier debates", lines=lambda data: data["lines"], quiet=True),
         "QUESTIONS": EventType(
             verb="asks about the task",
             marks=(Mark(path="confidence", text="confidence {}"), Mark(path="ambiguity", text="ambiguity {}")),
@@ -112,7 +120,7 @@ FORMAT = Format(
         "TEACHING": EventType(verb="explains", failed="gives no valid explanation"),
     },
     phases=_STEPS,
-    header=("In {language}, with {given} given tests",),
+    header=_header,
     endings={
         "played": "all phases were played",
         "no_code": "no engineer wrote any code",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from moot.core.script import Seat
-from moot.core.types import Prompt
+from moot.core.types import Prompt, Recalled
 from moot.formats.forge.answers import Repair
 from moot.formats.forge.board import Board, Draft
 from moot.formats.forge.settings import ForgeSettings
@@ -202,6 +202,15 @@ def earlier_part(reader: Seat, reflections: Sequence[tuple[int, Repair]], at: st
         return ""
     told = said(reader, "\n".join(lines), of=reader, at=f"{at}/earlier", most=2000)
     return f"What you wrote about earlier attempts: {told}"
+
+
+def lessons_part(reader: Seat, lessons: Sequence[Recalled], at: str) -> str:
+    """Lessons of earlier debates, each with where it comes from and how it has fared."""
+    if not lessons:
+        return ""
+    listed = "\n".join(f"- {each.text}" for each in lessons)
+    told = block(reader, listed, of="earlier debates", at=f"{at}/lessons")
+    return f"Lessons of earlier debates, which may not fit this task:\n{told}"
 
 
 def figures(board: Board, draft: Draft) -> str:

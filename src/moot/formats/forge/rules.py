@@ -54,16 +54,43 @@ async def play(stage: Stage, settings: ForgeSettings) -> Outcome:
         reads={
             seat.id: sorted(forge.reads("critique", seat.id) - {seat.id}) for seat in (*forge.engineers, forge.critic)
         },
+        reading=_reading(forge),
         phases=[phase for phase in PHASES if settings.plays(phase)],
     )
     if settings.convergence:
         stage.keep((forge.judge, 1), *((seat, 1) for seat in forge.voters))
+    await _recall(forge)
     if settings.repo and not await repository.open_repository(forge):
         return nothing_to_measure(forge)
     ended = await debate(forge)
     if ended.rejected:
         return undelivered(forge, ended)
     return await conclude(forge, ended)
+
+
+def _reading(forge: Forge) -> str:
+    """Who reads whom, in a line."""
+    blind = "the tester and the oracles read no code"
+    if forge.settings.topology == "mesh":
+        return f"All who see code read each other's (mesh); {blind}."
+    seats = [*forge.engineers, forge.critic]
+    pairs = [
+        f"{seat.name} reads {', '.join(forge.names[each] for each in read)}"
+        for seat in seats
+        if (read := sorted(forge.reads("critique", seat.id) - {seat.id}))
+    ]
+    return f"{'; '.join(pairs)} ({forge.settings.topology}); {blind}."
+
+
+async def _recall(forge: Forge) -> None:
+    """Look for lessons of earlier debates that fit the task. A debate with a demonstration model is told only of those
+    of such debates."""
+    if not forge.settings.lessons:
+        return
+    found = await forge.stage.recall("recall", forge.stage.topic, corpus="lessons", k=forge.settings.lessons)
+    forge.lessons = found.found
+    if found.found:
+        forge.stage.show("LESSONS", lines=[each.text for each in found.found], ids=[each.id for each in found.found])
 
 
 async def debate(forge: Forge) -> Ended:

@@ -21,6 +21,7 @@ from moot.formats.forge.prompting import (
     earlier_part,
     failed_lines,
     failed_part,
+    lessons_part,
     prompts,
     script_lines,
 )
@@ -138,14 +139,16 @@ def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...]) -> Prompt:
         if (draft := forge.board.current(author)) is not None
     ]
     approach = approach_line(seat, forge.approaches.get(seat.id, ""), _planner(forge, seat), forge.occasion(seat))
+    lessons = lessons_part(seat, forge.lessons, forge.occasion(seat))
     if forge.repo is not None:
-        return prompts("change", task=forge.task(seat), approach=approach, read="\n\n".join(read))
+        return prompts("change", task=forge.task(seat), approach=approach, read="\n\n".join(read), lessons=lessons)
     return prompts(
         "write",
         task=forge.task(seat),
         interface=forge.interface_for(seat),
         approach=approach,
         read="\n\n".join(read),
+        lessons=lessons,
         tests=TESTS_OF_YOUR_OWN if forge.settings.self_evolvement else "",
     )
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from moot.core.artifacts import Episode, Version
 from moot.core.script import Failed, Seat, Stage, ask_each, together
-from moot.core.types import Answer, Json, Prompt
+from moot.core.types import Answer, Json, Prompt, Recalled
 from moot.core.values import sha256_of
 from moot.formats.forge.answers import Repair
 from moot.formats.forge.board import NOT_CHECKED, Board, Checked, Draft, counted
@@ -81,6 +81,7 @@ class Forge:
         self.planner = self.judge  # whose words the interface is in
         self.approaches: dict[str, str] = {}
         self.approached_by: Seat | None = None  # whose words the approaches are in; None: the rules' own
+        self.lessons: Sequence[Recalled] = ()  # of earlier debates
         self.attempts: list[Attempt] = []
         self.episodes: list[Episode] = []  # of the attempts that are stored
         self.reflections: dict[str, Repair] = {}  # by author, that of its latest repair
