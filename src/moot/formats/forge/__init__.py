@@ -59,8 +59,10 @@ _STEPS = {
 
 
 def _header(data: Json) -> list[str]:
-    given = f"{data['given']} given test{'s' * (data['given'] != 1)}"
-    return [f"In {data['language']}, with {given}; phases: {', '.join(data['phases'])}", data["reading"]]
+    if "reading" not in data:
+        return []
+    tests = f"{data['given']} given test{'s' * (data['given'] != 1)}"
+    return [f"In {data['language']}, with {tests}; phases: {', '.join(data['phases'])}", data["reading"]]
 
 
 def _version(data: dict[str, Any]) -> str:
