@@ -153,7 +153,8 @@ def test_checks_are_part_of_the_document_and_of_the_api():
     debate = checked(*CHECKS)
     document = json.loads(json.dumps(record_of(debate, (), wording_of(debate), demonstration=False).as_json()))
     assert document["decided"]["checks"] == [each.model_dump() for each in CHECKS]
-    assert document["decided"]["answer"] == {"kind": "choice", "value": "Redis", "options": ["Redis", "PostgreSQL"]}
+    chosen = {"kind": "choice", "value": "Redis", "options": ["Redis", "PostgreSQL"], "language": ""}
+    assert document["decided"]["answer"] == chosen
     outcome = views.outcome(debate, wording_of(debate), with_html=False)
     assert outcome
     assert outcome.checked == IN_ONE_LINE
