@@ -26,13 +26,14 @@ from moot.core.settings import Settings
 from moot.core.values import sha256_of
 from moot.corpus import tasks
 from moot.runtime.executors.ask import AskExecutor
+from moot.runtime.executors.recall import RecallExecutor
 from moot.runtime.executors.tool import ToolExecutor
 from moot.runtime.owner import this_process
 from moot.tools.sandbox import PROCESS
 from moot.tools.sandbox.supervisor import PR_SET_CHILD_SUBREAPER, tree
 from tests.tools.killing import SECONDS, stage
 
-MOMENTS = {"ask": ("has its result",), "use": ("runs", "has its result")}
+MOMENTS = {"ask": ("has its result",), "recall": ("has its result",), "use": ("runs", "has its result")}
 Killed = set[tuple[str, str]]
 
 
@@ -45,7 +46,7 @@ class Victim:
         self.stored: frozenset[str] = frozenset()  # before it began
 
     def install(self) -> None:
-        for executor in (AskExecutor, ToolExecutor):
+        for executor in (AskExecutor, RecallExecutor, ToolExecutor):
             executor.execute = self._held(executor.execute)  # type: ignore[method-assign]
 
     def _held(self, execute: Any) -> Any:

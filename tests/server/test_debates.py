@@ -141,7 +141,7 @@ def test_what_no_client_should_send(server: Served, body):
 
 
 def test_paths_and_methods_that_are_not_there(server: Served):
-    problem(server.get("/v1/nothing"), 404, "not-found")
+    problem(server.get("/v1/debates/3f2a/nothing"), 404, "not-found")
     refused = server.client.put("/v1/debates", json={})
     problem(refused, 405, "method-not-allowed")
     assert set(refused.headers["allow"].split(", ")) == {"GET", "POST"}

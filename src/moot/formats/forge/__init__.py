@@ -111,7 +111,7 @@ FORMAT = Format(
         "REVIEW": EventType(verb="answers the issues", failed="gives no valid answer to the issues"),
         "IMPROVED": EventType(verb="improves the leading version", failed="gives no valid improvement"),
         "ATTACK": EventType(verb="attacks", failed="gives no valid attack"),
-        "PATCH": EventType(verb="patches", failed="gives no valid patch"),
+        "PATCHED": EventType(verb="patches", failed="gives no valid patch"),
         "CODE_VERSION": EventType(
             heading=_version,
             marks=(Mark(path="quality", text="quality {}"), Mark(path="parent", text="changes {}")),

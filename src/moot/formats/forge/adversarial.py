@@ -86,7 +86,7 @@ async def _defend(forge: Forge, leader: Draft, attacks: list[Case], round: int) 
     failures = forge.board.failures(leader, attacks)
     wrong = failed_lines(failures, {case.call: "an attack, confirmed" for case in attacks})
     author = forge.stage.seat(leader.author)
-    patched = await repair(forge, author, leader, round, phase="defend", shows="PATCH", wrong=wrong)
+    patched = await repair(forge, author, leader, round, phase="defend", shows="PATCHED", wrong=wrong)
     if patched is None or patched.number == leader.number:
         return
     await forge.run_all("run-patched", round)

@@ -21,7 +21,8 @@ from moot.core.types import (
 from moot.formats.shared.answer import final_answer, poll_of, same_form
 from moot.formats.solo.settings import SoloSettings
 from moot.formats.solo.shapes import CODE
-from moot.reasoning.fence import clean
+from moot.reasoning.fence import clean, one_line
+from moot.reasoning.sentences import first_sentence
 
 HIGH, MEDIUM = 0.8, 0.5  # shares of the samples that agree
 
@@ -113,7 +114,7 @@ def _headline(value: str | None, result: SoloResult) -> str:
     if spec.kind in CODE:
         lines = len(value.strip().splitlines())
         return f"The answer is {'a patch' if spec.kind == 'patch' else 'code'} of {lines} line{'s' * (lines != 1)}."
-    text = clean(same_form(value, spec))
+    text = (first_sentence(value) if spec.kind == "text" else "") or one_line(same_form(value, spec))
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
