@@ -94,7 +94,9 @@ def test_what_is_missing_unknown_or_no_choice_is_said_with_what_there_is(tmp_pat
             assert await refused(client, tool, **arguments) == words
         settings = {"turn": 2}
         wrong = await refused(client, "start_debate", question="x?", format="duel", settings=settings)
-        assert wrong.startswith("There is no setting 'turn'. Did you mean 'turns'? Known: answer, answer_schema, blind,")
+        assert wrong.startswith(
+            "There is no setting 'turn'. Did you mean 'turns'? Known: answer, answer_schema, blind,"
+        )
         wrong = await refused(client, "start_debate", question="x?", settings={"model_judge": "openai:gpt-5"})
         assert "needs a key" in wrong
         is_for_a_model(wrong)

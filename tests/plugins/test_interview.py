@@ -170,7 +170,7 @@ def test_it_is_served(site: Served):
     warned = next(event for event in events if event["type"] == "WARNED")
     assert warned["caption"]["heading"] == "Candidate was warned: two replies below half"
     record = site.get(f"/v1/debates/{done['id']}/record").json()
-    assert record["sections"] == [{"title": "Gaps Found", "items": ["The load is not known."]}]
+    assert record["sections"] == [{"title": "Gaps Found", "items": ["The load is not known."], "event": ""}]
     assert [each["name"] for each in record["perspectives"]] == ["Examiner", "Candidate"]
 
 

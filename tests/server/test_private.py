@@ -29,6 +29,7 @@ NOWHERE = "00000000-0000-4000-8000-000000000000"
 BODIES: dict[str, Any] = {
     "forkDebate": {"at": "x"},
     "rateDebate": {"rating": 5},
+    "recordHowItTurnedOut": {"right": 1},
     "labelDebate": {"pinned": True},
     "guideDebate": {"text": "x"},
     "answerDebate": {"text": "x"},

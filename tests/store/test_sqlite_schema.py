@@ -23,6 +23,7 @@ from moot.store.rows import page_query
 from moot.store.sqlite import SqliteStore, sql
 from moot.store.sqlite.connection import connect
 from moot.store.sqlite.schema import migrate, migrations
+from tests.store.contract_evaluations import PLAN
 from tests.store.samples import OUTCOME, debate, entry, produced, turn
 
 
@@ -151,6 +152,9 @@ async def use_everything(store: SqliteStore) -> None:
     await store.rotate_token("1", "new", grace_seconds=1, expires_at=None)
     await store.reserve_key(IdempotencyKey(key="k", hash="h", debate_id=first), 60)
     await store.answer_key("k", "{}")
+    await store.add_evaluation(PLAN)
+    await store.stop_evaluation(PLAN.id)
+    await store.create(debate(6, evaluation=PLAN.id))
     await store.create(debate(3))
     await store.delete(debate(3).id, by="ann")
     await store.create(debate(4))
@@ -184,7 +188,14 @@ def test_every_column_is_written(tmp_path):
 def statements() -> Iterator[str]:
     for file in (files("moot.store.sqlite") / "sql").iterdir():
         yield sql(file.name.removesuffix(".sql"))
-    for name, value in {"status": "x", "format": "x", "parent": "x", "token": "x", "pinned": True}.items():
+    for name, value in {
+        "status": "x",
+        "format": "x",
+        "parent": "x",
+        "token": "x",
+        "pinned": True,
+        "evaluation": "x",
+    }.items():
         filters, _ = page_query("true", "true", {"limit": 1, name: value})
         yield sql("page").replace("/* filters */", filters)
     filters, _ = page_query("true", "true", {"limit": 1, "viewer": Viewer(token="x", shared=False), "private": True})
