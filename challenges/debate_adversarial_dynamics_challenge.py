@@ -12,7 +12,9 @@ def challenge(place: Place) -> None:
     place.check("an attack held", attacks["held"] >= 1)
     turns = place.turns(done["id"])
     phases = [turn["phase"] for turn in turns]
-    place.check("blind seats were asked between attack and patch", _between(phases, "attack", "predict", "defend"))
+    place.check(
+        "blind seats were asked between attack and patch", _between(phases, "attack", "predict-attack", "defend")
+    )
     place.check("the patch was attacked again", phases.index("defend") < len(phases) - phases[::-1].index("attack") - 1)
     versions = place.rows("code_versions", done["id"], "version_number")
     patches = [row for row in versions if row["turn_id"] and "/defend/" in row["turn_id"]]

@@ -11,7 +11,10 @@ def challenge(place: Place) -> None:
     done = place.forge("seed=1", topic=VAGUE, dehallucination=True)
     keys = [turn["key"] for turn in place.turns(done["id"])]
     rounds = [key for key in keys if "/clarify/" in key]
-    place.check("questions are asked before any code", keys[0].startswith("1/clarify/"))
+    place.check(
+        "questions are asked before any code",
+        next(key for key in keys if "/recall/" not in key).startswith("1/clarify/"),
+    )
     place.check("for three rounds at most", 1 <= len(rounds) <= 3)
     place.check("what the task does not say is an assumption", done["outcome"]["details"]["assumptions"])
     place.check("nobody pretends that code was written", done["outcome"]["answer"] is None)
