@@ -2,7 +2,8 @@
 folder or mount is left.
 
 Linters and type checkers look at the versions of the end only, not after every phase: one look takes longer than all
-the rest of a process."""
+the rest of a process. The engineers work one after another (`chain`): where they work at once, what comes next goes by
+whose code ended first, so that two runs can take different courses."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 WEAK = "sim:?seed=4&skill=.3&cases=.9&repair=.5&red=1"  # its first versions fail, and are repaired
-HOOKS = ["convergence"]
+ALIKE: dict[str, Any] = {"hooks": ["convergence"], "topology": "chain"}
 
 
 async def seen(app: App, debate_id: str) -> Any:
@@ -57,8 +58,8 @@ async def seen(app: App, debate_id: str) -> Any:
 def killed_and_undisturbed(folder: Path, url: str, **settings: Any) -> tuple[Any, Any, list[list[str]]]:
     async def first() -> tuple[Any, str]:
         async with an_app(folder, database_url=url) as app:
-            whole = await run_to_rest(app, await new_forge(app, WEAK, hooks=HOOKS, **settings))
-            return await seen(app, whole.id), (await new_forge(app, WEAK, hooks=HOOKS, **settings)).id
+            whole = await run_to_rest(app, await new_forge(app, WEAK, **ALIKE, **settings))
+            return await seen(app, whole.id), (await new_forge(app, WEAK, **ALIKE, **settings)).id
 
     async def after() -> Any:
         async with an_app(folder, database_url=url) as app:
