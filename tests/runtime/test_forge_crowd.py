@@ -29,9 +29,10 @@ SHORT = {"preset": "quick", "attempts": 0, "adversarial": False, "convergence": 
 AGENTS = "sim:?seed={seed}&skill=.7&cases=.9&fail=.35&garbage=.2"
 
 
-def of_them(kind: type) -> int:
+def alive() -> Counter[str]:
+    """The drives and scripts of this process. Tests before this one may have left some."""
     gc.collect()
-    return sum(isinstance(each, kind) for each in gc.get_objects())
+    return Counter(type(each).__name__ for each in gc.get_objects() if isinstance(each, Drive | Script))
 
 
 def descriptors() -> Counter[str]:
@@ -52,7 +53,7 @@ def test_all_end_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setattr(PROCESS, "slots", Slots(2))
     assert PROCESS.probed().problem is None
-    running, before = len(tree(os.getpid())[3]), descriptors()
+    running, before, known = len(tree(os.getpid())[3]), descriptors(), alive()
 
     async def scenario() -> list[Debate]:
         async with an_app(tmp_path, backoff_tries=0, concurrency=1000, pulse_seconds=1) as app:
@@ -70,5 +71,5 @@ def test_all_end_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert any(debate.outcome is not None and debate.outcome.answer is not None for debate in ended)
     assert not [*scratch.iterdir()]
     assert len(tree(os.getpid())[3]) == running
-    assert descriptors() == before
-    assert (of_them(Drive), of_them(Script)) == (0, 0)
+    assert descriptors() <= before
+    assert alive() <= known
