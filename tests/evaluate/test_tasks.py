@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from moot.core.errors import InputError, UnknownName
+from moot.corpus.quiz import recognised_question
 from moot.evaluate.tasks import BUILT_IN, load_task
 
 ITEM = {"id": "1", "question": "Which?", "options": ["red", "blue"], "target": "Red"}
@@ -66,3 +67,10 @@ def test_built_in_tasks_are_repeatable_and_sound(name: str):
     assert one.sha256 == again.sha256 != other.sha256
     assert len({item.question for item in one.items}) == 80
     assert all(one.right(item, item.target) for item in one.items)
+
+
+def test_simulated_models_know_the_answers_of_their_own_task() -> None:
+    items = load_task("sim_choice", seed=3, limit=20).items
+    known = [recognised_question(item.topic) for item in items]
+    assert [each and each.target for each in known] == [item.target for item in items]
+    assert len({item.target for item in items}) > 1

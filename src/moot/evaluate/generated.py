@@ -8,6 +8,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from moot.corpus.quiz import simulated_questions
+
 Made = tuple[str, int]
 _NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana", "Ivo", "Jo")
 _THINGS = ("apples", "stamps", "marbles", "coins", "books", "shells")
@@ -105,14 +107,8 @@ def reasoning_items(seed: int, count: int) -> list[dict[str, Any]]:
 
 
 def sim_choice_items(seed: int, count: int) -> list[dict[str, Any]]:
-    """Questions without content and with a drawn answer, for simulated models: any other can only guess."""
-    options = ["A", "B", "C", "D"]
+    """Questions that simulated models answer with the skill they are set to; to any other model they mean nothing."""
     return [
-        {
-            "id": f"choice-{n}",
-            "question": f"Simulated question {seed}-{n}: which option is marked as right?",
-            "options": options,
-            "target": Random(f"{seed}/choice/{n}").choice(options),
-        }
-        for n in range(1, count + 1)
+        {"id": f"sim-{each.name}", "question": each.text, "options": each.options, "target": each.target}
+        for each in simulated_questions(count, seed)
     ]
