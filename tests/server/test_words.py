@@ -131,7 +131,7 @@ class TestVocabulary:
         assert set(told["events"]) == set(format_.vocabulary)
         assert told["phases"] == {**COMMON_PHASES, **format_.phases}
         assert told["unit"] == format_.unit
-        assert told["length"] == format_.length
+        assert told["length"] == (format_.length or None)
         assert [(each["listener"], each["speaker"]) for each in told["hears"]] == [
             (each.listener, each.speaker) for each in format_.hears
         ]
