@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api/client'
 import type { Debate, Record as Decision, Outcome } from '../api/generated'
+import { PeopleActions } from '../people/actions'
 import { Link } from '../router'
 import { Icon } from '../ui/icons'
 import { useLoad } from '../ui/load'
@@ -53,6 +54,7 @@ function Actions({ debate, outcome, record }: { debate: Debate; outcome: Outcome
   return (
     <div class="answer-actions" role="group" aria-label="What to do with the answer">
       <button onClick={copy}><Icon name="copy" /> Copy</button>
+      <PeopleActions debate={debate} />
       <Link class="button primary" href={`/debates/${debate.id}/record`}><Icon name="check" /> Record</Link>
     </div>
   )

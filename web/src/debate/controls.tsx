@@ -70,7 +70,7 @@ export function Controls({ watched }: { watched: Watched }) {
           <Label action="fork" />
         </button>
       )}
-      <PeopleActions debate={debate} />
+      {!debate.outcome && <PeopleActions debate={debate} />}
       {may('run') && can('cancel') && (
         <button class="quiet" onClick={() => setAsking('cancel')}>
           <Label action="cancel" />
