@@ -11,7 +11,8 @@ import pytest
 
 from moot.client.client import Client
 from moot.core.errors import InputError
-from moot.evaluate.calibration import FEW, Forecast, Source, brier, calibrated, ece, forecasts
+from moot.evaluate.calibration import FEW, Forecast, Source, calibrated, forecasts
+from moot.evaluate.reliability import brier, ece
 from moot.request import Request
 from tests.client.test_client import an_app
 

@@ -12,13 +12,13 @@ from typing import Literal, get_args
 from moot.client.client import Client
 from moot.core.types import Debate, Level, record
 from moot.evaluate.intervals import Interval, wilson
+from moot.evaluate.reliability import BINS, bin_of, binned, brier, ece
 from moot.records.record import public
 
 Source = Literal["votes", "stated", "level"]
 SOURCES: tuple[Source, ...] = get_args(Source)
 Grouping = Literal["model", "format", "person"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-BINS = 10
 FEW = 100  # decisions place a share within about 10 points; fewer say little
 AT_ONCE = 100  # debates of a page
 
@@ -76,31 +76,6 @@ class Calibration:
         return self.n < FEW
 
 
-def brier(pairs: Sequence[tuple[float, float]]) -> float:
-    """The mean squared distance between confidence and outcome: 0 is perfect, 0.25 is saying 50% of everything."""
-    return sum((said - came) ** 2 for said, came in pairs) / len(pairs)
-
-
-def ece(pairs: Sequence[tuple[float, float]], bins: int = BINS) -> float:
-    """Expected calibration error: how far confidence and share of right ones are apart in bins of equal width, weighted
-    by the number in each."""
-    return sum(
-        abs(sum(said for said, _ in each) - sum(came for _, came in each)) for each in _binned(pairs, bins)
-    ) / len(pairs)
-
-
-def _binned(pairs: Sequence[tuple[float, float]], bins: int) -> list[list[tuple[float, float]]]:
-    """The pairs by confidence; a bin that nothing falls into is left out."""
-    found: dict[int, list[tuple[float, float]]] = {}
-    for said, came in pairs:
-        found.setdefault(_bin(said, bins), []).append((said, came))
-    return [found[at] for at in sorted(found)]
-
-
-def _bin(said: float, bins: int) -> int:
-    return min(bins - 1, int(said * bins + 1e-9))
-
-
 def calibrated(forecasts: Iterable[Forecast], *, grouped: bool = False) -> list[Calibration]:
     """The figures of each source, over all forecasts, or for each group, the largest first."""
     every = list(forecasts)
@@ -131,11 +106,11 @@ def _figures(source: Source, group: str, own: Sequence[Forecast]) -> Calibration
 
 def _reliability(pairs: Sequence[tuple[float, float]]) -> tuple[Bin, ...]:
     def made(each: Sequence[tuple[float, float]]) -> Bin:
-        low = _bin(each[0][0], BINS) * 100 // BINS
+        low = bin_of(each[0][0]) * 100 // BINS
         said = sum(said for said, _ in each) / len(each)
         return _filled(f"{low} to {low + 100 // BINS}%", said, [came for _, came in each])
 
-    return tuple(made(each) for each in _binned(pairs, BINS))
+    return tuple(made(each) for each in binned(pairs))
 
 
 def _by_level(own: Sequence[Forecast]) -> tuple[Bin, ...]:

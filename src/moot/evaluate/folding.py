@@ -11,7 +11,6 @@ from statistics import fmean
 
 from moot.core.answers import same_as
 from moot.core.types import TIE, UNDECIDED, Debate, GivenAnswer, Json, record
-from moot.evaluate.calibrating import calibration
 from moot.evaluate.comparing import compared, holm
 from moot.evaluate.intervals import Interval, Pairs, clustered_wilson, effective_n, wilson
 from moot.evaluate.plans import (
@@ -25,6 +24,7 @@ from moot.evaluate.plans import (
     detectable,
 )
 from moot.evaluate.pool import plurality_of, samples_for
+from moot.evaluate.reliability import reliability
 from moot.evaluate.voters import effective_voters, error_correlation, majority_theory
 
 OUT_WEIGHT = 4  # where prices are not known, a token that is written counts as so many that are read
@@ -383,8 +383,8 @@ def _summary(rows: Sequence[Row]) -> Json:
         **_before(rows),
         "voters": _voters(rows),
         "calibration": {
-            "stated": calibration([(row.stated, bool(row.score)) for row in rows if row.stated is not None]),
-            "agreement": calibration([(row.agreement, bool(row.score)) for row in rows if row.agreement is not None]),
+            "stated": reliability([(row.stated, bool(row.score)) for row in rows if row.stated is not None]),
+            "agreement": reliability([(row.agreement, bool(row.score)) for row in rows if row.agreement is not None]),
         },
     }
 
