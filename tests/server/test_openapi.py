@@ -111,7 +111,9 @@ def test_a_live_stream_is_what_the_description_says(server: Served, described):
         return jsonschema_rs.validator_for(schema).is_valid(value)
 
     items = described["components"]["schemas"]["StreamItem"]["discriminator"]["mapping"]
-    made = server.made(start=False, settings={"max_rounds": 1})
+    # Statements of a second: one that ends before a first part of it is due is sent whole, without deltas.
+    slow = "sim:?tokens=40&tps=40"
+    made = server.made(start=False, settings={"max_rounds": 1, "model_debater": slow, "model_judge": slow})
     kinds: set[str] = set()
     with watching(server, f"/v1/debates/{made['id']}/events") as events:
         server.post(f"/v1/debates/{made['id']}/start").raise_for_status()
