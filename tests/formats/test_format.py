@@ -10,11 +10,11 @@ import pytest
 
 from moot.core.errors import InputError, ScriptError
 from moot.core.limits import LIMITS
-from moot.core.script import Stage, Step
+from moot.core.script import AGAIN, Stage, Step
 from moot.core.settings import read
 from moot.core.types import Outcome, Prompt, Turn
 from moot.formats import installed, wording_of
-from moot.formats.format import AGAIN, COMMON, Chart, EventType, Example, Format, Hears, Mark, Part, Series, problems
+from moot.formats.format import COMMON, Chart, EventType, Example, Format, Hears, Mark, Part, Series, problems
 from tests.formats.ways import played, ways_of
 from tests.playing import Played, debate_of, good, play
 

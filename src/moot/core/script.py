@@ -112,6 +112,9 @@ class Answers(Generic[T]):
     failed: dict[str, Failed]
 
 
+AGAIN = "-again"  # ends the name of a phase that is played once more; it needs no words of its own
+
+
 @overload
 async def ask_each(
     seats: Iterable[Seat], phase: str, prompt: Callable[[Seat], Prompt], *, round: int = ..., shows: str = ...
@@ -150,7 +153,7 @@ async def ask_each(
     found = dict(zip(asked, first, strict=True))
     absent = [seat for seat, answer in found.items() if isinstance(answer, Failed) and answer.absent]
     if absent and all(isinstance(answer, Failed) for answer in first):
-        again = await together(*(asking(each, f"{phase}-again", tolerant=returns is not None) for each in absent))
+        again = await together(*(asking(each, f"{phase}{AGAIN}", tolerant=returns is not None) for each in absent))
         found |= dict(zip(absent, again, strict=True))
     return Answers(
         given={seat.id: answer for seat, answer in found.items() if not isinstance(answer, Failed)},

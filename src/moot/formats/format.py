@@ -202,7 +202,6 @@ COMMON: Mapping[str, EventType] = {
     VERDICT: EventType(heading="Verdict"),
 }
 
-AGAIN = "-again"  # ends the name of a phase that is played once more; it needs no words of its own
 
 COMMON_PHASES: Mapping[str, str] = structured.PHASES
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from moot.core.script import AGAIN
 from moot.core.stage import CAST
 from moot.core.types import ABSTAINS, INCOMPLETE, TIE, Check, Debate, Event, Json, Turn, record
 from moot.formats.format import (
-    AGAIN,
     COMMON,
     COMMON_PHASES,
     Chart,

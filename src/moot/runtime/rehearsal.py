@@ -7,10 +7,10 @@ import sys
 from dataclasses import dataclass, field
 
 from moot.core.limits import LIMITS
-from moot.core.script import Script
+from moot.core.script import AGAIN, Script
 from moot.core.steps import Ask
 from moot.core.types import Debate, Outcome, Usage
-from moot.formats.format import AGAIN, COMMON_PHASES, Format
+from moot.formats.format import COMMON_PHASES, Format
 from moot.runtime.budget import LEAST_TOKENS, Allowance
 from moot.runtime.executors import Executors
 from moot.runtime.turns import failure_of, turn_of_reply

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TypeVar
 
 from moot.core.artifacts import Episode, Version
-from moot.core.script import Failed, Seat, Stage, ask_each, together
+from moot.core.script import AGAIN, Failed, Seat, Stage, ask_each, together
 from moot.core.types import Answer, Json, Prompt, Recalled
 from moot.core.values import sha256_of
 from moot.formats.forge.answers import Repair
@@ -138,7 +138,7 @@ class Forge:
 
     def step(self, phase: str) -> str:
         """What a step is called now: one that is played once more has a name of its own."""
-        return f"{phase}-again" if self.again else phase
+        return f"{phase}{AGAIN}" if self.again else phase
 
     def waves(self, phase: str, among: Iterable[Seat]) -> list[tuple[list[Seat], Mapping[str, tuple[str, ...]]]]:
         """Who of these is asked at once, wave by wave, and whose words of this phase each of them reads."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import Field
 
-from moot.core.script import Failed, Seat, Stage, together
+from moot.core.script import AGAIN, Failed, Seat, Stage, together
 from moot.core.settings import DebateSettings
 from moot.core.stage import Pending
 from moot.core.types import Answer, Check, Json, Prompt, SeatSpec, record
@@ -18,7 +18,6 @@ from moot.reasoning.topology import Kind, Topology, Waves, build, fresh
 
 A = TypeVar("A", bound=Answer)
 
-AGAIN = "-again"  # ends the phase in which seats are asked once more because no one could be had
 MISSING, LEFT = "MISSING", "LEFT"
 TRIES = 2  # rounds in a row in which a seat can't be had before it has left for good
 
