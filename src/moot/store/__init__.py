@@ -20,6 +20,7 @@ from moot.store.ports import (
 from moot.store.values import (
     TOUCH_SECONDS,
     AccessToken,
+    CellCounts,
     Changed,
     Commit,
     Committed,
@@ -51,6 +52,7 @@ __all__ = [
     "AccessToken",
     "Artifacts",
     "Budgets",
+    "CellCounts",
     "Changed",
     "Commit",
     "Committed",

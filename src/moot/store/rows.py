@@ -13,6 +13,7 @@ from moot.core.errors import DamagedDebate, DebateDeleted, InputError, NoSuchDeb
 from moot.core.types import Cursor, Debate, Event, Failure, Gate, Shown, Turn, Usage
 from moot.store import (
     AccessToken,
+    CellCounts,
     Commit,
     HeartbeatReply,
     IdempotencyKey,
@@ -282,6 +283,10 @@ def page_query(matches: str, tagged: str, query: PageQuery) -> tuple[str, Mappin
 
 def evaluation_of(row: Row) -> StoredEvaluation:
     return StoredEvaluation(**picked(row, fields_without(StoredEvaluation)))
+
+
+def counts_of(row: Row) -> CellCounts:
+    return CellCounts(**picked(row, fields_without(CellCounts)))
 
 
 def viewer_values(viewer: Viewer | None) -> dict[str, Any]:
