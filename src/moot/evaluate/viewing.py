@@ -20,7 +20,7 @@ from moot.runtime.threads import in_thread
 from moot.store import CellCounts, StoredEvaluation, Viewer
 
 MOST_KEPT = 16  # reports in memory
-PAGE = 200  # cells that are read at once: other requests are answered in between
+PAGE = 50  # cells that are read at once: other requests are answered in between
 REST = 10  # while cells are added, a report is made again after so many times the time that it took
 
 
@@ -85,7 +85,7 @@ class Reports:
         if plan is None:
             return None
         began = time.monotonic()
-        cells = await _cells(client, plan.id)
+        cells = await _cells(client, stored.id)
         report = await in_thread(lambda: fold(plan, cells))
         report["models"] = [masked(model) for model in cast("list[str]", report["models"])]
         now = time.monotonic()
