@@ -192,6 +192,7 @@ def statements() -> Iterator[str]:
         "status": "x",
         "format": "x",
         "parent": "x",
+        "follows": "x",
         "token": "x",
         "pinned": True,
         "evaluation": "x",
