@@ -82,6 +82,7 @@ FORMAT = Format(
     parts=parts,
     play=play,
     needs=("code",),
+    answers=("code",),
     efforts={
         "quick": {"preset": "quick"},
         "thorough": {"max_calls": 80, "max_total_output_tokens": 300_000, "max_runtime_seconds": 7200},
