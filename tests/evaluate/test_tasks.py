@@ -66,10 +66,10 @@ def test_what_can_not_be_had_is_said():
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_built_in_tasks_are_repeatable_and_sound(name: str):
-    one, again, other = (load_task(name, seed=seed, limit=80) for seed in (1, 1, 2))
+    one, again, other = (load_task(name, seed=seed, limit=60) for seed in (1, 1, 2))
     assert one.sha256 == again.sha256 != other.sha256
-    assert len({item.question for item in one.items}) == 80
-    assert all(one.right(item, item.target) for item in one.items)
+    assert len({item.question for item in one.items}) == 60
+    assert all(item.tests if one.graded else one.right(item, item.target) for item in one.items)
 
 
 def test_simulated_models_know_the_answers_of_their_own_task() -> None:

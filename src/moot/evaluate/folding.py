@@ -170,7 +170,7 @@ def _comparison(
     *,
     short: bool,
 ) -> Json:
-    result = compared(_pairs(rows, base))
+    result = compared(_pairs(rows, base), len(rows))
     other = fmean(_cost(row, unit) for row in base)
     said = {
         "helped": f"{arm} helped against {baseline}",

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from moot.client.client import Client
 from moot.core.types import Json
 from moot.core.values import sha256_of
 from moot.evaluate.plans import EvaluationPlan
 from moot.evaluate.tasks import Item
-from moot.reasoning.code.cases import passes
+from moot.reasoning.code.cases import Case, passes
 from moot.reasoning.code.examples import examples_in
 from moot.reasoning.code.requests import MAX_CODE_CHARS, CasesRun, RunCases, RunScript, ScriptRun
+from moot.reasoning.code.test_files import cases_of
 from moot.store import Grade
 
 
@@ -31,16 +32,25 @@ async def _grade(client: Client, item: Item, name: str, answer: str) -> Grade:
     code = f"{item.before}\n{answer}\n"
     if len(code) > MAX_CODE_CHARS or "\0" in code:
         return Grade(item=item.id, answer=name, passed=False, examples=0)
-    version = sha256_of(code)
-    script = RunScript(version=version, tests=sha256_of(item.tests))
-    ran = ScriptRun.model_validate(await _use(client, "script", script.model_dump(mode="json"), code, item.tests))
-    cases = examples_in(item.question)
-    examples = 0
-    if cases:
-        request = RunCases(version=version, calls=tuple(case.call for case in cases))
-        made = CasesRun.model_validate(await _use(client, "cases", request.model_dump(mode="json"), code))
-        examples = sum(passes(case, result) for case, result in zip(cases, made.results, strict=True))
-    return Grade(item=item.id, answer=name, passed=ran.passed, examples=examples)
+    hidden, examples = cases_of(item.tests) or (), examples_in(item.question)
+    made = await _made(client, code, (*hidden, *examples))
+    passed = all(made[: len(hidden)]) if hidden else await _passes_file(client, code, item.tests)
+    return Grade(item=item.id, answer=name, passed=passed, examples=sum(made[len(hidden) :]))
+
+
+async def _made(client: Client, code: str, cases: Sequence[Case]) -> list[bool]:
+    """Which calls lead to what their cases expect: compared outside of the process of the code."""
+    if not cases:
+        return []
+    request = RunCases(version=sha256_of(code), calls=tuple(case.call for case in cases))
+    run = CasesRun.model_validate(await _use(client, "cases", request.model_dump(mode="json"), code))
+    return [passes(case, result) for case, result in zip(cases, run.results, strict=True)]
+
+
+async def _passes_file(client: Client, code: str, tests: str) -> bool:
+    request = RunScript(version=sha256_of(code), tests=sha256_of(tests))
+    run = ScriptRun.model_validate(await _use(client, "script", request.model_dump(mode="json"), code, tests))
+    return run.passed
 
 
 async def _use(client: Client, tool: str, request: Json, *texts: str) -> Json:

@@ -16,9 +16,10 @@ from moot.core.answers import AnswerKind, AnswerSpec, number_in, same_as
 from moot.core.errors import InputError, UnknownName
 from moot.core.explaining import Details, found_in
 from moot.core.values import Frozen, NonEmpty
-from moot.evaluate.generated import reasoning_items, sim_choice_items
+from moot.evaluate.generated import reasoning_items, sim_choice_items, sim_code_items
 from moot.evaluate.human_eval import human_eval_items
 from moot.reasoning.code.requests import MAX_CODE_CHARS
+from moot.reasoning.code.test_files import cases_of, flaw_of
 from moot.yamlfile import read_mapping
 
 Score = Literal["exact", "number", "regex", "tests"]
@@ -113,6 +114,9 @@ def _check(item: Item, task: Task) -> None:
         has = "has no `tests`" if task.graded else f"has `tests`, but the task's score is {task.score!r}, not tests"
         raise ValueError(f"item {item.id!r} {has}")
     if task.graded:
+        flaw = "" if cases_of(item.tests) else flaw_of(item.tests, "python")
+        if flaw:
+            raise ValueError(f"the tests of item {item.id!r} can't be used: {flaw}")
         return
     if not item.target.strip():
         raise ValueError(f"item {item.id!r} has no target")
@@ -141,6 +145,9 @@ BUILT_IN: Mapping[str, Callable[[int, int], Task]] = {
     "reasoning": lambda seed, limit: Task(name="reasoning", kind="number", items=_made(reasoning_items(seed, limit))),
     "sim_choice": lambda seed, limit: Task(
         name="sim_choice", kind="choice", items=_made(sim_choice_items(seed, limit))
+    ),
+    "sim_code": lambda seed, limit: Task(
+        name="sim_code", kind="code", score="tests", items=_made(sim_code_items(seed, limit))
     ),
 }
 

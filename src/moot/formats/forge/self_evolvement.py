@@ -149,7 +149,7 @@ def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...]) -> Prompt:
         approach=approach,
         read="\n\n".join(read),
         lessons=lessons,
-        tests=TESTS_OF_YOUR_OWN if forge.settings.self_evolvement else "",
+        tests="" if seat.spec.small or not forge.settings.self_evolvement else TESTS_OF_YOUR_OWN,
     )
 
 
