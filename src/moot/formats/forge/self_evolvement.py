@@ -181,8 +181,12 @@ async def _run(forge: Forge, draft: Draft, attempt: int) -> None:
 
 
 def wrong(forge: Forge, draft: Draft) -> list[str]:
-    """The tests that a version fails, of those by which its author measures it, in words."""
-    failures = forge.board.failures(draft, known(forge, draft.author).values())
+    """The tests that a version fails, of those by which its author measures it, in words. A small model that is shown a
+    wrong test spoils right code for it, so it is shown those that count alone, where there are any."""
+    counting = [each.case for each in forge.board.counting if each.case is not None]
+    small = forge.stage.seat(draft.author).spec.small
+    tests = counting if small and counting else known(forge, draft.author).values()
+    failures = forge.board.failures(draft, tests)
     return [
         *failed_lines(failures, _whose(forge, draft.author)),
         *script_lines(forge.board.scripts.get(draft.name)),
