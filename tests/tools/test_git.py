@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from moot.core.errors import InputError, ToolError
-from moot.tools.git import GitError, open_workspace, sweep
+from moot.tools.git import Git, GitError, open_workspace, sweep
 
 SESSION = "3f2a9c41-0000-4000-8000-000000000000"
 FILES = {"src/app.py": "print('hello')\n", "README.md": "# App\n"}
@@ -252,6 +254,46 @@ def test_a_workspace_belongs_to_one_process_at_a_time_and_is_swept_when_it_is_no
     assert sweep(tmp_path, {SESSION}) == []
     assert sweep(tmp_path, ()) == [SESSION]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("fetch --quiet", r"could not be delivered to .* git fetch took longer than 5 s .* It is safe in"),
+        ("rev-parse --git-dir", "^git rev-parse took longer than 5 s and was ended"),
+    ],
+)
+def test_a_git_that_hangs_is_ended_with_all_that_it_started(tmp_path, source, monkeypatch, command, problem):
+    before, real, pids = state(source), shutil.which("git"), tmp_path / "pids"
+    slow = tmp_path / "bin" / "git"
+    slow.parent.mkdir()
+    hangs = f"sleep 600 & echo $! $$ > {pids}; wait"
+    slow.write_text(f'#!/bin/sh\ncase "$*" in *"{command}"*) {hangs};; esac\nexec {real} "$@"\n')
+    slow.chmod(0o755)
+    monkeypatch.setattr("moot.tools.git.command.shutil.which", lambda name: str(slow))
+    call, limit = Git.__call__, "moot.tools.git.command.TIMEOUT_SECONDS"
+
+    async def hurried(self: Git, folder: Path, *arguments: str, **options: Any) -> bytes:
+        monkeypatch.setattr(limit, 5.0 if " ".join(arguments).startswith(command) else 600.0)
+        return await call(self, folder, *arguments, **options)
+
+    monkeypatch.setattr(Git, "__call__", hurried)
+    with pytest.raises(GitError, match=problem):
+        asyncio.run(patched(tmp_path / "work", source))
+    assert state(source) == before
+    started = pids.read_text().split()
+    assert len(started) == 2
+    assert not any(_runs(pid) for pid in started)
+    monkeypatch.undo()
+    asyncio.run(patched(tmp_path / "work", source))
+
+
+def _runs(pid: str) -> bool:
+    """Whether a process is there that has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
 
 
 def test_locks_that_a_killed_command_has_left_are_no_hindrance(tmp_path, source):

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from moot.core.errors import InputError
 from moot.core.types import record
-from moot.tools.git.command import AUTHOR, Git, GitError
+from moot.tools.git.command import AUTHOR, Git, GitError, GitTooSlow
 
 MAX_FILES = 2_000
 MAX_FILE_BYTES = 1024 * 1024
@@ -292,10 +292,14 @@ async def _check_source(git: Git, source: Path) -> tuple[str, ...]:
         raise InputError(f"There is no folder {source}. Give the folder of a git repository.")
     try:
         await git(source, "rev-parse", "--git-dir")
+    except GitTooSlow:
+        raise
     except GitError:
         raise InputError(f"{source} is no git repository. Make it one with `git init`, and commit.") from None
     try:
         await git(source, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    except GitTooSlow:
+        raise
     except GitError:
         raise InputError(f"{source} has no commits yet. Commit what the debate should begin with.") from None
     with suppress(GitError):
