@@ -89,6 +89,7 @@ class App:
                 repositories=lambda: self.repositories_folder,
                 memory=self.memory,
                 servers=settings.tool_servers,
+                language_servers=settings.language_servers,
                 environ=environ,
                 asking=_asking,
             )

@@ -51,6 +51,7 @@ _NEVER = {
     "trust_projects": "a project can't trust itself",
     "ceilings": "a project can't say what its debates may use at most",
     "tool_servers": "a project can't say which programs and servers are used",
+    "language_servers": "a project can't say which programs are run",
 }
 _PROJECT_NEVER = ("retention_days",)  # numbers that an untrusted project's file may not set
 _EFFECTS = {

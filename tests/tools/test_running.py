@@ -81,12 +81,25 @@ class TestCases:
 
     @pytest.mark.parametrize(
         ("code", "problem"),
-        [("#" * 10_000_000, "The code has 10,000,000 characters; 200,000 is the most"), ("a\0b", "it has NUL")],
-        ids=["10 MB", "binary"],
+        [
+            ("#" * 10_000_000, "The code has 10,000,000 characters; 200,000 is the most"),
+            ("a\0b", "it has NUL"),
+            ("a\ud800b", "it has halves of characters"),
+        ],
+        ids=["10 MB", "binary", "halves"],
     )
     def test_what_can_be_no_code_is_refused(self, tmp_path, code, problem):
-        with pytest.raises(ToolError, match=problem):
-            called(tmp_path, code, "double(2)")
+        version = {"version": sha256_of(code)}
+        files = [{"path": "a.py", "text": sha256_of(code)}]
+        for name, arguments in {
+            "cases": {**version, "calls": [["double(2)"]]},
+            "script": {**version, "tests": sha256_of(TESTS)},
+            "checks": {**version, "tools": ["ruff"]},
+            "snapshot": {"versions": [{"message": "One", "files": files}]},
+        }.items():
+            with pytest.raises(ToolError, match=problem):
+                use(tmp_path, name, arguments, code, TESTS)
+        assert list(tmp_path.iterdir()) == []
 
     def test_a_language_that_is_not_declared(self, tmp_path):
         with pytest.raises(ToolError, match="no language 'cobol'.*Declared: python"):
@@ -156,6 +169,13 @@ class TestChecks:
         assert {failed.partition(":")[0] for failed in done.failed} == {"bandit", "mutants", "timing"}
         assert done.done == ()
         assert (done.metrics.complexity, done.metrics.mutants, done.metrics.time_ratio) == (None, None, None)
+
+    def test_a_tool_that_hangs_is_named_and_the_others_are_heard(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("moot.tools.checks.linters.RADON", "while True: pass")
+        monkeypatch.setattr("moot.tools.checks.linters.TOOL_SECONDS", 3.0)
+        done = self.check(tmp_path, CODE, "radon", "ruff")
+        assert (done.done, done.failed) == (("ruff",), ("radon: it took too long",))
+        assert done.metrics.maintainability is None
 
     def test_mutants(self, tmp_path):
         good = self.check(tmp_path, CODE, "mutants", calls=("double(3)",)).metrics

@@ -192,6 +192,18 @@ class ToolServer(Frozen):
         return self
 
 
+class LanguageServer(Frozen):
+    """A language server that names what is wrong with code. It runs in the sandbox."""
+
+    command: list[NonEmpty] = Field(min_length=1)
+    languages: list[NonEmpty] = Field(min_length=1)  # those that it reads
+    mounts: list[NonEmpty] = Field(
+        default_factory=list[str]
+    )  # folders that it needs beside /usr: they can be read inside
+    environment: dict[str, str] = Field(default_factory=dict)  # variables and their values; it gets none of moot's own
+    timeout_seconds: float = Field(30, gt=0, le=300)
+
+
 class Settings(Frozen):
     """What a process runs with, and what it takes for new debates that don't say. `config.py` reads them."""
 
@@ -235,6 +247,11 @@ class Settings(Frozen):
         default_factory=dict,
         description="MCP servers whose tools debates about code may use, by name: `command` or `url`, `tools`, "
         "`effects`, `environment`, `token_variable`, `timeout_seconds`; not from a project's file",
+    )
+    language_servers: dict[ToolServerName, LanguageServer] = Field(
+        default_factory=dict,
+        description="language servers that check code in the sandbox, by name: `command`, `languages`, `mounts`, "
+        "`environment`, `timeout_seconds`; not from a project's file",
     )
     ceilings: Ceilings = Field(
         default_factory=Ceilings,

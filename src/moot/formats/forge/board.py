@@ -86,7 +86,9 @@ class Checked:
             maintainability=None if kept is None else max(0.0, min(1.0, kept / 100)),
             complexity=metrics.complexity,
             findings=tuple(
-                f"{each.tool} {each.rule}: {each.message}" for each in run.findings if each.severity != "low"
+                f"{'' if each.line is None else f'line {each.line}, '}{each.tool} {each.rule}: {each.message}"
+                for each in run.findings
+                if each.severity != "low"
             ),
             missing=tuple(sorted({*run.missing, *(each.partition(":")[0] for each in run.failed)})),
             mutants="" if metrics.mutants is None else f"{metrics.mutants_caught} of {metrics.mutants} mutants caught",
@@ -285,6 +287,10 @@ class Board:
 
     def leader(self) -> Draft | None:
         return next(iter(self.best()), None)
+
+    def found(self, draft: Draft) -> tuple[str, ...]:
+        """What checkers found in a version, what matters least left out."""
+        return self.checks.get(draft.name, NOT_CHECKED).findings
 
     def quality(self, draft: Draft) -> float | None:
         checked = self.checks.get(draft.name, NOT_CHECKED)

@@ -372,6 +372,7 @@ def _record(forge: Forge, converged: Converged | None, draft: Draft | None, head
         "Assumptions": [
             f"{one_line(each.question, 300)} {one_line(each.answer, 300)}" for each in forge.answers if not each.stated
         ],
+        "Findings": [] if draft is None else [one_line(each, 300) for each in forge.board.found(draft)],
         "Lessons": [] if converged is None else list(converged.lessons),
         "Not checked": not_checked(forge, draft),
     }

@@ -37,7 +37,7 @@ from moot.reasoning.topology import Topology, fresh
 
 A = TypeVar("A", bound=Answer)
 
-CHECKS: tuple[CheckTool, ...] = ("ruff", "mypy", "bandit", "radon")
+CHECKS: tuple[CheckTool, ...] = ("ruff", "mypy", "bandit", "radon", "servers")
 
 
 @dataclass(kw_only=True)
