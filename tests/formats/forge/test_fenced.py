@@ -6,11 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.formats.forge.world import RIGHT, TASK, WRONG, World, case, cases, forge, solution
-
-
 from moot.core.steps import Step, Use
-from tests.formats.forge.world import TASK, WRONG, World, case, cases, forge, solution
+from tests.formats.forge.world import RIGHT, TASK, WRONG, World, case, cases, forge, solution
 from tests.playing import play, script_of
 
 OPENS = "[words of those who made the calls begin "
