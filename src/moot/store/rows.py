@@ -254,6 +254,7 @@ def page_query(matches: str, tagged: str, query: PageQuery) -> tuple[str, Mappin
         "status": "status = :status",
         "format": "format = :format",
         "parent": "parent_id = :parent",
+        "follows": "follows = :follows",
         "contains": matches,
         "tag": tagged,
     }

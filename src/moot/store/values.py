@@ -62,6 +62,7 @@ class PageQuery(TypedDict, total=False):
     archived: bool | None
     tag: str | None
     parent: str | None  # only forks of this debate
+    follows: str | None  # only debates that were asked after this one
     viewer: Viewer | None  # only debates that it sees
     private: bool | None  # only private ones, or only others
     evaluation: str | None  # only cells of this evaluation; empty: only debates that are no cells

@@ -76,7 +76,7 @@ def _version(data: dict[str, Any]) -> str:
 FORMAT = Format(
     name="forge",
     version=1,
-    purpose="Code that is really run, tested and attacked",
+    purpose="Write code",
     summary="Engineers write code that is run in a sandbox; tests count when those who saw no code agree on them.",
     settings=ForgeSettings,
     parts=parts,

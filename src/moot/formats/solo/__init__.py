@@ -19,7 +19,7 @@ def _header(data: dict[str, Any]) -> list[str]:
 FORMAT = Format(
     name="solo",
     version=1,
-    purpose="Independent answers without a debate, counted by code",
+    purpose="Independent answers",
     summary="Several answers that know nothing of each other; the most frequent counts, or a judge or tests pick.",
     settings=SoloSettings,
     parts=parts,

@@ -71,6 +71,8 @@ create index debate_sessions_by_status on debate_sessions (status, created_at de
 create index debate_sessions_by_format on debate_sessions (format, created_at desc, id desc);
 create index debate_sessions_by_parent on debate_sessions (parent_id, created_at desc, id desc)
   where parent_id is not null;
+create index debate_sessions_by_follows on debate_sessions (follows, created_at desc, id desc)
+  where follows is not null;
 create index debate_sessions_by_token on debate_sessions (token_id, created_at desc, id desc);
 create index debate_sessions_private on debate_sessions (token_id, created_at desc, id desc) where private = 1;
 create index debate_sessions_pinned on debate_sessions (created_at desc, id desc) where pinned = 1;
