@@ -47,6 +47,7 @@ def test_a_task_is_read_with_its_items(tmp_path: Path):
         (({"id": "1", "question": "?", "tests": "x"},), {"kind": "text"}, "has `tests`, but the task's score is"),
         ((ITEM,), {"sha256": "a" * 64}, "have changed"),
         (("not json",), {}, "Line 1 of"),
+        (("[" * 100_000,), {}, "Line 1 of"),
         ((ITEM,), {"items": "nowhere.jsonl"}, "can't be read"),
     ],
 )

@@ -332,7 +332,9 @@ class Settings(Frozen):
         description="connections to `moot serve` at once; fewer where the system lets a process open fewer files",
     )
     serve_client_connections: int = Field(1000, ge=1, le=1_000_000, description="of them, those of one client")
-    serve_streams: int = Field(2000, ge=1, le=1_000_000, description="live streams at once, chats included")
+    serve_streams: int = Field(
+        2000, ge=1, le=1_000_000, description="live streams at once, chats and calls over MCP included"
+    )
     serve_token_streams: int = Field(200, ge=1, le=1_000_000, description="of them, those of one token")
     serve_header_seconds: float = Field(
         10, gt=0, le=3600, description="time that a client has to send the headers of a request"

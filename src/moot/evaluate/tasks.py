@@ -206,7 +206,7 @@ def _read(path: Path) -> Task:
 def _item(line: str, number: int, file: Path) -> dict[str, Any]:
     try:
         item: Any = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"Line {number} of {file} is no JSON object.") from None
     if not isinstance(item, dict):
         raise InputError(f"Line {number} of {file} is no JSON object.")

@@ -109,7 +109,7 @@ class ToolService:
         debate = await self.find(caller, debate_id)
         with suppress(TimeoutError):
             async with asyncio.timeout(min(seconds, MOST_SECONDS)):
-                await self._follow(debate, report)
+                await self._follow(caller, debate, report)
         return await self._status(caller, await self.find(caller, debate.id))
 
     async def answer(
@@ -221,11 +221,14 @@ class ToolService:
     async def find(self, caller: Caller, debate_id: str) -> Debate:
         return await self.client.acting_for(caller).find(debate_id)
 
-    async def _follow(self, debate: Debate, report: ReportProgress) -> None:
-        """Report progress until the debate rests or `closing` is set."""
+    async def _follow(self, caller: Caller, debate: Debate, report: ReportProgress) -> None:
+        """Report progress until the debate rests or `closing` is set. Raises NoSuchDebate as soon as the caller may no
+        longer see it."""
         wording, total = formats.wording_of(debate), await self._steps(debate)
         async with aclosing(self.client.watch(debate)) as updates:
             while (update := await self._next(updates)) is not None and update.debate is None:
+                if any(event.turn is not None for event in update.events):
+                    await self.find(caller, debate.id)
                 for event in update.events:
                     wording.hear(event)
                     if event.turn is not None:

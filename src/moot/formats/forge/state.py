@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import unified_diff
 from itertools import islice
 from typing import Any, TypeVar
 
-from moot.core.artifacts import Episode, Version
+from moot.core.artifacts import Episode, Version, difference
 from moot.core.script import AGAIN, Failed, Seat, Stage, ask_each, together
 from moot.core.types import Answer, Json, Prompt, Recalled
 from moot.core.values import sha256_of
@@ -363,7 +362,7 @@ class Forge:
             return ""
         before = self.board.draft(draft.parent)
         names = before.label, draft.label
-        return "".join(unified_diff(before.code.splitlines(True), draft.code.splitlines(True), *names))
+        return difference(before.code, draft.code, names)
 
     def show_matrix(self, phase: str) -> None:
         """Show versions by cases, if that has changed."""
