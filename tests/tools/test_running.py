@@ -73,6 +73,24 @@ class TestCases:
         ]  # fmt: skip
         assert (runs[0].value, runs[1].error, runs[5].value) == ("'abab'", "TypeError", "(1, [2.5, {'a': b'x'}])")
 
+    def test_values_that_are_nested_deeply_or_very_long_are_not_read(self, tmp_path):
+        code = """
+def deep(value, n):
+    for _ in range(n):
+        value = [value] if type(value) is list else (value,) if type(value) is tuple else {1: value}
+    return value
+
+def ring():
+    made = []
+    made.append(made)
+    return made
+"""
+        calls = ["deep([], 100000)", "deep((), 100000)", "deep({}, 100000)", "ring()", "'x' * 10**7", "10**100000"]
+        runs = called(tmp_path, code, *calls, "deep([], 5)", "[" * 5000 + "]" * 5000)
+        assert [run.outcome for run in runs] == ["unreadable"] * len(calls) + ["returned", "invalid"]
+        assert [run.error for run in runs[:6]] == ["list", "tuple", "dict", "list", "str", "int"]
+        assert "nested more than 50 deep" in runs[0].message
+
     def test_code_that_is_no_code(self, tmp_path):
         for code in ("this is no code (", "\x01\x02\xff", "x" * 1000):
             (run,) = called(tmp_path, code, "double(2)")
