@@ -153,7 +153,7 @@ def test_the_doctor_names_them(tmp_path):
             await app.close()
 
     found = asyncio.run(main())
-    assert (True, "code is checked by the language servers ruff") in found
+    assert (True, "code is checked by the language server ruff") in found
     assert (False, "the language server none is not installed; what it would find is never known") in found
 
 

@@ -195,6 +195,15 @@ class TestChecks:
         assert (done.done, done.failed) == (("ruff",), ("radon: it took too long",))
         assert done.metrics.maintainability is None
 
+    def test_timing_is_a_ratio_of_cpu_time_over_the_previous_version(self, tmp_path):
+        fast, slow = (f"def double(n):\n    for _ in range({n}):\n        n += 0\n" for n in (500_000, 5_000_000))
+        for code, previous, found in ((fast, slow, "less"), (slow, fast, "more"), (CODE, CODE, "")):
+            arguments = {"version": sha256_of(code), "previous": sha256_of(previous), "tools": ["timing"]}
+            done = use(tmp_path, "checks", {**arguments, "calls": [["double(3)"]]}, code, previous)
+            ratio = done.metrics.time_ratio
+            assert ("" if ratio is None else "less" if ratio < 0.5 else "more" if ratio > 2 else "alike") == found
+            assert done.failed == (() if found else ("timing: the calls take too little time to be compared",))
+
     def test_mutants(self, tmp_path):
         good = self.check(tmp_path, CODE, "mutants", calls=("double(3)",)).metrics
         blind = self.check(tmp_path, CODE, "mutants", calls=("double(0)",)).metrics
