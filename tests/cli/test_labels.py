@@ -39,6 +39,22 @@ def test_labels_at_the_terminal(moot: Moot):
     assert (refused.code, "comma" in refused.err) == (2, True)
 
 
+def test_what_is_pinned_comes_first_on_every_page(moot: Moot):
+    made = [a_debate(moot, f"Question {n}?") for n in range(4)]
+    for pinned in made[:2]:
+        moot("pin", pinned)
+    wanted = [made[1], made[0], made[3], made[2]]
+    assert listed(moot) == wanted
+    for limit in (1, 3):
+        found, after = [], []
+        while after is not None:
+            page = json.loads(moot("list", "--json", "--limit", str(limit), *after).out)
+            assert len(page["debates"]) <= limit
+            found += [each["id"] for each in page["debates"]]
+            after = ["--after", page["next"]] if page["next"] else None
+        assert found == wanted
+
+
 def test_labels_go_with_an_export(moot: Moot, tmp_path):
     one = a_debate(moot)
     moot("rename", one, "Mine")
@@ -77,6 +93,8 @@ def test_a_question_is_asked_after_a_debate(moot: Moot):
     assert done.code == 0, done.err
     (two,) = [each for each in moot.ids if each != one]
     assert f"Asked after {one[:8]}" in moot("show", two).err
+    assert f"Asked further: {two[:8]}" in moot("show", one).err
+    assert listed(moot, "--follows", one[:8]) == [two]
     assert moot.sql("select follows from debate_sessions where id = ?", two) == [(one,)]
     missing = moot("And?", "--follows", "00000000", "--format", "classic", "--model", model)
     assert missing.code == 2

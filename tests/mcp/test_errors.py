@@ -73,7 +73,7 @@ def test_what_is_missing_unknown_or_no_choice_is_said_with_what_there_is(tmp_pat
         ("start_debate", "question", None): "`question` must be text; it is null.",
         ("start_debate", "rounds", 3): (
             "start_debate has no argument 'rounds'. It takes: question, format, effort, settings, private, "
-            "idempotency_key. Settings of the format go into `settings`."
+            "follows, idempotency_key. Settings of the format go into `settings`."
         ),
         ("start_debate", "format", "duell"): (
             f"`format` must be auto, {', '.join(formats.installed())} or quick; it is 'duell'."

@@ -52,6 +52,23 @@ def test_formats_and_presets_are_choices(tmp_path: Path):
         assert all("(default: " in words for words in one["settings"].values())
 
 
+def test_a_debate_is_labelled_found_and_asked_further(tmp_path: Path):
+    async def main() -> None:
+        async with inside(tmp_path) as client:
+            made = await called(client, "start_debate", question="Tea or coffee?", format="classic")
+            await called(client, "wait_for_debate", debate_id=made["id"])
+            labels = {"tags": ["Drinks"], "title": "Cups", "pinned": True}
+            said = await client.call_tool("label_debate", {"debate_id": made["id"], **labels})
+            assert said.content[0].text == "“Cups” has tags drinks, pinned."
+            again = await called(client, "start_debate", question="And at night?", follows=made["id"][:8])
+            state = await called(client, "wait_for_debate", debate_id=again["id"])
+            assert state["question"] == "And at night? (asked after “Tea or coffee?”)"
+            (found,) = (await called(client, "list_debates", tag="drinks"))["debates"]
+            assert found["id"] == made["id"]
+
+    asyncio.run(main())
+
+
 def test_results_fit_their_schemas_and_leave_out_what_is_null(tmp_path: Path):
     async def main() -> None:
         async with inside(tmp_path) as client:

@@ -108,6 +108,17 @@ class DebatesContract:
 
         run(check)
 
+    def test_a_page_filters_by_what_was_asked_before(self, run):
+        async def check(store: Store):
+            one, two = debate(1).id, debate(2).id
+            for n, follows in enumerate([None, None, one, two, one], 1):
+                await store.create(debate(n, follows=follows))
+            assert [d.id for d in (await store.page(follows=one)).debates] == [debate(5).id, debate(3).id]
+            assert [d.id for d in (await store.page(follows=two)).debates] == [debate(4).id]
+            assert (await store.page(follows="nope")).debates == []
+
+        run(check)
+
     @pytest.mark.parametrize("change", ["move", "claim", "rate", "guide", "decide"])
     def test_a_change_is_refused_when_the_debate_changed_since_it_was_seen(self, run, clock, change):
         async def changed(store: Store, seen: Debate | None):

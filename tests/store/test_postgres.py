@@ -129,6 +129,7 @@ class TestWriting:
             ("status = 'failed'", "debate_sessions_by_status"),
             ("format = 'duel'", "debate_sessions_by_format"),
             ("parent_id = 'p'", "debate_sessions_by_parent"),
+            ("follows = 'p'", "debate_sessions_by_follows"),
             ("position(lower('p') in lower(topic)) > 0", "debate_sessions_newest"),
         ],
     )
@@ -137,11 +138,12 @@ class TestWriting:
             database_url,
             """
             insert into debate_sessions (
-              id, topic, format, format_version, status, parent_id, created_at, updated_at, config, "cast", metadata,
-              initiated_by
+              id, topic, format, format_version, status, parent_id, follows, created_at, updated_at, config, "cast",
+              metadata, initiated_by
             )
             select n::text, 'Tea?', case when n % 20 = 0 then 'duel' else 'classic' end, 1,
-              case when n % 20 = 0 then 'failed' else 'completed' end, case when n % 20 = 0 then 'p' end, n / 1000, n,
+              case when n % 20 = 0 then 'failed' else 'completed' end, case when n % 20 = 0 then 'p' end,
+              case when n % 20 = 0 then 'p' end, n / 1000, n,
               '{}', '[]', '{}', ''
             from generate_series(1, 5000) as n
             """,

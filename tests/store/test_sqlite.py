@@ -107,6 +107,7 @@ def test_ids_sort_by_creation_time():
         ({"status": "failed"}, "debate_sessions_by_status"),
         ({"format": "duel"}, "debate_sessions_by_format"),
         ({"parent": "p"}, "debate_sessions_by_parent"),
+        ({"follows": "p"}, "debate_sessions_by_follows"),
         ({"contains": "p"}, "debate_sessions_newest"),
     ],
 )

@@ -40,9 +40,9 @@ class Talk:
     def model(self) -> str:
         return f"openai:any@http://127.0.0.1:{self._server.server_address[1]}/v1"
 
-    def go_on(self) -> None:
-        """The answer that waits is said to its end."""
-        self._released.release()
+    def go_on(self, times: int = 1) -> None:
+        """The answer that waits is said to its end; and so many in all, without waiting."""
+        self._released.release(times)
 
     def wait(self) -> None:
         self._released.acquire()

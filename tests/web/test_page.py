@@ -139,7 +139,7 @@ def test_from_nothing_to_a_debate_in_three_steps(site: Served, open_page: Open):
     expect(question).to_have_value("help: light or dark themes?")
     expect(page.locator(".examples")).to_have_count(0)  # they never take its place
     page.locator(".customise > summary").click()
-    page.get_by_role("radio", name=re.compile("^Several answers, ranked")).check()
+    page.get_by_role("radio", name=re.compile("^Ask a council")).check()
     page.get_by_label("Members", exact=True).fill("5")
     page.locator(".group > summary", has_text="Models").click()
     judge = page.get_by_label("Model of the judge")
@@ -147,9 +147,9 @@ def test_from_nothing_to_a_debate_in_three_steps(site: Served, open_page: Open):
         judge.press_sequentially("sim:?tokens=30")
     expect(judge).to_be_focused()
     expect(judge).to_be_visible()
-    page.get_by_role("radio", name=re.compile("^Two sides of a question")).check()
+    page.get_by_role("radio", name=re.compile("^Two sides")).check()
     expect(question).to_have_value("help: light or dark themes?")
-    page.get_by_role("radio", name=re.compile("^Several answers, ranked")).check()
+    page.get_by_role("radio", name=re.compile("^Ask a council")).check()
     expect(page.get_by_label("Members", exact=True)).to_have_value("5")  # what was set is still set
     check_axe(page)
     question.press("Control+Enter")  # three

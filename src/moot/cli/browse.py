@@ -6,6 +6,7 @@ import shlex
 import time
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from moot.cli.blocks import DEMONSTRATION, RenderContext, answer_line
 from moot.cli.commands import DONE, FAILED
@@ -17,11 +18,14 @@ from moot.cli.session import open_client
 from moot.cli.views import debate_json, print_json, printer_of, view_of
 from moot.cli.words import clock, exit_code, how_it_turned_out, next_step, rating, spent
 from moot.client import Client
+from moot.client.pinned import pinned_first
 from moot.core.amounts import count, duration, money
 from moot.core.errors import InputError, UnknownName
 from moot.core.types import STATUSES, Debate, Json
 from moot.reasoning.fence import one_line
 from moot.store import Page
+
+_FOLLOW_UPS = 20  # are named of a debate, at most
 
 
 async def list(args: Namespace) -> int:
@@ -30,14 +34,15 @@ async def list(args: Namespace) -> int:
             raise UnknownName("status", args.status, STATUSES)
         if not 1 <= args.limit <= 1000:
             raise InputError(f"--limit is {args.limit}; it can be 1 to 1000.")
-        parent = None if args.parent is None else await client.parent_id(args.parent)
-        page = await client.page(
+        parent, follows = [each and await client.parent_id(each) for each in (args.parent, args.follows)]
+        look = partial(client.page, pinned=True) if args.pinned else partial(pinned_first, client)
+        page = await look(
             status=args.status,
             format=args.format,
             contains=args.contains,
             parent=parent,
+            follows=follows,
             tag=args.tag,
-            pinned=True if args.pinned else None,
             archived=args.archived,
             limit=args.limit,
             after=args.after,
@@ -64,6 +69,7 @@ async def show(args: Namespace) -> int:
                 how_it_turned_out(debate),
                 await _parent(client, debate),
                 _follows(debate),
+                await _followed(client, debate),
                 _labels(debate),
                 _quarantine(debate),
                 _private(debate),
@@ -128,6 +134,12 @@ def _follows(debate: Debate) -> str:
     return f"Asked after {debate.follows[:8]}" if debate.follows else ""
 
 
+async def _followed(client: Client, debate: Debate) -> str:
+    page = await client.page(follows=debate.id, archived=None, limit=_FOLLOW_UPS)
+    more = ", and more" if page.next else ""
+    return f"Asked further: {', '.join(each.short for each in page.debates)}{more}" if page.debates else ""
+
+
 def _labels(debate: Debate) -> str:
     title = f"Called “{one_line(debate.title)}”" if debate.title else ""
     tags = f"tags {', '.join(debate.tags)}" if debate.tags else ""
@@ -157,7 +169,7 @@ def _page_json(client: Client, page: Page, dead: frozenset[str]) -> Json:
 
 def _filters(args: Namespace) -> str:
     """The filter flags as given, for the command that shows the next page."""
-    given = [(name, getattr(args, name)) for name in ("status", "format", "contains", "parent", "tag")]
+    given = [(name, getattr(args, name)) for name in ("status", "format", "contains", "parent", "follows", "tag")]
     switches = [f" --{name}" for name in ("pinned", "archived") if getattr(args, name)]
     return "".join([f" --{name} {shlex.quote(value)}" for name, value in given if value] + switches)
 

@@ -177,6 +177,7 @@ def _list(parser: Parser) -> None:
     parser.add_argument("--format", metavar="NAME", help="only debates of this format")
     parser.add_argument("--contains", metavar="TEXT", help="only questions or titles with this text, in any case")
     parser.add_argument("--parent", metavar="ID", help="only forks of this debate")
+    parser.add_argument("--follows", metavar="ID", help="only debates that were asked after this one")
     parser.add_argument("--tag", metavar="TAG", help="only debates with this tag")
     parser.add_argument("--pinned", action="store_true", help="only debates that are pinned")
     parser.add_argument("--archived", action="store_true", help="what is in the archive, instead of all others")

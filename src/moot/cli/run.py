@@ -40,7 +40,7 @@ async def debate(args: Namespace) -> int:
     if args.list:
         from moot.cli import browse  # it imports this module
 
-        filters = dict.fromkeys(("status", "format", "contains", "parent", "tag", "after"))
+        filters = dict.fromkeys(("status", "format", "contains", "parent", "follows", "tag", "after"))
         return await browse.list(
             Namespace(db=args.db, json=args.json, limit=20, pinned=False, archived=False, **filters)
         )

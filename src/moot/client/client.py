@@ -31,7 +31,7 @@ from moot.core.errors import (
     WrongStatus,
 )
 from moot.core.lifecycle import DriveVerb, drive_verb
-from moot.core.settings import folders_in
+from moot.core.settings import check_size, folders_in
 from moot.core.types import Call, Debate, Event, Gate, Json, Reply, Scope, Status, Usage
 from moot.dispatch import Dispatcher, LocalDispatcher
 from moot.estimate import Estimate, estimated
@@ -118,6 +118,7 @@ class Client:
         where this process could drive it. Raises InputError; AbilityMissing if this process would drive the debate and
         can't."""
         self.caller.need("run")
+        check_size(request.settings)
         await self.check_trust(request.settings if given is None else given)
         request = expanded(self.app, request)
         earlier = None if request.follows is None else await self.find(request.follows)
@@ -365,7 +366,7 @@ class Client:
         return debate
 
     async def parent_id(self, debate_id: str) -> str:
-        """The full id of a debate, which may have been deleted: its forks are still there."""
+        """The full id of a debate, which may have been deleted: its forks and follow-ups are still there."""
         try:
             return (await self.find(debate_id)).id
         except DebateDeleted as deleted:
@@ -385,6 +386,7 @@ class Client:
         format: str | None = None,
         contains: str | None = None,
         parent: str | None = None,
+        follows: str | None = None,
         tag: str | None = None,
         pinned: bool | None = None,
         archived: bool | None = False,
@@ -392,8 +394,9 @@ class Client:
         limit: int = 20,
         after: str | None = None,
     ) -> Page:
-        """Debates, newest first. `archived`: only those in the archive, or None for all. `evaluation`: only the cells
-        of this evaluation; empty: only debates that are no cells; None: both. `after`: `next` of the page before."""
+        """Debates, newest first. `parent`: only its forks. `follows`: only those asked after it. `archived`: only those
+        in the archive, or None for all. `evaluation`: only the cells of this evaluation; empty: only debates that are
+        no cells; None: both. `after`: `next` of the page before."""
         self.caller.need("read")
         _check_limit(limit, MOST_LISTED)
         if format is not None and format not in formats.installed():
@@ -405,6 +408,7 @@ class Client:
             format=format,
             contains=contains or None,
             parent=parent,
+            follows=follows,
             tag=None if tag is None else read_tag(tag),
             pinned=pinned,
             archived=archived,

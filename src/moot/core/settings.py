@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 DATABASE_WAIT_SECONDS = 30
 MAX_ANSWER_BYTES = 32_000_000
 MAX_TOPIC_CHARS = 20_000
+MOST_VALUES = 5_000  # of one document of settings, at any depth
+MOST_UNKNOWN = 20  # names that are not known, that are looked at
 SERVER_DEBATE_USD = (
     5.0  # what a debate may cost where `moot serve` or `moot mcp` runs it, unless the operator says else
 )
@@ -374,14 +376,33 @@ class Settings(Frozen):
 
 def read(model: type[M], given: Mapping[str, Any], what: str = "setting", *, strict: bool | None = None) -> M:
     """Validate, or say in one line what is wrong and what to write instead."""
+    check_size(given, what)
+    unknown = [name for name in given if name not in model.model_fields]
+    left_out = set(unknown[MOST_UNKNOWN:])  # each would be an error of its own, and a few say enough
     try:
-        made = model.model_validate(dict(given), strict=strict)
+        made = model.model_validate(
+            {name: value for name, value in given.items() if name not in left_out}, strict=strict
+        )
     except ValidationError as invalid:
         raise explained(model, invalid.errors(), what) from None
     wrong: list[Any] = [{"type": "int_type", "loc": loc, "input": value} for loc, value in _no_numbers(given, made)]
     if wrong:
         raise explained(model, wrong, what)
     return made
+
+
+def check_size(given: object, what: str = "setting") -> None:
+    """Raises InputError if a document has very many values, at any depth: looking at each would take long."""
+    left, count = [given], 0
+    while left:
+        each = left.pop()
+        if isinstance(each, Mapping):
+            left += cast("Mapping[Any, Any]", each).values()
+        elif isinstance(each, list | tuple):
+            left += cast("list[Any]", each)
+        count += 1
+        if count + len(left) > MOST_VALUES:
+            raise InputError(f"There are more than {MOST_VALUES:,} values in the {what}s. Give fewer.")
 
 
 def _no_numbers(given: object, made: object, loc: tuple[int | str, ...] = ()) -> Iterator[tuple[tuple[Any, ...], bool]]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from mcp.server import MCPServer
 from pydantic import Field
 
-from moot.mcp.service import ToolService
+from moot import formats
 
 _RUN = """\
 1. Call search_decisions with the question. If it was decided before, tell me, and ask whether to debate it again.
@@ -20,10 +20,11 @@ _RUN = """\
 _NO_FORMAT = "These are its formats; choose the one that fits, or leave `format` out:\n{formats}"
 
 
-def add(server: MCPServer[Any], service: ToolService) -> None:
+def add(server: MCPServer[Any]) -> None:
     def steps(format: str = "") -> str:
-        formats = "\n".join(f"   - {name}: {purpose}" for name, purpose in service.formats().formats.items())
-        named = f"Take the format {format.strip()!r}." if format.strip() else _NO_FORMAT.format(formats=formats)
+        known = formats.installed().values()
+        listed = "\n".join(f"   - {each.name}: {each.purpose}. {each.summary}" for each in known)
+        named = f"Take the format {format.strip()!r}." if format.strip() else _NO_FORMAT.format(formats=listed)
         return _RUN.format(format=named)
 
     @server.prompt(title="Debate a question")

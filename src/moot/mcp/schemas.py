@@ -102,7 +102,7 @@ _OF_ARGUMENTS = {"description", "enum", "const", "default"}
 def compact(schema: Json, *, returned: bool = False) -> Json:
     """A schema without titles, references and null: what may be null may be left out. `returned`: the schema of a
     result, of which only names and types are kept."""
-    left_out = _NOISE | _OF_ARGUMENTS if returned else _NOISE
+    left_out = _NOISE | _OF_ARGUMENTS | {"required"} if returned else _NOISE
     return _compact(schema, schema.get("$defs", {}), left_out)
 
 

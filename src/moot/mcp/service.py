@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
 
 from moot import formats
@@ -30,6 +30,7 @@ from moot.mcp.schemas import (
     Question,
 )
 from moot.memory.decisions import headline
+from moot.reasoning.fence import one_line
 from moot.records.markdown import render
 from moot.request import Request
 from moot.runtime.runtime import Update
@@ -88,13 +89,15 @@ class ToolService:
         effort: Effort | None = None,
         *,
         private: bool = False,
+        follows: str | None = None,
     ) -> DebateState:
         """Start a debate. With an idempotency `key`, a repeated call returns the debate that the first one made."""
         client = self.client.acting_for(caller)
         plan = await client.plan(
-            Request(topic=question, format=format, settings=settings, effort=effort, private=private)
+            Request(topic=question, format=format, settings=settings, effort=effort, private=private, follows=follows)
         )
-        async with client.once(key, ["start_debate", question, format, settings, effort, private]) as once:
+        asked = ["start_debate", question, format, settings, effort, private, follows]
+        async with client.once(key, asked) as once:
             made = await client.create(plan, once=once, remedy='start_debate with settings {"recall_decisions": true}')
         return self._state(caller, made)
 
@@ -138,17 +141,35 @@ class ToolService:
         client = self.client.acting_for(caller)
         return self._state(caller, await client.go_on(await client.find(debate_id, "run")))
 
+    async def label(
+        self,
+        caller: Caller,
+        debate_id: str,
+        title: str | None,
+        pinned: bool | None,
+        archived: bool | None,
+        tags: Sequence[str] | None,
+    ) -> str:
+        """Change labels of a debate; return those that it has now."""
+        client = self.client.acting_for(caller)
+        debate = await client.find(debate_id, "run")
+        now = await client.label(debate, title=title, pinned=pinned, archived=archived, tags=tags)
+        labels = [f"tags {', '.join(now.tags)}"] if now.tags else []
+        labels += [name for name in ("pinned", "archived") if getattr(now, name)]
+        return f"“{one_line(now.name)}” has {', '.join(labels) or 'no labels'}."
+
     async def page(
         self,
         caller: Caller,
         status: Status | None,
         format: str | None,
         contains: str | None,
+        tag: str | None,
         limit: int,
         after: str | None,
     ) -> DebateList:
         client = self.client.acting_for(caller)
-        page = await client.page(status=status, format=format, contains=contains, limit=limit, after=after)
+        page = await client.page(status=status, format=format, contains=contains, tag=tag, limit=limit, after=after)
         return DebateList(debates=[_item(debate) for debate in page.debates], next=page.next)
 
     async def search(self, caller: Caller, query: str, limit: int) -> PastDecisions:

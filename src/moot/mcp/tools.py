@@ -34,7 +34,7 @@ the decision in full. Before a new debate, search_decisions finds what was decid
 
 WAIT_SECONDS = 50.0  # most clients time a call out after a minute
 
-DebateId = Annotated[str, Field(min_length=1, max_length=64, description="the debate's id, or the beginning of it")]
+DebateId = Annotated[str, Field(min_length=1, max_length=64, description="its id, or how that begins")]
 CallerOf = Callable[[Context[Any, Any]], Caller]
 
 _LOOKS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -50,7 +50,7 @@ def make_server(service: ToolService, caller_of: CallerOf) -> MCPServer[Any]:
     _add_deciding(server, service, caller_of)
     _add_looking(server, service, caller_of)
     resources.add(server, service, caller_of)
-    prompts.add(server, service)
+    prompts.add(server)
     return server
 
 
@@ -96,6 +96,9 @@ def _add_running(server: MCPServer[Any], service: ToolService, caller_of: Caller
             Json | None, Field(description="settings of the format: list_formats with `format` has them")
         ] = None,
         private: Annotated[bool, Field(description="show it to no other caller but admins")] = False,
+        follows: Annotated[
+            str | None, Field(max_length=64, description="a decided debate, to ask further with its answer known")
+        ] = None,
         idempotency_key: Annotated[
             str | None,
             Field(
@@ -109,7 +112,14 @@ def _add_running(server: MCPServer[Any], service: ToolService, caller_of: Caller
         that may cost money. Then call wait_for_debate."""
         with _as_tool_error():
             return await service.start(
-                caller_of(ctx), question, format, settings or {}, idempotency_key, effort, private=private
+                caller_of(ctx),
+                question,
+                format,
+                settings or {},
+                idempotency_key,
+                effort,
+                private=private,
+                follows=follows,
             )
 
     async def wait_for_debate(
@@ -139,11 +149,24 @@ def _add_running(server: MCPServer[Any], service: ToolService, caller_of: Caller
         with _as_tool_error():
             return await service.cancel(caller_of(ctx), debate_id)
 
+    async def label_debate(
+        ctx: Context[Any, Any],
+        debate_id: DebateId,
+        title: Annotated[str | None, Field(description="empty: its question")] = None,
+        pinned: bool | None = None,
+        archived: bool | None = None,
+        tags: Annotated[list[str] | None, Field(description="all that it is to have")] = None,
+    ) -> str:
+        """Rename, pin, archive or tag a debate. What is left out stays."""
+        with _as_tool_error():
+            return await service.label(caller_of(ctx), debate_id, title, pinned, archived, tags)
+
     _add(server, start_debate, "Start a debate", _SPENDS, {"format": service.names})
     _add(server, wait_for_debate, "Wait for a debate", _LOOKS)
     _add(server, stop_debate, "Stop a debate", _CHANGES)
     _add(server, resume_debate, "Resume a debate", _SPENDS)
     _add(server, cancel_debate, "Cancel a debate", _ENDS)
+    _add(server, label_debate, "Label a debate", _CHANGES, structured_output=False)
 
 
 def _add_deciding(server: MCPServer[Any], service: ToolService, caller_of: CallerOf) -> None:
@@ -187,12 +210,13 @@ def _add_looking(server: MCPServer[Any], service: ToolService, caller_of: Caller
         contains: Annotated[
             str | None, Field(max_length=200, description="only questions with this text, in any case")
         ] = None,
+        tag: Annotated[str | None, Field(description="only with this tag")] = None,
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
         after: Annotated[str | None, Field(max_length=200, description="`next` of the list before")] = None,
     ) -> DebateList:
         """List debates, newest first."""
         with _as_tool_error():
-            return await service.page(caller_of(ctx), status, format, contains, limit, after)
+            return await service.page(caller_of(ctx), status, format, contains, tag, limit, after)
 
     async def search_decisions(
         ctx: Context[Any, Any],

@@ -7,6 +7,7 @@ from moot.core.settings import DebateSettings
 from moot.core.types import Price
 from moot.estimate import Estimate
 from moot.estimate import estimated as estimate_of
+from moot.models.choice import is_demonstration
 from moot.planning import Plan
 from moot.server import schemas, views
 
@@ -37,10 +38,9 @@ async def estimated(app: App, plan: Plan) -> schemas.Estimate:
 
 
 def _price(spec: str, price: Price | None) -> schemas.Price:
-    model = views.masked(spec)
-    if price is None:
-        return schemas.Price(model=model, usd_in=None, usd_out=None)
-    return schemas.Price(model=model, usd_in=price.usd_in, usd_out=price.usd_out)
+    usd_in, usd_out = (None, None) if price is None else (price.usd_in, price.usd_out)
+    demonstration = is_demonstration(spec)
+    return schemas.Price(model=views.masked(spec), usd_in=usd_in, usd_out=usd_out, demonstration=demonstration)
 
 
 def _notes(made: Estimate, settings: DebateSettings, prices: dict[str, Price | None]) -> list[str]:

@@ -384,6 +384,7 @@ class Price(BaseModel):
     model: str
     usd_in: float | None = Field(description="US dollars for a million tokens; null: not known")
     usd_out: float | None
+    demonstration: bool = Field(description="what it decides means nothing")
 
 
 class Amount(BaseModel):

@@ -14,6 +14,7 @@ from moot.core.types import Cursor, Debate, Event, Failure, Gate, Shown, Turn, U
 from moot.store import (
     AccessToken,
     Commit,
+    Grade,
     HeartbeatReply,
     IdempotencyKey,
     Labels,
@@ -253,6 +254,7 @@ def page_query(matches: str, tagged: str, query: PageQuery) -> tuple[str, Mappin
         "status": "status = :status",
         "format": "format = :format",
         "parent": "parent_id = :parent",
+        "follows": "follows = :follows",
         "contains": matches,
         "tag": tagged,
     }
@@ -281,6 +283,14 @@ def page_query(matches: str, tagged: str, query: PageQuery) -> tuple[str, Mappin
 
 def evaluation_of(row: Row) -> StoredEvaluation:
     return StoredEvaluation(**picked(row, fields_without(StoredEvaluation)))
+
+
+def grade_of(row: Row) -> Grade:
+    return Grade(item=row["item"], answer=row["answer"], passed=bool(row["passed"]), examples=row["examples"])
+
+
+def grade_values(grade: Grade) -> dict[str, Any]:
+    return {"item": grade.item, "answer": grade.answer, "passed": grade.passed, "examples": grade.examples}
 
 
 def viewer_values(viewer: Viewer | None) -> dict[str, Any]:

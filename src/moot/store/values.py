@@ -62,6 +62,7 @@ class PageQuery(TypedDict, total=False):
     archived: bool | None
     tag: str | None
     parent: str | None  # only forks of this debate
+    follows: str | None  # only debates that were asked after this one
     viewer: Viewer | None  # only debates that it sees
     private: bool | None  # only private ones, or only others
     evaluation: str | None  # only cells of this evaluation; empty: only debates that are no cells
@@ -94,6 +95,16 @@ class StoredEvaluation:
     plan: str  # JSON
     created_at: float = 0.0
     stopped_at: float | None = None  # since when no new block is begun; None: it may go on
+
+
+@record
+class Grade:
+    """What the tests of an item made of an answer to it, after the debate had ended."""
+
+    item: str
+    answer: str  # sha256 of the answer
+    passed: bool
+    examples: int  # of the examples that the question states, how many it passes
 
 
 @record

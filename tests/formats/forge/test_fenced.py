@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from moot.core.steps import Step, Use
-from tests.formats.forge.world import TASK, WRONG, World, case, cases, forge, solution
+from tests.formats.forge.world import RIGHT, TASK, WRONG, World, case, cases, forge, solution
 from tests.playing import play, script_of
 
 OPENS = "[words of those who made the calls begin "
@@ -57,6 +57,18 @@ def test_tests_that_fail_reach_an_author_in_a_fence():
     assert repairs
     for text in repairs:
         assert "What fails:\n[words of the tests begin " in text
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_small_engineers_repair_only_what_tests_that_count_show(small: bool):
+    """A small model that is shown a wrong test spoils right code for it."""
+    world = World(dict.fromkeys(("e1", "e2", "e3"), RIGHT), tests={"cases": cases({"mid(5, 5)": "99"})})
+    given = {"cases": ["mid(1, 3) == 3", "mid(-1, -2) == 0"], "adversarial": False}
+    played = play(script_of("forge", TASK, small=small, **given), world)
+    repaired = [step for step in played.steps if step.phase == "repair"]
+    assert bool(repaired) is not small
+    failing = play(script_of("forge", TASK, small=small, **given), World(dict.fromkeys(("e1", "e2", "e3"), WRONG)))
+    assert [step for step in failing.steps if step.phase == "repair"]
 
 
 @pytest.mark.parametrize("small", [False, True])

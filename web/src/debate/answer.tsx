@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client'
 import type { Debate, Record as Decision, Outcome } from '../api/generated'
 import { PeopleActions } from '../people/actions'
+import { FollowUps } from '../people/followups'
 import { Link } from '../router'
 import { Icon } from '../ui/icons'
 import { useLoad } from '../ui/load'
@@ -37,6 +38,7 @@ export function AnswerCard({ debate, brief }: { debate: Debate; brief: boolean }
         <Actions debate={debate} outcome={outcome} record={record} />
       </div>
       {!brief && record && <Grounds debate={debate} outcome={outcome} record={record} />}
+      {!brief && <FollowUps debate={debate} />}
     </section>
   )
 }

@@ -22,6 +22,7 @@ interface Filter {
   format?: string | undefined
   q?: string | undefined // characters in the question or title
   parent?: string | undefined
+  follows?: string | undefined
   tag?: string | undefined
   pinned?: boolean | undefined
   archived?: boolean | undefined
@@ -105,7 +106,7 @@ class Debates {
   }
 
   private fits(debate: DebateSummary): boolean {
-    const { status, format, q, parent, tag, pinned, archived } = this.filter
+    const { status, format, q, parent, follows, tag, pinned, archived } = this.filter
     return (
       (!status || debate.status === status) &&
       (!format || debate.format === format) &&
@@ -113,7 +114,8 @@ class Debates {
       (!tag || debate.tags.includes(tag)) &&
       (!pinned || debate.pinned) &&
       debate.archived === Boolean(archived) &&
-      (!parent || (debate.parent ?? '').startsWith(parent))
+      (!parent || (debate.parent ?? '').startsWith(parent)) &&
+      (!follows || (debate.follows ?? '').startsWith(follows))
     )
   }
 }
@@ -125,6 +127,7 @@ export function ListPage() {
   const text = asked.get('q') ?? ''
   const q = text.trim() || undefined
   const parent = asked.get('parent') ?? undefined
+  const follows = asked.get('follows') ?? undefined
   const tag = asked.get('tag') ?? undefined
   const pinned = asked.has('pinned') || undefined
   const archived = asked.has('archived') || undefined
@@ -136,7 +139,7 @@ export function ListPage() {
     setDebates(made)
     return () => made.close()
   }, [])
-  useEffect(() => debates?.show({ status, format, q, parent, tag, pinned, archived }), [debates, status, format, q, parent, tag, pinned, archived])
+  useEffect(() => debates?.show({ status, format, q, parent, follows, tag, pinned, archived }), [debates, status, format, q, parent, follows, tag, pinned, archived])
   useKeys([
     { key: 'j', does: 'Next debate of the list', act: () => step(1) },
     { key: 'k', does: 'Debate before it', act: () => step(-1) },
@@ -180,7 +183,12 @@ export function ListPage() {
           Forks of <Link href={`/debates/${parent}`}>{short(parent)}</Link> <button class="small" onClick={() => ask({ parent: '' })}>Show all debates</button>
         </p>
       )}
-      {debates && <Rows debates={debates} filtered={Boolean(status || format || q || parent || tag || pinned || archived)} />}
+      {follows && (
+        <p class="lead forks-of">
+          Asked after <Link href={`/debates/${follows}`}>{short(follows)}</Link> <button class="small" onClick={() => ask({ follows: '' })}>Show all debates</button>
+        </p>
+      )}
+      {debates && <Rows debates={debates} filtered={Boolean(status || format || q || parent || follows || tag || pinned || archived)} />}
     </div>
   )
 }
@@ -231,7 +239,7 @@ function Rows({ debates, filtered }: { debates: Debates; filtered: boolean }) {
       ) : (
         !shown.length && (
           <Empty title={filtered ? 'No debate fits these filters.' : 'No debates yet.'}>
-            {filtered ? <button class="small" onClick={() => ask({ status: '', format: '', q: '', parent: '', tag: '', pinned: '', archived: '' })}>Show all</button> : <><p>Models argue a question out under rules; what remains is a decision, and the record of how it came about.</p><Link class="button primary" href="/new">Start the first one</Link></>}
+            {filtered ? <button class="small" onClick={() => ask({ status: '', format: '', q: '', parent: '', follows: '', tag: '', pinned: '', archived: '' })}>Show all</button> : <><p>Models argue a question out under rules; what remains is a decision, and the record of how it came about.</p><Link class="button primary" href="/new">Start the first one</Link></>}
           </Empty>
         )
       )}

@@ -160,10 +160,10 @@ function Summary({ estimate, stale, formats }: { estimate: Estimate | undefined;
   if (!estimate) return <p class="estimate dim">Working out what it would take …</p>
   const { full_length: full, limits } = estimate
   const purpose = formats.find((each) => each.name === estimate.format)?.purpose ?? estimate.format
-  const models = [...new Set(estimate.seats.map((seat) => modelName(seat.model)))]
+  const shows = estimate.prices.filter((each) => each.demonstration).map((each) => modelName(each.model))
   return (
     <div class={stale ? 'estimate stale' : 'estimate'} aria-label="Estimate" role="region">
-      {estimate.demonstration && <p class="warning"><Icon name="warn" /> <span><strong>A demonstration.</strong> {models.join(', ')} only shows how a debate goes: what it decides means nothing. Choose another model for an answer to rely on.</span></p>}
+      {estimate.demonstration && <p class="warning"><Icon name="warn" /> <span><strong>A demonstration.</strong> {shows.join(', ')} only {shows.length > 1 ? 'show' : 'shows'} how a debate goes: the verdict means nothing. Choose another model for an answer to rely on.</span></p>}
       <p>
         <strong>{purpose}</strong> · <span class="price">{full.cost_usd === null ? 'price unknown' : full.cost_usd ? `about ${money(full.cost_usd)}` : 'free'}</span> at full length
         <span class="dim"> · {count(full.calls)} calls, {count(full.tokens_in)} tokens read, {count(full.tokens_out)} written; never more than {count(limits.tokens_out)} tokens{limits.cost_usd !== null && `, ${money(limits.cost_usd)}`}, {seconds(limits.runtime_seconds)}</span>

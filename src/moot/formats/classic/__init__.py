@@ -7,7 +7,7 @@ from moot.formats.shared.answer import first
 FORMAT = Format(
     name="classic",
     version=2,
-    purpose="Two sides of a question",
+    purpose="Two sides",
     summary="Two debaters, one on each side, in rounds; a judge rules at the end.",
     settings=ClassicSettings,
     parts=parts,

@@ -26,7 +26,7 @@ def _hears(settings: CouncilSettings, seats: Sequence[SeatSpec]) -> tuple[Hears,
 FORMAT = Format(
     name="council",
     version=2,
-    purpose="Several answers, ranked blind by those who gave them",
+    purpose="Ask a council",
     summary="Members answer alone, rank each other's answers blind, debate where they disagree; a chair writes it up.",
     settings=CouncilSettings,
     parts=parts,

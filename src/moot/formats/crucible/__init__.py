@@ -16,7 +16,7 @@ def _ending(data: dict[str, Any]) -> str:
 FORMAT = Format(
     name="crucible",
     version=1,
-    purpose="Stress-test an answer",
+    purpose="Stress-test a plan",
     summary="A proposer answers, a skeptic attacks the answer round after round; what has held is written up.",
     settings=CrucibleSettings,
     parts=parts,

@@ -8,7 +8,7 @@ from moot.formats.shared.answer import first
 FORMAT = Format(
     name="duel",
     version=2,
-    purpose="Two characters, scored statement by statement",
+    purpose="Two characters, scored",
     summary="Two characters plan, think and speak in turn; a judge scores every statement and rules.",
     settings=DuelSettings,
     parts=parts,

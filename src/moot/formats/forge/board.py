@@ -6,7 +6,7 @@ Nothing here is decided by what an author says of its code.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
@@ -126,6 +126,7 @@ class Board:
     script: str = ""  # a test file that was given
     expected: tuple[str, ...] = ()  # tests of a repository that must pass
     drafts: list[Draft] = field(default_factory=list[Draft])
+    numbered: int = 0  # so many of them keep their numbers; the others are being written at once
     held: dict[str, int] = field(default_factory=dict[str, int])  # by author, the number of its current version
     pool: dict[Calls, str] = field(default_factory=dict[Calls, str])  # calls, and who thought of them first
     tester: list[Case] = field(default_factory=list[Case])  # the tester's own tests
@@ -160,8 +161,29 @@ class Board:
         self.held.setdefault(author, draft.number)
         return draft
 
+    def number(self, seats: Sequence[str]) -> None:
+        """Number the versions that were written at once, by attempt and then in the order of `seats`: whose code was
+        ready first makes no difference."""
+        new = sorted(self.drafts[self.numbered :], key=lambda each: (each.round, seats.index(each.author)))
+        numbers = {each.number: n for n, each in enumerate(new, self.numbered + 1)}
+        self.drafts[self.numbered :] = [
+            replace(
+                each,
+                number=numbers[each.number],
+                parent=None if each.parent is None else numbers.get(each.parent, each.parent),
+            )
+            for each in new
+        ]
+        held = {author: numbers.get(number, number) for author, number in self.held.items()}
+        self.held = {author: held[author] for author in seats if author in held}
+        self.numbered = len(self.drafts)
+
     def draft(self, number: int) -> Draft:
         return self.drafts[number - 1]
+
+    def renewed(self, draft: Draft) -> Draft:
+        """A version as it is now, with the number that it keeps."""
+        return next(each for each in self.drafts if (each.code, each.author) == (draft.code, draft.author))
 
     def descends(self, draft: Draft, number: int) -> bool:
         """Whether a version is the one with this number, or comes from it."""

@@ -123,7 +123,7 @@ def code_of(draft: Draft, reader: Seat, of: str, at: str) -> str:
     own = draft.author == reader.id
     if own and reader.spec.small:
         return fenced("", defuse(draft.code))
-    return fence(fenced("", draft.code), of="yours" if own else of, at=f"{at}/{draft.label}")
+    return fence(fenced("", draft.code), of="yours" if own else of, at=f"{at}/{draft.key}")
 
 
 def interface_line(reader: Seat, interface: str, by: Seat, at: str) -> str:

@@ -305,10 +305,9 @@ def _notes(forge: Forge) -> list[str]:
     notes: list[str] = []
     if len({seat.spec.model for seat in forge.engineers}) == 1 and len(forge.engineers) > 1:
         notes.append(ONE_MODEL)
-    notes += [f"{forge.names[seat]} could not be had: {one_line(why, 200)}" for seat, why in forge.lost.items()]
+    notes += [f"{name} could not be had: {one_line(why, 200)}" for name, why in forge.in_order(forge.lost)]
     notes += [
-        f"A change of {forge.names[seat]} could not be used: {one_line(why, 300)}"
-        for seat, why in forge.refused.items()
+        f"A change of {name} could not be used: {one_line(why, 300)}" for name, why in forge.in_order(forge.refused)
     ]
     if forge.left_out:
         notes.append(
@@ -472,5 +471,4 @@ def _details(forge: Forge, draft: Draft | None) -> Json:
         "standings": dict(board.standings()),
         "attacks": {"made": forge.attacks, "held": forge.held_attacks},
         "assumptions": [each.answer for each in forge.answers if not each.stated],
-        "calls": forge.stage.spent.calls,
     }

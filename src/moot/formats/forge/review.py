@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moot.core.script import Seat, together
+from moot.core.script import Seat
 from moot.core.types import Prompt
 from moot.formats.forge.answers import ChangedReview, Review
 from moot.formats.forge.board import Draft
@@ -30,7 +30,7 @@ async def play(forge: Forge) -> None:
         return
     await forge.run_all("test-issues")
     await predict(forge, _open(forge)[:MOST_PREDICTED], after="issues")
-    await together(*(_review(forge, forge.stage.seat(author)) for author in best_authors(forge)))
+    await forge.at_once(*(_review(forge, forge.stage.seat(author)) for author in best_authors(forge)))
     await forge.run_all("run-revised")
     for author in best_authors(forge):
         _adopt(forge, author)

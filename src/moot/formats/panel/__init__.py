@@ -53,7 +53,7 @@ def _hears(settings: PanelSettings, seats: Sequence[SeatSpec]) -> tuple[Hears, .
 FORMAT = Format(
     name="panel",
     version=2,
-    purpose="Several viewpoints, with you in the chair",
+    purpose="Several viewpoints",
     summary="Opposing perspectives argue in rounds under a moderator; you steer between rounds; a record remains.",
     settings=PanelSettings,
     parts=parts,

@@ -19,7 +19,7 @@ def _header(data: dict[str, Any]) -> list[str]:
 FORMAT = Format(
     name="solo",
     version=1,
-    purpose="Independent answers without a debate, counted by code",
+    purpose="Independent answers",
     summary="Several answers that know nothing of each other; the most frequent counts, or a judge or tests pick.",
     settings=SoloSettings,
     parts=parts,
@@ -30,7 +30,7 @@ FORMAT = Format(
     length="samples",
     unit="turn",
     efforts={"quick": {"samples": 1}, "thorough": {"samples": 9}},
-    small={"debater_max_tokens": 300, "judge_max_tokens": 200},
+    small={"debater_max_tokens": 600, "judge_max_tokens": 200},
     events={
         "TURN": EventType(
             verb="answers", failed="gives no valid answer", marks=(Mark(path="final", text="{}", tone="strong"),)

@@ -117,6 +117,9 @@ async def list_debates(
     parent: Annotated[
         str | None, Query(max_length=64, description="only forks of this debate: its id, or a beginning of it")
     ] = None,
+    follows: Annotated[
+        str | None, Query(max_length=64, description="only those asked after this debate: its id, or a beginning of it")
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[
         str | None, Query(max_length=200, description="`next` of the page before, with the same filters")
@@ -125,12 +128,13 @@ async def list_debates(
     """Filters can be combined. `GET /v1/search` finds completed debates by what they are about, best first."""
     mark = None if cursor is None else _read_cursor(cursor)
     client = context.client.acting_for(caller)
-    forked = None if parent is None else await client.parent_id(parent)
+    forked, followed = [None if each is None else await client.parent_id(each) for each in (parent, follows)]
     page = await client.page(
         status=status,
         format=format,
         contains=q,
         parent=forked,
+        follows=followed,
         tag=tag,
         pinned=pinned,
         archived=archived,

@@ -71,6 +71,8 @@ create index debate_sessions_by_status on debate_sessions (status, created_at de
 create index debate_sessions_by_format on debate_sessions (format, created_at desc, id desc);
 create index debate_sessions_by_parent on debate_sessions (parent_id, created_at desc, id desc)
   where parent_id is not null;
+create index debate_sessions_by_follows on debate_sessions (follows, created_at desc, id desc)
+  where follows is not null;
 create index debate_sessions_by_token on debate_sessions (token_id, created_at desc, id desc);
 create index debate_sessions_private on debate_sessions (token_id, created_at desc, id desc) where private = 1;
 create index debate_sessions_pinned on debate_sessions (created_at desc, id desc) where pinned = 1;
@@ -85,6 +87,15 @@ create table evaluations (
   plan text not null,                           -- JSON
   created_at double precision not null,
   stopped_at double precision                   -- since when no new block is begun; null: it may go on
+);
+-- What the tests of items made of answers, run after the debates had ended.
+create table grades (
+  evaluation text not null references evaluations (id) on delete cascade,
+  item text not null,
+  answer text not null,                         -- sha256
+  passed boolean not null,
+  examples integer not null,                    -- of those that the question states, how many it passes
+  primary key (evaluation, item, answer)
 );
 
 -- Of deleted debates: no content. An id is never used again.
