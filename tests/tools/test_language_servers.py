@@ -136,6 +136,19 @@ def test_one_that_is_missing_is_named(tmp_path):
     assert "Not installed: language server none." in done.prose()
 
 
+def test_one_that_lies_in_a_folder_of_its_own_is_found_there_and_can_read_it(tmp_path, monkeypatch):
+    folder = tmp_path / "lsp"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "words").write_text("of its own")
+    program = folder / "bin" / "odd-server"
+    program.write_text('#!/bin/sh\ncat "$(dirname "$0")/../words" >&2; exit 4\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    server = {"command": ["~/lsp/bin/odd-server"], "languages": ["python"], "mounts": ["~/lsp/"]}
+    done = checked(tmp_path, {"odd": server})
+    assert done.failed == ("language server odd: it ended with 4: of its own",)
+
+
 def test_it_gets_no_variable_but_those_that_are_listed_with_it(tmp_path, monkeypatch):
     monkeypatch.setenv("PROVIDER_KEY", "sk-canary")
     script = 'echo "key: $PROVIDER_KEY, given: $GIVEN" >&2; exit 1'
@@ -153,13 +166,17 @@ def test_the_doctor_names_them(tmp_path):
             await app.close()
 
     found = asyncio.run(main())
-    assert (True, "code is checked by the language servers ruff") in found
+    assert (True, "code is checked by the language server ruff") in found
     assert (False, "the language server none is not installed; what it would find is never known") in found
 
 
 @pytest.mark.parametrize(
     ("server", "problem"),
-    [({"command": [], "languages": ["python"]}, "command"), ({"command": ["x"], "languages": []}, "languages")],
+    [
+        ({"command": [], "languages": ["python"]}, "command"),
+        ({"command": ["x"], "languages": []}, "languages"),
+        ({"command": ["x"], "languages": ["python"], "mounts": ["lib"]}, "mounts"),
+    ],
 )
 def test_configuration_that_is_not_valid(server, problem):
     with pytest.raises(InputError, match=problem):

@@ -59,7 +59,11 @@ def _servers(app: App) -> list[Finding]:
     listed_servers = app.settings.language_servers
     missing = [name for name, server in listed_servers.items() if servers.located(server) is None]
     there = [name for name in listed_servers if name not in missing]
-    findings = [Finding(ok=True, what=f"code is checked by the language servers {listed(there)}")] if there else []
+    findings = (
+        [Finding(ok=True, what=f"code is checked by the language server{'s' * (len(there) > 1)} {listed(there)}")]
+        if there
+        else []
+    )
     for name in missing:
         what = f"the language server {name} is not installed; what it would find is never known"
         fix = f"Install it so that {listed_servers[name].command[0]!r} is found, or take it out of language_servers."

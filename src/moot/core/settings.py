@@ -192,14 +192,15 @@ class ToolServer(Frozen):
         return self
 
 
+WholePath = Annotated[str, StringConstraints(pattern=r"^(/|~/)")]
+
+
 class LanguageServer(Frozen):
     """A language server that names what is wrong with code. It runs in the sandbox."""
 
     command: list[NonEmpty] = Field(min_length=1)
     languages: list[NonEmpty] = Field(min_length=1)  # those that it reads
-    mounts: list[NonEmpty] = Field(
-        default_factory=list[str]
-    )  # folders that it needs beside /usr: they can be read inside
+    mounts: list[WholePath] = Field(default_factory=list[str])  # folders beside /usr that can be read inside
     environment: dict[str, str] = Field(default_factory=dict)  # variables and their values; it gets none of moot's own
     timeout_seconds: float = Field(30, gt=0, le=300)
 

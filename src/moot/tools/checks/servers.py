@@ -53,11 +53,13 @@ class Located:
 def located(server: LanguageServer) -> Located | None:
     """Where a server is; None if it is not installed. Programs of the environment that moot runs in are found first."""
     own = str(Path(sys.executable).parent)
-    found = shutil.which(server.command[0], path=os.pathsep.join((own, PATH, os.environ.get("PATH", ""))))
+    program = os.path.expanduser(server.command[0])
+    found = shutil.which(program, path=os.pathsep.join((own, PATH, os.environ.get("PATH", ""))))
     if found is None:
         return None
-    mounts = tuple(Mount(source=each, target=each) for each in server.mounts)
-    paths = [f"{each}/bin" for each in server.mounts]
+    folders = [os.path.expanduser(each).rstrip("/") for each in server.mounts]
+    mounts = tuple(Mount(source=each, target=each) for each in folders)
+    paths = [f"{each}/bin" for each in folders]
     environment = {"PATH": ":".join((*paths, "/usr/local/bin", "/usr/bin", "/bin")), **server.environment}
     if Path(found).parent == Path(own) and _is_python(found):
         there, inside = packages(), f"{TOOLS}/{Path(found).name}"
@@ -66,7 +68,7 @@ def located(server: LanguageServer) -> Located | None:
             mounts=(*mounts, *there.mounts, Mount(source=found, target=inside)),
             environment={"PYTHONPATH": there.path, **environment},
         )
-    if found.startswith("/usr/") or any(found.startswith(f"{each.rstrip('/')}/") for each in server.mounts):
+    if found.startswith("/usr/") or any(found.startswith(f"{each}/") for each in folders):
         return Located(command=(found, *server.command[1:]), mounts=mounts, environment=environment)
     inside = f"{TOOLS}/{Path(found).name}"
     return Located(
