@@ -29,6 +29,7 @@ from moot.mcp.schemas import (
     PastDecisions,
     Question,
 )
+from moot.mcp.versions import version_in_markdown
 from moot.memory.decisions import headline
 from moot.reasoning.fence import one_line
 from moot.records.markdown import render
@@ -197,6 +198,12 @@ class ToolService:
         client = self.client.acting_for(caller)
         return await client.transcript(await client.find(debate_id))
 
+    async def versions(self, caller: Caller, debate_id: str) -> str:
+        client = self.client.acting_for(caller)
+        debate = await client.find(debate_id)
+        found = await client.versions(debate)
+        return "\n\n".join(version_in_markdown(debate, each) for each in found) or "It has written no code.\n"
+
     def formats(self, name: str | None = None) -> FormatList:
         """The formats; with the settings of the one that is named."""
         listed = FormatList(
@@ -283,7 +290,13 @@ def status_of(state: DebateState, debate: Debate, gates: Iterable[Gate], *, demo
         turned_out=None if debate.turned_out is None else _turned_out(debate.turned_out),
         demonstration=demonstration,
         asks=[
-            Question(key=gate.key, kind=gate.kind, question=gate.question, choices=list(gate.choices))
+            Question(
+                key=gate.key,
+                kind=gate.kind,
+                question=gate.question,
+                choices=list(gate.choices),
+                artifacts=gate.artifacts or None,
+            )
             for gate in gates
             if gate.status == "open"
         ],

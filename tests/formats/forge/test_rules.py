@@ -56,7 +56,10 @@ def test_evidence_selects_the_simplest_of_the_versions_that_pass_all_that_counts
     assert outcome.answer is not None
     assert (outcome.answer.kind, outcome.answer.value) == ("code", ALSO_RIGHT)
     assert outcome.confidence is not None
-    assert outcome.confidence.level == "High"
+    assert (outcome.confidence.level, outcome.confidence.source) == (
+        "Medium",
+        "all 6 tests that count pass, but models wrote all of them",
+    )
     assert outcome.ended_by == "played"
     assert not outcome.polls
 
@@ -263,6 +266,25 @@ def test_blind_seats_of_whom_two_in_three_agree_on_each_test_are_guessing():
     assert outcome.confidence is not None
     assert outcome.confidence.level == "Low"
     assert "two said the same about a call in only 6 of 18 cases" in outcome.confidence.source
+
+
+def test_high_confidence_takes_a_test_that_was_given():
+    """However many tests models have written, and however well they agree on them."""
+    known = {**TESTS, **{f"mid({n}, 50)": "50" for n in range(6)}}
+    world = World({"e3": RIGHT}, tests={"cases": cases(known)}, predict=lambda step: truth(step, known))
+    assert confidence(world) == "Medium"
+    assert confidence(world, cases=["mid(1, 2) == 2"]) == "High"
+
+
+def confidence(world: World, **settings) -> str:
+    outcome = forge(world, adversarial=False, optimization=False, critique=False, **settings).outcome
+    assert outcome.confidence is not None
+    return outcome.confidence.level
+
+
+def test_few_tests_that_models_wrote_are_no_reason_for_confidence():
+    few = {"mid(1, 2)": "2", "mid(-1, -2)": "0", "mid(3, 2)": "3", "mid(0, -5)": "0"}
+    assert confidence(World({"e3": RIGHT}, tests={"cases": cases(few)}, write=lambda _: solution(RIGHT))) == "Low"
 
 
 def test_an_attack_that_holds_is_patched_and_the_patch_wins():
