@@ -22,6 +22,7 @@ from perf import (
     durable_steps,
     embedded,
     frames,
+    heap,
     memory,
     postgres,
     prefix,
@@ -67,6 +68,7 @@ MEASUREMENTS: Mapping[str, Measurement] = {
     ),
     "embedded": Measurement(measure=embedded.measure),
     "frames": Measurement(measure=frames.measure, quick={"seconds": 3}),
+    "heap": Measurement(measure=heap.measure, quick={"seconds": 20}),
 }
 
 

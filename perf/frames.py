@@ -33,11 +33,11 @@ _SETTINGS: Json = {
     "perspectives": DEBATERS,
     "max_rounds": 1,
     "checkpoints": False,
-    "debater_max_tokens": 100_000,
+    "debater_max_tokens": 1_000_000,
     "token_budget_per_round": 0,
     "max_total_output_tokens": 10_000_000,
     "round_timeout_seconds": 3600,
-    "model_debater": _STREAMING,
+    "max_runtime_seconds": 3600,
     "model_judge": "sim:",
 }
 _FRAMES = """(seconds) => new Promise((done) => {
@@ -49,8 +49,8 @@ _FRAMES = """(seconds) => new Promise((done) => {
   }
   requestAnimationFrame(step)
 })"""
-_CHARACTERS = "() => [...document.querySelectorAll('[data-flight]')].reduce((sum, e) => sum + e.textContent.length, 0)"
-_ALL_STREAMING = f"() => document.querySelectorAll('[data-flight]').length === {DEBATERS}"
+CHARACTERS = "() => [...document.querySelectorAll('[data-flight]')].reduce((sum, e) => sum + e.textContent.length, 0)"
+ALL_STREAMING = f"() => document.querySelectorAll('[data-flight]').length === {DEBATERS}"
 
 
 def chromium() -> str | None:
@@ -61,7 +61,7 @@ def chromium() -> str | None:
 
 def measure(folder: Path, *, seconds: float = 10) -> list[Row]:
     name = f"frames of the dashboard, {DEBATERS} debaters at 200 tokens/s"
-    missing = _missing_requirement()
+    missing = missing_requirement()
     if missing:
         return [Row(name=name, error=missing)]
     with moot_serve(folder, folder / "moot.db") as server:
@@ -81,7 +81,13 @@ def measure(folder: Path, *, seconds: float = 10) -> list[Row]:
     ]
 
 
-def _missing_requirement() -> str:
+def panel_request(model: str) -> Json:
+    """A panel of one round whose debaters speak at once, with `model`."""
+    return {"topic": "Four at once?", "format": "panel", "settings": {**_SETTINGS, "model_debater": model}}
+
+
+def missing_requirement() -> str:
+    """What is not there that a measurement in the browser needs, or ""."""
     if chromium() is None:
         return "there is no Chromium on this machine: install one, or name it in CHROMIUM"
     if not (STATIC / "index.html").exists():
@@ -104,13 +110,12 @@ def _frames(server: RunningServer, seconds: float) -> tuple[list[float], list[fl
             page.set_default_timeout(_TIMEOUT_MS)
             page.goto("about:blank")
             idle = _frame_times(page, min(3, seconds))
-            request: Json = {"topic": "Four at once?", "format": "panel", "settings": _SETTINGS}
-            debate = server.post("/v1/debates", request)
+            debate = server.post("/v1/debates", panel_request(_STREAMING))
             page.goto(f"{server.url}/debates/{debate['id']}")
-            page.wait_for_function(_ALL_STREAMING)
-            before: int = page.evaluate(_CHARACTERS)
+            page.wait_for_function(ALL_STREAMING)
+            before: int = page.evaluate(CHARACTERS)
             drawn = _frame_times(page, seconds)
-            characters: int = page.evaluate(_CHARACTERS) - before
+            characters: int = page.evaluate(CHARACTERS) - before
             server.post(f"/v1/debates/{debate['id']}/cancel", {})
         finally:
             browser.close()

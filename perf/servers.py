@@ -56,6 +56,7 @@ def moot_serve(folder: Path, database: str | Path, *, lags: Path | None = None) 
         "MOOT_EMBEDDER": "none",
         "MOOT_LOG_LEVEL": "warning",
         "MOOT_SERVE_RATE": "1000000",  # one client makes all requests here
+        "MOOT_CALL_TIMEOUT_SECONDS": "3600",  # some of the answers take as long as the measurement
     }
     (folder / "none.yaml").touch()
     with running(folder, *command, "serve", "--port", "0", environ=environ) as server:

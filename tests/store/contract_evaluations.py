@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moot.store import Commit, Grade, Store, StoredEvaluation
+from moot.store import CellCounts, Commit, Grade, Store, StoredEvaluation, Viewer
 from tests.store.samples import OUTCOME, debate
 
 PLAN = StoredEvaluation(id="e0000001-0000-5000-8000-000000000000", name="task", plan='{"seed": 1}')
@@ -53,5 +53,26 @@ class EvaluationsContract:
                     Commit(debate_id=made.id, epoch=1, status="completed", outcome=OUTCOME, release=True)
                 )
             assert [each.id for each in await store.unremembered("", 10)] == [own.id]
+
+        run(check)
+
+    def test_cells_are_counted_for_those_who_see_them(self, run, clock):
+        async def check(store: Store):
+            assert await store.cell_counts(PLAN.id) == CellCounts(begun=0, completed=0, changed_at=0)
+            await store.create(debate(1))
+            for n, private in ((2, False), (3, True)):
+                await store.create(debate(n, evaluation=PLAN.id, private=private, token_id="t"))
+            before = await store.cell_counts(PLAN.id)
+            assert (before.begun, before.completed) == (2, 0)
+            clock.now += 5
+            await store.claim(debate(2).id, "me", 10, expect=["pending"])
+            commit = Commit(debate_id=debate(2).id, epoch=1, status="completed", outcome=OUTCOME, release=True)
+            await store.commit(commit)
+            after = await store.cell_counts(PLAN.id)
+            assert (after.begun, after.completed) == (2, 1)
+            assert after.changed_at > before.changed_at
+            assert await store.cell_counts(PLAN.id, Viewer(token="t")) == after
+            assert (await store.cell_counts(PLAN.id, Viewer(token="other"))).begun == 1
+            assert (await store.cell_counts(PLAN.id, Viewer(token="other", shared=False))).begun == 0
 
         run(check)

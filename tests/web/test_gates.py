@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -145,3 +147,22 @@ def test_words_for_a_question_that_someone_else_answered_are_kept(site: Served, 
     expect(kept).to_have_count(0)
     gates = site.get(f"/v1/debates/{debate_id}/gates").json()["items"]
     assert [each["decision"]["text"] for each in gates if each["kind"] == "guidance"] == ["What I wanted to say."]
+
+
+def test_the_clock_does_not_count_the_time_that_a_person_takes(site: Served, open_page: Open):
+    debate_id = asking(site)
+    with closing(sqlite3.connect(site.folder / "moot.db", timeout=30)) as database, database:
+        # As if it had been asked two hours ago.
+        database.execute("update debate_events set created_at = created_at - 7200 where session_id = ?", (debate_id,))
+    page = open_page(f"{site.url}/debates/{debate_id}")
+    taken = page.locator(".meter dd").last
+    expect(taken).to_contain_text(re.compile(r"\d s$"))
+    gate(page, "checkpoint").get_by_role("button", name="Continue").click()
+    expect(gate(page, "clarification")).to_be_visible()
+    events = site.get(f"/v1/debates/{debate_id}/events").json()["items"]
+    assert events[-1]["created_at"] - events[0]["created_at"] > 7000
+    expect(taken).to_contain_text(re.compile(r"\d s$"))
+    expect(taken).not_to_contain_text(re.compile("min|h"))
+    page.reload()
+    expect(taken).to_contain_text(re.compile(r"\d s$"))
+    expect(taken).not_to_contain_text(re.compile("min|h"))

@@ -2,6 +2,7 @@ import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { ComparePage } from './pages/compare'
 import { DebatePage } from './pages/debate'
+import { EvaluationPage, EvaluationsPage } from './pages/evaluations'
 import { HistoryPage } from './pages/history'
 import { ListPage } from './pages/list'
 import { LoginPage } from './pages/login'
@@ -17,6 +18,8 @@ function Page() {
   if (match('/', at)) return <ListPage />
   if (match('/new', at)) return <NewPage />
   if (match('/history', at)) return <HistoryPage />
+  if (match('/evaluations', at)) return <EvaluationsPage />
+  if ((found = match('/evaluations/:id', at))) return <EvaluationPage key={found.id} id={found.id ?? ''} />
   if (match('/login', at)) return <LoginPage />
   if (match('/compare', at)) return <ComparePage />
   if ((found = match('/compare/:one/:two', at))) return <ComparePage one={found.one} two={found.two} />

@@ -16,6 +16,7 @@ const PLACES = [
   ['/', 'Debates'],
   ['/history', 'History'],
   ['/compare', 'Compare'],
+  ['/evaluations', 'Evaluations'],
 ] as const
 
 const THEMES = { auto: 'auto', light: 'sun', dark: 'moon' } as const
@@ -47,7 +48,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </Link>
         <nav aria-label="Main">
           {PLACES.map(([href, word]) => (
-            <Link key={href} href={href} aria-current={path.value.split('/')[1] === href.slice(1) ? 'page' : undefined}>
+            <Link key={href} href={href} class={href === '/evaluations' ? 'wide-only' : undefined} aria-current={path.value.split('/')[1] === href.slice(1) ? 'page' : undefined}>
               {word}
               {href === '/' && waiting.value > 0 && <Waiting />}
             </Link>

@@ -15,6 +15,7 @@ from moot.client import Client
 from moot.core.errors import WrongStatus
 from moot.core.types import Debate, Scope
 from moot.dispatch import Dispatcher
+from moot.evaluate.viewing import Reports
 from moot.server import views
 from moot.server.limits import Limits
 from moot.server.live import Channels
@@ -36,6 +37,7 @@ class ServerContext:
         self.checks = TokenChecks(self.store, self.heartbeat_seconds * CHECKED)
         self.live = Channels(app.runtime)
         self.probe = Probe(self.store)
+        self.reports = Reports()
         self.closing = asyncio.Event()  # set when the server shuts down: streams end then
         self.listening: Counter[str] = Counter()  # how many chats follow a debate, by its id
 

@@ -22,6 +22,8 @@ PAGES = (
     "/",
     "/new",
     "/history",
+    "/evaluations",
+    "/evaluations/{evaluation_id}",
     "/login",
     "/compare",
     "/compare/{one}/{two}",

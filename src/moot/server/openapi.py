@@ -34,6 +34,7 @@ TAGS = {
     "records": "Documents made from debates: decision records, issues, ledgers of claims, comparisons",
     "sharing": "Links that show one debate to everyone who has them",
     "memory": "Past decisions and reasoning templates",
+    "evaluations": "Whether debates help: stored evaluations and their reports",
     "catalog": "Formats, models and the configuration",
     "session": "Who the caller is, and a browser's login",
     "health": "Whether the server lives and can work, and its numbers",

@@ -20,6 +20,7 @@ from moot.store.ports import (
 from moot.store.values import (
     TOUCH_SECONDS,
     AccessToken,
+    CellCounts,
     Changed,
     Commit,
     Committed,
@@ -52,6 +53,7 @@ __all__ = [
     "AccessToken",
     "Artifacts",
     "Budgets",
+    "CellCounts",
     "Changed",
     "Commit",
     "Committed",

@@ -13,6 +13,7 @@ from moot.core.settings import Ceilings
 from moot.core.types import Debate, Event, Gate, Json, Shown, Status, Turn, TurnedOut, Usage
 from moot.store.values import (
     AccessToken,
+    CellCounts,
     Commit,
     Committed,
     DebateCopy,
@@ -283,6 +284,10 @@ class Evaluations(Protocol):
 
     async def evaluations(self, prefix: str = "", limit: int = 20) -> Sequence[StoredEvaluation]:
         """Return evaluations whose ids start with `prefix`, newest first."""
+        ...
+
+    async def cell_counts(self, evaluation_id: str, viewer: Viewer | None = None) -> CellCounts:
+        """Count the cells of an evaluation that a viewer sees."""
         ...
 
     async def stop_evaluation(self, evaluation_id: str, *, stopped: bool = True) -> None:

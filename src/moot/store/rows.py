@@ -13,6 +13,7 @@ from moot.core.errors import DamagedDebate, DebateDeleted, InputError, NoSuchDeb
 from moot.core.types import Cursor, Debate, Event, Failure, Gate, Shown, Turn, Usage
 from moot.store import (
     AccessToken,
+    CellCounts,
     Commit,
     Grade,
     HeartbeatReply,
@@ -291,6 +292,10 @@ def grade_of(row: Row) -> Grade:
 
 def grade_values(grade: Grade) -> dict[str, Any]:
     return {"item": grade.item, "answer": grade.answer, "passed": grade.passed, "examples": grade.examples}
+
+
+def counts_of(row: Row) -> CellCounts:
+    return CellCounts(**picked(row, fields_without(CellCounts)))
 
 
 def viewer_values(viewer: Viewer | None) -> dict[str, Any]:

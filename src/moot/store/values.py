@@ -87,6 +87,15 @@ class Page:
 
 
 @record
+class CellCounts:
+    """How far the cells of an evaluation are. Equal counts: no cell has changed in between."""
+
+    begun: int
+    completed: int
+    changed_at: float
+
+
+@record
 class StoredEvaluation:
     """The plan of an evaluation."""
 

@@ -20,7 +20,7 @@ export function HistoryPage() {
       <div class="page-head">
         <div>
           <h1>History</h1>
-          <p class="lead">What has been decided, found by words and by meaning.</p>
+          <p class="lead">What has been decided, found by words and by meaning. Whether debates help is in the <Link href="/evaluations">evaluations</Link>.</p>
         </div>
       </div>
       <form class="search-form" role="search" onSubmit={(event) => (event.preventDefault(), ask({ q: text.trim() }, { replace: false }))}>

@@ -30,6 +30,7 @@ const PLACES: Array<[IconName, string, string]> = [
   ['box', 'Archive', '/?archived=true'],
   ['search', 'History', '/history'],
   ['compare', 'Compare two debates', '/compare'],
+  ['check', 'Evaluations', '/evaluations'],
 ]
 
 function placesFor(text: string): Entry[] {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from moot.store import Grade, StoredEvaluation
+from moot.store import CellCounts, Grade, StoredEvaluation, Viewer
 from moot.store.postgres.database import Database
-from moot.store.rows import evaluation_of, grade_of
+from moot.store.rows import counts_of, evaluation_of, grade_of, viewer_values
 
 
 class PostgresEvaluations(Database):
@@ -15,6 +15,10 @@ class PostgresEvaluations(Database):
 
     async def evaluations(self, prefix: str = "", limit: int = 20) -> Sequence[StoredEvaluation]:
         return [evaluation_of(row) for row in await self._rows("evaluations", prefix=prefix, limit=limit)]
+
+    async def cell_counts(self, evaluation_id: str, viewer: Viewer | None = None) -> CellCounts:
+        (found,) = await self._rows("cell_counts", id=evaluation_id, **viewer_values(viewer))
+        return counts_of(found)
 
     async def stop_evaluation(self, evaluation_id: str, *, stopped: bool = True) -> None:
         await self._rows("stop_evaluation", id=evaluation_id, at=self.now() if stopped else None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from moot.store import Grade, StoredEvaluation
-from moot.store.rows import evaluation_of, grade_of, grade_values
+from moot.store import CellCounts, Grade, StoredEvaluation, Viewer
+from moot.store.rows import counts_of, evaluation_of, grade_of, grade_values, viewer_values
 from moot.store.sqlite.connection import sql
 from moot.store.sqlite.database import Database
 
@@ -17,6 +17,10 @@ class SqliteEvaluations(Database):
 
     async def evaluations(self, prefix: str = "", limit: int = 20) -> Sequence[StoredEvaluation]:
         return await self._rows("evaluations", evaluation_of, prefix=prefix, limit=limit)
+
+    async def cell_counts(self, evaluation_id: str, viewer: Viewer | None = None) -> CellCounts:
+        (found,) = await self._rows("cell_counts", counts_of, id=evaluation_id, **viewer_values(viewer))
+        return found
 
     async def stop_evaluation(self, evaluation_id: str, *, stopped: bool = True) -> None:
         await self._change("stop_evaluation", {"id": evaluation_id, "at": self._now() if stopped else None})

@@ -1,0 +1,122 @@
+"""Stored evaluations as a caller sees them: listed, and with their reports, which are kept while nothing changes.
+
+A report counts only cells that the caller may see. An evaluation of which they see no cell is not there for them."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import cast
+
+from pydantic import ValidationError
+
+from moot.client.client import Client
+from moot.config import masked
+from moot.core.types import Debate, Json, record
+from moot.evaluate.folding import fold
+from moot.evaluate.plans import EvaluationPlan
+from moot.runtime.threads import in_thread
+from moot.store import CellCounts, StoredEvaluation, Viewer
+
+MOST_KEPT = 16  # reports in memory
+PAGE = 200  # cells that are read at once: other requests are answered in between
+REST = 10  # while cells are added, a report is made again after so many times the time that it took
+
+
+@record
+class Listed:
+    """An evaluation in a list."""
+
+    stored: StoredEvaluation
+    cells: int  # that its plan has
+    counts: CellCounts
+
+
+@record
+class _Kept:
+    counts: CellCounts
+    graded: int  # answers
+    report: Json
+    made_at: float  # by the monotonic clock
+    took: float
+
+
+class Reports:
+    """Reports of evaluations, made in a thread and kept. One for each server."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, Viewer | None], _Kept] = OrderedDict()
+
+    async def listed(self, client: Client, limit: int) -> Sequence[Listed]:
+        """The newest evaluations that can be read and seen."""
+        client.caller.need("read")
+        if not client.app.has_database:
+            return []
+        found: list[Listed] = []
+        for stored in await client.store.evaluations(limit=limit):
+            counts = await client.store.cell_counts(stored.id, client.viewer)
+            plan = await _plan(stored)
+            if plan is not None and _seen(client, counts):
+                cells = len(plan.task.items) * len(plan.arms) * plan.epochs
+                found.append(Listed(stored=stored, cells=cells, counts=counts))
+        return found
+
+    async def report(self, client: Client, evaluation_id: str) -> Json | None:
+        """The report of the evaluation with this id, or with the only id that begins so; None if there is none."""
+        client.caller.need("read")
+        given = evaluation_id.strip().lower()
+        found = await client.store.evaluations(given, 2) if given and client.app.has_database else ()
+        if len(found) != 1:
+            return None
+        stored = found[0]
+        async with client.alone(f"report of {stored.id}"):
+            return await self._report(client, stored)
+
+    async def _report(self, client: Client, stored: StoredEvaluation) -> Json | None:
+        key = (stored.id, client.viewer)
+        counts = await client.store.cell_counts(stored.id, client.viewer)
+        if not _seen(client, counts):
+            return None
+        grades = {(each.item, each.answer): each for each in await client.store.grades(stored.id)}
+        kept, now = self._kept.get(key), (counts, len(grades))
+        if kept is not None and (
+            (kept.counts, kept.graded) == now or time.monotonic() - kept.made_at < REST * kept.took
+        ):
+            self._kept.move_to_end(key)
+            return kept.report
+        plan = await _plan(stored)
+        if plan is None:
+            return None
+        began = time.monotonic()
+        cells = await _cells(client, plan.id)
+        report = await in_thread(lambda: fold(plan, cells, grades))
+        report["models"] = [masked(model) for model in cast("list[str]", report["models"])]
+        made_at = time.monotonic()
+        self._kept[key] = _Kept(counts=counts, graded=len(grades), report=report, made_at=made_at, took=made_at - began)
+        while len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+        return report
+
+
+def _seen(client: Client, counts: CellCounts) -> bool:
+    return client.viewer is None or counts.begun > 0
+
+
+async def _cells(client: Client, evaluation_id: str) -> dict[str, Debate]:
+    found: dict[str, Debate] = {}
+    after: str | None = None
+    while True:
+        page = await client.page(evaluation=evaluation_id, limit=PAGE, after=after)
+        found |= {each.id: each for each in page.debates}
+        if page.next is None:
+            return found
+        after = page.next
+
+
+async def _plan(stored: StoredEvaluation) -> EvaluationPlan | None:
+    """The plan; None if another version of moot made it, and it can't be read."""
+    try:
+        return await in_thread(lambda: EvaluationPlan.model_validate_json(stored.plan))
+    except ValidationError:
+        return None

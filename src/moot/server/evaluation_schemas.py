@@ -1,0 +1,123 @@
+"""What the API gives of evaluations."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+Ends = Annotated[list[float], Field(min_length=2, max_length=2, description="of the 95% interval")]
+
+
+class EvaluationSummary(BaseModel):
+    id: str
+    task: str
+    created_at: float
+    stopped: bool = Field(description="it begins no new item")
+    cells: int = Field(description="debates that its plan has")
+    begun: int
+    completed: int
+
+
+class EvaluationList(BaseModel):
+    items: list[EvaluationSummary]
+
+
+class FirstVote(BaseModel):
+    """What the answers before a debate came to, and what became of them."""
+
+    accuracy: float
+    ties: int
+    repaired: int = Field(description="wrong before, right after")
+    broken: int = Field(description="right before, not right after")
+
+
+class Calibration(BaseModel):
+    n: int
+    brier: float
+    ece: float
+
+
+class Calibrations(BaseModel):
+    stated: Calibration | None = Field(description="confidence as it was stated")
+    agreement: Calibration | None = Field(description="how many agreed")
+
+
+class ArmSummary(BaseModel):
+    """How often one way to answer is right, and what it costs."""
+
+    n: int
+    right: float
+    accuracy: float
+    interval: Ends
+    no_answer: int | None = Field(description="null: it is computed from samples")
+    usd_per_item: float | None
+    tokens_per_item: float
+    first_vote: FirstVote | None
+    calibration: Calibrations
+
+
+class EvaluationComparison(BaseModel):
+    """A debate less a baseline, item by item; at equal cost where the baseline is drawn from samples."""
+
+    arm: str
+    baseline: str
+    samples: int | None
+    cost: float
+    baseline_cost: float
+    pool_too_small: bool = Field(description="all samples together cost less than the debate")
+    n: float
+    difference: float
+    interval: Ends
+    p: float
+    p_holm: float = Field(description="corrected for all comparisons with the same baseline")
+    finding: str
+    needed: int | None = Field(description="items that would tell")
+    sentence: str
+
+
+class CurvePoint(BaseModel):
+    samples: int
+    cost: float
+    accuracy: float
+
+
+class EvaluationSpent(BaseModel):
+    usd: float | None
+    tokens_in: int
+    tokens_out: int
+
+
+class EvaluationReport(BaseModel):
+    id: str
+    task: str
+    task_sha256: str
+    seed: int
+    epochs: int
+    items: int
+    complete: int = Field(description="items all of whose cells are complete; only these count")
+    unfinished: int
+    not_begun: int
+    models: list[str]
+    demonstration: bool = Field(description="a demonstration model takes part: the findings mean nothing")
+    unit: str = Field(description="in what cost is counted: usd or tokens")
+    smallest_difference: float | None = Field(description="that so many items show")
+    spent: EvaluationSpent
+    baselines: dict[str, ArmSummary]
+    arms: dict[str, ArmSummary]
+    curve: list[CurvePoint]
+    comparisons: list[EvaluationComparison]
+
+
+class EvaluationCell(BaseModel):
+    arm: str
+    item: str
+    epoch: int
+    debate: str
+    answer: str | None
+    right: bool
+
+
+class EvaluationCells(BaseModel):
+    items: list[EvaluationCell]
+    next: int | None = Field(description="give it as `after` for the next page")

@@ -1,0 +1,109 @@
+"""Evaluations over HTTP: listed, reported and paged, for those who may see their cells."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from moot.client import Client
+from moot.evaluate import stored, viewing
+from moot.evaluate.html import page
+from tests.server.evaluating import ITEMS, evaluated
+from tests.server.serving import Served, served
+from tests.server.test_owners import Person
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("evaluations")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def plan(site: Served) -> Any:
+    return evaluated(site)
+
+
+def report_of(site: Served, plan: Any) -> dict[str, Any]:
+    return site.in_loop(stored.report(Client(site.app), plan))
+
+
+def test_the_list_says_how_far_each_is(site: Served, plan: Any):
+    (listed,) = site.get("/v1/evaluations").json()["items"]
+    assert (listed["id"], listed["task"], listed["stopped"]) == (plan.id, "sim_choice", False)
+    assert listed["cells"] == listed["begun"] == listed["completed"] == ITEMS * len(plan.arms)
+
+
+def test_the_report_is_that_of_the_command_line(site: Served, plan: Any):
+    whole = report_of(site, plan)
+    given = site.get(f"/v1/evaluations/{plan.id[:8]}").raise_for_status().json()
+    assert (given["id"], given["demonstration"]) == (whole["evaluation"], True)
+    for name in ("task", "items", "complete", "models", "unit", "spent", "curve"):
+        assert given[name] == whole[name], name
+    for part in ("arms", "baselines"):
+        assert {name: each["accuracy"] for name, each in given[part].items()} == {
+            name: each["accuracy"] for name, each in whole[part].items()
+        }
+    assert [each["sentence"] for each in given["comparisons"]] == [each["sentence"] for each in whole["comparisons"]]
+    file = site.get(f"/v1/evaluations/{plan.id}/report")
+    assert file.text == page(whole)
+    assert file.headers["content-disposition"].startswith("attachment")
+
+
+def test_cells_come_in_pages_and_by_arm(site: Served, plan: Any):
+    whole = report_of(site, plan)["cells"]
+    found, after = [], 0
+    while after is not None:
+        listed = site.get(f"/v1/evaluations/{plan.id}/cells", params={"limit": 3, "after": after}).json()
+        found += listed["items"]
+        after = listed["next"]
+    assert [each["debate"] for each in found] == [each["debate"] for each in whole]
+    wrong = site.get(f"/v1/evaluations/{plan.id}/cells", params={"arm": "council", "right": False}).json()["items"]
+    assert [each["debate"] for each in wrong] == [
+        each["debate"] for each in whole if each["arm"] == "council" and not each["right"]
+    ]
+
+
+def test_a_report_is_made_once_until_a_cell_changes(site: Served, plan: Any, monkeypatch: pytest.MonkeyPatch):
+    made: list[str] = []
+    monkeypatch.setattr(viewing, "REST", 0)
+    folded = viewing.fold
+    monkeypatch.setattr(viewing, "fold", lambda plan, cells: made.append(plan.id) or folded(plan, cells))
+    site.get(f"/v1/evaluations/{plan.id}")
+    made.clear()
+    for _ in range(3):
+        site.get(f"/v1/evaluations/{plan.id}").raise_for_status()
+        site.get(f"/v1/evaluations/{plan.id}/cells").raise_for_status()
+    assert made == []
+    cell = report_of(site, plan)["cells"][0]["debate"]
+    site.client.patch(f"/v1/debates/{cell}", json={"archived": True}).raise_for_status()
+    assert site.get(f"/v1/evaluations/{plan.id}").json()["complete"] == ITEMS - 1
+    assert made == [plan.id]
+    site.client.patch(f"/v1/debates/{cell}", json={"archived": False}).raise_for_status()
+    assert site.get(f"/v1/evaluations/{plan.id}").json()["complete"] == ITEMS
+
+
+def test_what_is_not_there_is_said_without_a_command(site: Served, plan: Any):
+    for path in ("", "/cells", "/report"):
+        refused = site.get(f"/v1/evaluations/nothing{path}")
+        assert refused.status_code == 404
+        assert "moot eval" not in refused.text
+    del plan
+
+
+def test_an_evaluation_whose_cells_are_private_is_not_there_for_others(tmp_path):
+    with served(tmp_path, serve_tokens="always") as server:
+        plan = evaluated(server, items=2)
+        ann, boss = Person(server, "ann", "read"), Person(server, "boss", "admin")
+        assert len(ann.client.get("/v1/evaluations").json()["items"]) == 1
+        with closing(sqlite3.connect(tmp_path / "moot.db", timeout=30)) as database, database:
+            database.execute("update debate_sessions set private = 1 where evaluation = ?", (plan.id,))
+        assert ann.client.get("/v1/evaluations").json()["items"] == []
+        for path in ("", "/cells", "/report"):
+            assert ann.client.get(f"/v1/evaluations/{plan.id}{path}").status_code == 404
+        assert json.loads(boss.client.get(f"/v1/evaluations/{plan.id}").text)["complete"] == 2
