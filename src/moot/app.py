@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
@@ -89,6 +90,7 @@ class App:
                 repositories=lambda: self.repositories_folder,
                 memory=self.memory,
                 servers=settings.tool_servers,
+                language_servers=settings.language_servers,
                 environ=environ,
                 asking=_asking,
             )
@@ -199,10 +201,16 @@ class App:
 
     @asynccontextmanager
     async def presence(self, worker: Worker) -> AsyncGenerator[None]:
-        """Keep the worker's presence row while the context lasts."""
+        """Keep the worker's presence row while the context lasts. What this machine can do is tried meanwhile, and is
+        in the row when it is known: debates that were left by another worker need not wait for that."""
         workers, settings, started = self._backend.workers, self.settings, time.time()
         assert workers is not None
-        abilities = await in_thread(lambda: has(self._needed))
+        abilities, known = list[Ability](), asyncio.Event()
+
+        async def try_out() -> None:
+            abilities.extend(await asyncio.to_thread(lambda: has(self._needed)))
+            known.set()
+
         rows = present(
             workers,
             lambda: Presence(
@@ -212,12 +220,18 @@ class App:
                 debates=self.runtime.driven,
                 room=settings.worker_debates,
                 draining=worker.stopping,
-                abilities=abilities,
+                abilities=tuple(abilities),
             ),
             settings.worker_sweep_seconds,
+            known,
         )
         async with rows:
-            yield
+            trying = asyncio.create_task(try_out(), name="moot-abilities")
+            try:
+                yield
+            finally:
+                trying.cancel()
+                await asyncio.gather(trying, return_exceptions=True)
 
     @property
     def _needed(self) -> list[Ability]:

@@ -51,6 +51,7 @@ _NEVER = {
     "trust_projects": "a project can't trust itself",
     "ceilings": "a project can't say what its debates may use at most",
     "tool_servers": "a project can't say which programs and servers are used",
+    "language_servers": "a project can't say which programs are run",
 }
 _PROJECT_NEVER = ("retention_days",)  # numbers that an untrusted project's file may not set
 _EFFECTS = {
@@ -270,7 +271,8 @@ def _refuse_reach(values: Json, path: Path, user: Path) -> None:
 
 def reaching(values: Json) -> tuple[str, str] | None:
     """The first setting, and its text, that names a model with an address or one that reads files or other debates."""
-    return next(((name, text) for name, text in _texts(values) if _reaches(text)), None)
+    known = frozenset(providers.DOOR.names())
+    return next(((name, text) for name, text in _texts(values) if _reaches(text, known)), None)
 
 
 def _distrust(name: str, effect: str, path: Path, user: Path) -> str:
@@ -280,10 +282,10 @@ def _distrust(name: str, effect: str, path: Path, user: Path) -> str:
     )
 
 
-def _reaches(text: str) -> bool:
+def _reaches(text: str, known: frozenset[str]) -> bool:
     """Whether the text is a model that has an address, or reads or writes files or other debates."""
     # Most texts are no models at all, and the error that says so takes longer to make than all the rest.
-    if any(part.partition(":")[0].strip().lower() not in providers.DOOR for part in text.split("|")):
+    if any(part.partition(":")[0].strip().lower() not in known for part in text.split("|")):
         return False
     try:
         members = parse(text)

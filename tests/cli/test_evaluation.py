@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from moot.core.values import sha256_of
 from moot.evaluate.folding import as_bytes
+from moot.evaluate.tasks import load_task
 from tests.cli.conftest import Moot, wait_for
 
 pytestmark = pytest.mark.slow
@@ -156,3 +158,29 @@ def test_workers_come_to_the_same_report_as_one_process(moot: Moot, database_url
     there = report(moot("eval", "run", *SMALL, "--model", "sim:", "--json", "--workers", *shared))
     assert all(each.poll() is None for each in workers)
     assert lasting(there) == lasting(here)
+
+
+def test_code_is_scored_by_tests_that_no_arm_sees(moot: Moot):
+    asked = ("sim_code", "--limit", "2", "--pool", "3", "--set", "forge.preset=quick")
+    found = report(moot("eval", "run", *asked, "--model", "sim:?skill=.6&cases=.85", "--json"))
+    assert (found["complete"], {*found["arms"]}, {*found["baselines"]}) == (2, {"forge"}, {"single", "best of 3"})
+    task = load_task("sim_code", seed=1, limit=2)
+    for cell in found["cells"]:
+        item = next(each for each in task.items if each.id == cell["item"])
+        assert moot("show", cell["debate"], "--json").code == 0
+        hidden = [line for line in item.tests.splitlines() if line not in item.question]
+        shown = moot("audit", cell["debate"], "--json").out
+        assert hidden
+        assert not any(json.dumps(line)[1:-1] in shown for line in hidden)
+    with closing(sqlite3.connect(moot.db)) as database:
+        graded = database.execute("select item, answer, passed from grades").fetchall()
+        assert {item for item, _, _ in graded} == {item.id for item in task.items}
+        right = {(item, answer) for item, answer, passed in graded if passed}
+        stated = {(each["item"], sha256_of(each["answer"])) for each in found["cells"] if each["right"]}
+        assert stated <= right
+        # Grades that were lost, as after a kill between a debate and its tests, are made again: the report is the same.
+        database.execute("delete from grades")
+        database.commit()
+        assert report(moot("eval", "report", found["evaluation"], "--json"))["complete"] == 0
+        assert lasting(report(moot("eval", "resume", found["evaluation"], "--json"))) == lasting(found)
+        assert database.execute("select count(*) from grades").fetchone() == (len(graded),)

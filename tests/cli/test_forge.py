@@ -83,6 +83,9 @@ def test_an_empty_task_is_refused_in_words_about_code(moot):
         (["--tests", "{bad}"], "line 2 (add(1, 2) = 3)"),
         (["--tests", "{folder}/none.txt"], "can't be read"),
         (["--tests", "{empty}"], "are empty"),
+        (["--tests", "{binary}"], "can't be read"),
+        (["--tests", "{huge}"], "200,000"),
+        (["--tests", "{prose}"], "line 1"),
         (["--tests", "{idle}"], "it asserts nothing, so that every version would pass it"),
         (["--tests", "{stranger}"], "it never uses the code, which it must import from 'solution'"),
         (["--lang", "cobol"], "language"),
@@ -101,7 +104,11 @@ def test_bad_input_is_refused_before_anything_is_written(moot, tmp_path: Path, a
     idle, stranger = tmp_path / "test_idle.py", tmp_path / "test_stranger.py"
     idle.write_text("from solution import add\n\n\ndef test_add():\n    add(1, 2)\n    assert True\n")
     stranger.write_text("import math\n\n\ndef test_add():\n    assert math.fsum([1, 2]) == 3\n")
-    named = {"idle": idle, "stranger": stranger}
+    binary, huge, prose = tmp_path / "binary.py", tmp_path / "huge.py", tmp_path / "prose.txt"
+    binary.write_bytes(bytes(range(256)))
+    huge.write_text("# padding\n" * 1_000_000)
+    prose.write_text("It should add, of course.\n")
+    named = {"idle": idle, "stranger": stranger, "binary": binary, "huge": huge, "prose": prose}
     files = {**named, "there": there, "empty": empty, "folder": tmp_path, "dangling": dangling, "bad": bad}
     filled = [each.format(**files) for each in arguments]
     result = moot("forge", "Write add(a, b).", "--model", MODEL, *filled)

@@ -69,6 +69,12 @@ class TestTrust:
             assert "can't say which programs and servers are used" in place.refused(user, servers)
         assert place.load(servers, {}).settings.tool_servers["mine"].command == ["./server"]
 
+    def test_a_project_names_no_language_servers_even_when_it_is_trusted(self, place):
+        servers = {"language_servers": {"mine": {"command": ["./server"], "languages": ["python"]}}}
+        for user in (None, {"trust_projects": [str(place.folder)]}):
+            assert "can't say which programs are run" in place.refused(user, servers)
+        assert place.load(servers, {}).settings.language_servers["mine"].command == ["./server"]
+
     def test_a_project_sets_no_ceilings_even_when_it_is_trusted(self, place):
         raised, trusted = {"ceilings": {"day_usd": 1000}}, {"trust_projects": [str(place.folder)]}
         for user in (None, trusted):
@@ -109,6 +115,7 @@ class TestTrust:
             "database_url",
             "data_dir",
             "embedder",
+            "language_servers",
             "log_format",
             "log_level",
             "metrics_host",

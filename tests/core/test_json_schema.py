@@ -61,6 +61,8 @@ def test_a_mistake_is_said_in_plain_words(value, said):
         (of({}, **{"$id": "http://127.0.0.1:1/"}), "$id can't be used"),
         (of({"description": "x" * 30_000}), "20,000 are the most"),
         (of({"const": float("nan")}), "not valid JSON"),
+        (of({"unevaluatedProperties": False}), "unevaluatedProperties can't be used"),
+        (of({"unevaluatedItems": False}), "unevaluatedItems can't be used"),
     ],
 )
 def test_what_can_t_be_used_is_refused_with_the_reason(schema, said):
@@ -101,3 +103,46 @@ def test_a_pattern_takes_linear_time():
     schema = of({"type": "string", "pattern": "^(a+)+$"})
     check_schema(schema)
     assert mistakes(schema, {"a": "a" * 100_000 + "!"})
+
+
+@pytest.mark.parametrize("others", [False, {"type": "integer"}])
+def test_names_that_a_pattern_allows_are_found_in_linear_time(others):
+    schema = {"type": "object", "properties": {"b": {}}, "patternProperties": {"^(a+)+$": {}}}
+    schema |= {"additionalProperties": others}
+    check_schema(schema)
+    assert mistakes(schema, {"b": "", "aaa": "", **({} if others is False else {"c": 1})}) == []
+    strange = "a" * 60 + "!"  # with an engine that tries every way, it would take years
+    said = "it has names that are not asked for" if others is False else f"{strange} must be a whole number"
+    assert mistakes(schema, {strange: ""}) == [said]
+
+
+@pytest.mark.parametrize(
+    ("items", "fits"),
+    [
+        ([1, True, "1", [1], [True], {"a": 1}, {"a": True}, None, 0, False], True),
+        ([1, 1.0], False),
+        ([{"a": 1, "b": 2}, {"b": 2.0, "a": 1}], False),
+        ([[True], [True]], False),
+        ([{"n": n} for n in range(100_000)], True),
+        ([{"n": n} for n in range(100_000)] + [{"n": 7}], False),
+    ],
+)
+def test_what_occurs_twice_is_found_without_comparing_all(items, fits):
+    schema = of({"type": "array", "uniqueItems": True})
+    check_schema(schema)
+    assert mistakes(schema, {"a": items}) == ([] if fits else ["a does not keep uniqueItems"])
+
+
+def test_a_long_answer_can_t_multiply_the_work():
+    schema = of({"type": "array", "items": {"anyOf": [{"const": n} for n in range(500)]}})
+    check_schema(schema)
+    assert mistakes(schema, {"a": [499] * 50}) == []
+    assert mistakes(schema, {"a": [500] * 1_000_000}) == ["it can't be checked: it is too long for so large a schema"]
+
+
+@pytest.mark.parametrize("number", [10**400, 1e300, 0.5])
+def test_a_number_of_any_size_can_be_checked(number):
+    schema = of({"type": "number", "multipleOf": 0.3})
+    check_schema(schema)
+    assert mistakes(schema, {"a": number}) == ["a does not keep multipleOf 0.3"]
+    assert mistakes(schema, {"a": 0.9}) == []

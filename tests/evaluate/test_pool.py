@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.evaluate.pool import plurality_of, samples_for
+from moot.evaluate.pool import picked_of, plurality_of, samples_for
 
 
 def counted(k: int, right: int, others: list[int], silent: int) -> float:
@@ -32,6 +32,28 @@ def test_the_plurality_of_k_samples_is_exact(right: int, others: list[int], sile
         return
     k = min(k, size)
     assert isclose(plurality_of(k, right, others, silent), counted(k, right, others, silent), abs_tol=1e-12)
+
+
+def picked(k: int, levels: list[tuple[int, int]], silent: int) -> float:
+    pool = [(n, True) for n, (right, _) in enumerate(levels) for _ in range(right)]
+    pool += [(n, False) for n, (_, wrong) in enumerate(levels) for _ in range(wrong)] + [(-1, False)] * silent
+    total = ways = 0.0
+    for drawn in combinations(pool, k):
+        ways += 1
+        leading = [right for level, right in drawn if level == max(drawn)[0]]
+        total += sum(leading) / len(leading)
+    return total / ways
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=4), st.integers(0, 2), st.integers(1, 9))
+def test_the_best_of_k_samples_by_its_examples_is_exact(levels: list[tuple[int, int]], silent: int, k: int):
+    levels = [each for each in levels if sum(each)]
+    size = silent + sum(map(sum, levels))
+    if size == 0:
+        return
+    k = min(k, size)
+    assert isclose(picked_of(k, levels, silent), picked(k, levels, silent), abs_tol=1e-12)
 
 
 def test_one_sample_is_the_mean_of_the_pool():

@@ -95,6 +95,11 @@ def test_findings():
     assert compared(Pairs(n=20, gained=0, lost=0)).needed is None
 
 
+def test_more_items_are_asked_for_than_there_were():
+    few = compared(Pairs(n=4, gained=4, lost=0), answers=6)
+    assert (few.finding, few.interval.low > 0, few.needed) == ("can't tell", True, 9)
+
+
 def test_how_many_items_it_takes():
     assert [items_for(0.03, 0.2), items_for(0.05, 0.2), items_for(0.1, 0.3)] == [1742, 626, 234]
     with pytest.raises(ValueError, match="difference of 0"):

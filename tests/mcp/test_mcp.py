@@ -384,7 +384,7 @@ def test_every_tool_and_resource_is_described_and_documented(tmp_path):
                 )
             addresses = [each.uri_template for each in (await client.list_resource_templates()).resource_templates]
             addresses += [str(each.uri) for each in (await client.list_resources()).resources]
-            assert len(addresses) == 4
+            assert len(addresses) == 5
             for address in addresses:
                 assert f"`{address}`" in DOCS
 

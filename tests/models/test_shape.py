@@ -48,6 +48,7 @@ def test_the_answer_is_found(text: str) -> None:
         ('{"reasoning": "x", "score": 7, "winner": "a", "extra": 1}', "extra is not known here"),
         ('{"reasoning": "x", "score": 7, "winner": "b", "winner": "a"}', "expected"),
         ('{"reasoning": "x", "score": NaN, "winner": "a"}', "expected"),
+        ('{"reasoning": "x", "score": 1e999, "winner": "a"}', "expected"),
         (f'{{"quote": {GOOD}, "score":', "not closed"),
         (f'{{"quote": {GOOD}}}', "reasoning is missing"),
         ("{" * 100_000, "not closed"),

@@ -172,15 +172,20 @@ class TestTool:
         with formats.DOOR.adding("counting", a_format(counting, events=())):
             asyncio.run(main())
 
-    def test_what_goes_wrong_in_it_is_its_own(self, tmp_path: Path, plugged_in):
+    def test_what_goes_wrong_in_it_is_its_own(self, tmp_path: Path, plugged_in, monkeypatch):
         module = "async def saw(arguments, texts):\n    return 1 / 0\nX = 7\n"
-        entries = {"moot.tools": {"saw": "grumbling_tools:saw", "hammer": "grumbling_tools:X"}}
-        plugged_in(write(tmp_path, "moot-grumble", entries, {"grumbling_tools.py": module}))
+        hangs = "import asyncio\nasync def drill(arguments, texts):\n    await asyncio.Event().wait()\n"
+        names = {"saw": "saw", "hammer": "X", "drill": "drill"}
+        entries = {"moot.tools": {name: f"grumbling_tools:{value}" for name, value in names.items()}}
+        plugged_in(write(tmp_path, "moot-grumble", entries, {"grumbling_tools.py": hangs + module}))
         tools = toolbox.Toolbox()
-        assert sorted(tools) == ["count-words", "hammer", "saw"]
+        assert sorted(tools) == ["count-words", "drill", "hammer", "saw"]
         assert tools.get("nope") is None
         with pytest.raises(ToolError, match=r"'saw' of moot-grumble 1\.0 failed: ZeroDivisionError"):
             asyncio.run(tools["saw"]({}, {}))
+        monkeypatch.setattr(toolbox, "MOST_SECONDS", 0.1)
+        with pytest.raises(ToolError, match=r"'drill' of moot-grumble 1\.0 took longer than 0\.1 s and was given up"):
+            asyncio.run(tools["drill"]({}, {}))
         with pytest.raises(ToolError, match="'hammer' is installed, but can't be used. It is not an async function"):
             tools.get("hammer")
         with pytest.raises(ToolError, match="needs a text"):

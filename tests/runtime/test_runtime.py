@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from moot.client import creating, documents
-from moot.core.errors import InputError, NoSuchDebate, UnknownName, WrongStatus
+from moot.core.errors import DebateDeleted, InputError, NoSuchDebate, UnknownName, WrongStatus
 from moot.core.lifecycle import RULES, running_seconds
 from moot.core.types import Debate, Shown
 from moot.store import Commit
@@ -371,6 +371,25 @@ def test_a_watcher_in_another_process_sees_the_same(tmp_path):
             watching = asyncio.create_task(watch())
             done = await run_to_rest(one, debate)
             assert await watching == list(range(1, done.last_seq + 1))
+
+    asyncio.run(main())
+
+
+def test_a_watcher_of_a_debate_that_is_deleted_between_two_reads_hears_so(tmp_path, monkeypatch):
+    async def main():
+        async with an_app(tmp_path) as app:
+            done = await run_to_rest(app, await new_debate(app, answers_file(tmp_path), "classic"))
+            store = app.runtime.store
+            read = store.events
+
+            async def events(debate_id: str, after: int = 0):
+                if await store.find(debate_id):
+                    await app.runtime.delete(debate_id, by="tests")
+                return await read(debate_id, after)
+
+            monkeypatch.setattr(store, "events", events)
+            with pytest.raises(DebateDeleted):
+                _ = [update async for update in app.runtime.watch(done.id)]
 
     asyncio.run(main())
 

@@ -73,7 +73,7 @@ def test_a_report_is_made_once_until_a_cell_changes(site: Served, plan: Any, mon
     made: list[str] = []
     monkeypatch.setattr(viewing, "REST", 0)
     folded = viewing.fold
-    monkeypatch.setattr(viewing, "fold", lambda plan, cells: made.append(plan.id) or folded(plan, cells))
+    monkeypatch.setattr(viewing, "fold", lambda plan, *more: made.append(plan.id) or folded(plan, *more))
     site.get(f"/v1/evaluations/{plan.id}")
     made.clear()
     for _ in range(3):

@@ -131,6 +131,19 @@ class TestRevoked:
         assert answers[0].status_code == 401
         assert "revoked" in answers[0].json()["error"]["message"]
 
+    def test_a_call_over_mcp_ends_too(self, server: Served, busy: str, ann: Any):
+        token, headers = ann
+        live = server.server._api.state.context.live
+        waits = {"name": "wait_for_debate", "arguments": {"debate_id": busy.rpartition("/")[2], "seconds": 600}}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": waits}
+        accepts = {**headers, "Accept": "application/json, text/event-stream"}
+        with server.client.stream("POST", "/mcp", json=call, headers=accepts) as response:
+            assert response.status_code == 200
+            assert live.by_token[token.id] == 1
+            revoke(server, token)
+            assert not any(line.startswith("data: {") for line in response.iter_lines())
+        assert is_live(server, busy)
+
     def test_an_expired_one_is_a_revoked_one(self, server: Served, busy: str):
         secret, made = new_token("eve", ["read"])
         server.in_loop(server.app.runtime.store.add_token(replace(made, expires_at=time.time() + 3)))

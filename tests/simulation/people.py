@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from moot.core.errors import InputError, NoSuchDebate, StoreError, UnknownName, WrongStatus
 from moot.core.lifecycle import RULES
 from moot.core.types import HUMAN, TERMINAL, Debate, Event
+from moot.corpus import tasks
 from moot.formats import overridden
 from moot.store.rows import debate_of, gate_of
 from moot.store.sqlite import sql
@@ -110,8 +111,9 @@ class People:
         parts = overridden(format_.parts(read), read.seats)
         cast = [part.seated(part.model or spec_of(play, name), read) for part in parts]
         config = read.model_dump(mode="json")
+        topic = tasks()[0].spec if format_.needs else TOPIC
         made = await process.call(
-            process.runtime.create(topic=TOPIC, format=format_, config=config, cast=cast, debate_id=self._id(name))
+            process.runtime.create(topic=topic, format=format_, config=config, cast=cast, debate_id=self._id(name))
         )
         return self._known(made, play, name, comparable)
 

@@ -82,6 +82,12 @@ PLAYS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "council": ("council", {"members": 3, "max_rounds": 1}),
     "council, all rounds": ("council", {"members": 2, "max_rounds": 1, "depth": "debate"}),
     "crucible": ("crucible", {"max_rounds": 2}),
+    # Far from its limit of calls: how many tries an answer gets near it depends on what else is under way.
+    "forge": ("forge", {"preset": "quick", "clarify": "judge", "max_calls": 39}),
+    "forge, with a gate": (
+        "forge",
+        {"preset": "quick", "clarify": "judge", "max_calls": 39, "gates": ["proposal"], "attempts": 0},
+    ),
     "asking": ("asking", {}),
     "asking, decides": ("asking", {"timeout_seconds": 8, "decides": True}),
 }
@@ -129,19 +135,22 @@ class Plan:
 
 @cache
 def formats() -> Mapping[str, Format]:
-    """Those that run no code: there is no sandbox in the simulated world."""
-    here = {name: each for name, each in installed().items() if not each.needs}
-    return {**here, ASKING.name: ASKING, WORKSHOP.name: WORKSHOP}
+    return {**installed(), ASKING.name: ASKING, WORKSHOP.name: WORKSHOP}
+
+
+@cache
+def on_demand() -> frozenset[str]:
+    """The formats that are played only when named: one whose rules produce artifacts, and those that run code."""
+    return frozenset({WORKSHOP.name, *(name for name, each in formats().items() if each.needs)})
 
 
 @cache
 def plays(format: str | None = None) -> tuple[str, ...]:
-    """The names of what can be played here: every installed format has at least one. The format whose rules produce
-    artifacts is played on demand."""
-    if format == WORKSHOP.name:
-        return (format,)
+    """The names of what can be played here: every installed format has at least one."""
     known = {name: of for name, (of, _) in PLAYS.items() if of in formats()}
-    known |= {name: name for name in formats() if name not in (*known.values(), WORKSHOP.name)}
+    known |= {name: name for name in formats() if name not in known.values()}
+    if format is None:
+        known = {name: of for name, of in known.items() if of not in on_demand()}
     return tuple(name for name, of in known.items() if format in (None, of, name))
 
 

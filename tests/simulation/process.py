@@ -13,7 +13,7 @@ from moot.runtime.worker import Worker
 from tests.simulation.database import SimulatedStore
 from tests.simulation.loop import PLACE, Place
 from tests.simulation.queue import SimulatedQueue
-from tests.simulation.voices import Recollections, Voices
+from tests.simulation.voices import Recollections, Voices, workbench
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -44,6 +44,7 @@ class Process(Place):
             pulse_seconds=world.plan.pulse,
             crash_limit=world.plan.crash_limit,
             memory=Recollections(world),
+            tools=workbench(world, self),
             owner=self.owner,
             now=self.now,
         )

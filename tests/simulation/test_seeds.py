@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.simulation import __main__ as command
-from tests.simulation.plan import FAULTS, PLAYS, WAYS, Plan, Play, draw, formats, plays
+from tests.simulation.plan import FAULTS, PLAYS, WAYS, Plan, Play, draw, formats, on_demand, plays
 from tests.simulation.world import Result, reference, run
 
 START = int(os.environ.get("MOOT_SIM_START", "0"))
@@ -59,6 +59,13 @@ def test_what_the_rules_produce_is_stored_once_whatever_goes_wrong():
     assert not failed, "\n".join(f"{each.violation}\n    seed {each.plan.seed} --format workshop" for each in failed)
 
 
+def test_code_is_run_and_delivered_whatever_goes_wrong():
+    results = [run(draw(seed, "forge")) for seed in range(START, START + 25)]
+    failed = [result for result in results if result.violation is not None]
+    assert not failed, "\n".join(f"{each.violation}\n    seed {each.plan.seed} --format forge" for each in failed)
+    assert any(b'"kind": "code"' in (transcript or b"") for each in results for transcript in each.transcripts)
+
+
 def test_every_fault_and_way_is_documented():
     text = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text()
     assert set(re.findall(r"^\| `([a-z ]+)` \|", text, re.MULTILINE)) == {*FAULTS, *WAYS}
@@ -66,7 +73,8 @@ def test_every_fault_and_way_is_documented():
 
 def test_every_installed_format_is_played():
     played = {PLAYS.get(name, (name, {}))[0] for name in plays()}
-    assert played == {name for name in formats() if name != "workshop"}
+    assert played == {*formats()} - on_demand()
+    assert {name for name in on_demand() if not plays(name)} == set()
     assert {draw(seed, "duel").plays[0].name for seed in range(20)} <= set(plays("duel"))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from random import Random
 from typing import TYPE_CHECKING
@@ -16,12 +16,14 @@ from moot.core.types import (
     Gate,
     Hear,
     Json,
+    Learned,
     Likeness,
     Model,
     Price,
     Recalled,
     Recollection,
     Reply,
+    Tool,
     Usage,
 )
 from moot.models.providers.sim import sim_model
@@ -29,7 +31,8 @@ from moot.models.shape import with_shape
 from moot.models.spec import parse
 from moot.models.usage import count_chars, estimate_tokens
 from moot.models.wrappers import with_backoff, with_cost, with_timeout
-from tests.simulation.plan import GARBLED, Play
+from tests.formats.forge.tools import in_process
+from tests.simulation.plan import GARBLED, Play, settings_of
 
 if TYPE_CHECKING:
     from tests.simulation.process import Process
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
 PRICE = Price(usd_in=1.0, usd_out=2.0)
 PATIENCE = 60.0  # seconds for one call
+CODES = "&skill=.5&cases=.9&repair=.5&red=1"
 _GARBAGE = "I would rather not say {this is not JSON"
 
 
@@ -46,8 +50,8 @@ def spec_of(play: Play, debate: str) -> str:
 
 
 @cache
-def _words(voice: int) -> Model:
-    (spec,) = parse(f"sim:?seed={voice}&tokens=12")
+def _words(voice: int, codes: bool) -> Model:
+    (spec,) = parse(f"sim:?seed={voice}&tokens=12{CODES if codes else ''}")
     return sim_model(spec)
 
 
@@ -77,7 +81,8 @@ class Voices:
     def _model(self, spec: str) -> Model:
         world, process = self._world, self._process
         voice, _, debate = spec.removeprefix("voice:").partition("/")
-        words = _words(int(voice))
+        codes = any(settings_of(play)[0].needs for play in world.plan.plays)
+        words = _words(int(voice), codes)
         absent = dict(world.plan.plays[0].absent)
 
         async def speak(call: Call, hear: Hear, /) -> Reply:
@@ -136,6 +141,11 @@ class Recollections:
         ]
         return Recollection(found=tuple(found), by="bm25"), Usage()
 
+    async def learned(
+        self, query: str, corpus: Learned, k: int, agent: str, asker: Asker, /
+    ) -> tuple[Recollection, Usage]:
+        return await self.recall(f"{agent}/{query}", corpus, k, asker)
+
     async def compare(self, pairs: Sequence[tuple[str, str]], asker: Asker, /) -> tuple[Likeness, Usage]:
         await self._wait()
         scores = tuple(round(Random(f"{one}/{two}").random(), 3) for one, two in pairs)
@@ -146,6 +156,25 @@ class Recollections:
 
     async def _wait(self) -> None:
         await asyncio.sleep(self._world.trouble.model_delay() / 4)
+
+
+def workbench(world: World, process: Process) -> dict[str, Tool]:
+    """Tools that take their time and always give the same. Only for code of the corpus."""
+
+    def slowly(name: str) -> Tool:
+        tool = in_process(name)
+
+        async def use(arguments: Json, texts: Mapping[str, str], /) -> Json:
+            world.only_living(process)
+            world.trouble.moment(process)
+            await asyncio.sleep(world.trouble.model_delay() / 4)
+            made = await tool(arguments, texts)
+            world.trouble.moment(process)
+            return made
+
+        return use
+
+    return {name: slowly(name) for name in ("cases", "script", "checks")}
 
 
 def answer(play: Play, gate: Gate) -> Json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moot.store import CellCounts, Commit, Store, StoredEvaluation, Viewer
+from moot.store import CellCounts, Commit, Grade, Store, StoredEvaluation, Viewer
 from tests.store.samples import OUTCOME, debate
 
 PLAN = StoredEvaluation(id="e0000001-0000-5000-8000-000000000000", name="task", plan='{"seed": 1}')
@@ -23,6 +23,19 @@ class EvaluationsContract:
             assert [each.stopped_at for each in await store.evaluations()] == [clock.now]
             await store.stop_evaluation(PLAN.id, stopped=False)
             assert [each.stopped_at for each in await store.evaluations()] == [None]
+
+        run(check)
+
+    def test_grades_are_stored_once(self, run):
+        async def check(store: Store):
+            await store.add_evaluation(PLAN)
+            one = Grade(item="a", answer="1" * 64, passed=True, examples=2)
+            two = Grade(item="a", answer="2" * 64, passed=False, examples=0)
+            await store.add_grades(PLAN.id, [two])
+            await store.add_grades(PLAN.id, [one, Grade(item="a", answer=two.answer, passed=True, examples=1)])
+            await store.add_grades(PLAN.id, [])
+            assert await store.grades(PLAN.id) == [one, two]
+            assert await store.grades("e1") == []
 
         run(check)
 

@@ -18,7 +18,7 @@ from moot.core.ceilings import Reserved
 from moot.core.errors import NotWritable, StoreError, WrongSchema
 from moot.core.settings import Ceilings
 from moot.core.types import Cursor, Failure, Gate, Shown, TurnedOut, Usage
-from moot.store import AccessToken, Commit, IdempotencyKey, Labels, Viewer
+from moot.store import AccessToken, Commit, Grade, IdempotencyKey, Labels, Viewer
 from moot.store.rows import page_query
 from moot.store.sqlite import SqliteStore, sql
 from moot.store.sqlite.connection import connect
@@ -154,6 +154,7 @@ async def use_everything(store: SqliteStore) -> None:
     await store.answer_key("k", "{}")
     await store.add_evaluation(PLAN)
     await store.stop_evaluation(PLAN.id)
+    await store.add_grades(PLAN.id, [Grade(item="1", answer="a", passed=True, examples=1)])
     await store.create(debate(6, evaluation=PLAN.id))
     await store.create(debate(3))
     await store.delete(debate(3).id, by="ann")

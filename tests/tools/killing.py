@@ -1,7 +1,8 @@
 """Kills a process with SIGKILL while it runs code: `python -m tests.tools.killing`.
 
 Whatever the killed process leaves behind becomes a child of this one, which waits for all of them: it ends only if they
-do. Prints how far each run had come when it was killed.
+do. After each kill another process runs the same calls to their end. Prints how far each run had come when it was
+killed, and what the repetition gave; ends with an error if a mount is left.
 """
 
 from __future__ import annotations
@@ -17,20 +18,32 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from moot.tools.sandbox import Job, Sandbox
+from moot.tools.runners.cases import CaseLimits, cases_job, read_cases
+from moot.tools.sandbox import Limits, Sandbox
 from moot.tools.sandbox.supervisor import PR_SET_CHILD_SUBREAPER, tree
 
 SECONDS = 60.0
 STAGES = ("", "supervisor", "bubblewrap", "inside")
-PROGRAM = """
+CODE = """
 import os, time
-for _ in range(3):
-    if os.fork() == 0:
-        os.setsid()
-        break
-while True:
-    time.sleep(1)
+def spread(wait):
+    for _ in range(3 if wait else 0):
+        if os.fork() == 0:
+            os.setsid()
+            break
+    while wait:
+        time.sleep(1)
+    return [1, 2.5, "three"]
 """
+
+
+def results(wait: bool) -> list[list[str]]:
+    """Run calls to the code; with `wait`, the first of them never ends."""
+    calls = [(0, (f"spread({wait})",)), (0, ("spread(0)[5]",)), (0, ("spread(0)[2] * 2",))]
+    longer = CaseLimits(wall_seconds=2 * SECONDS)
+    job = cases_job("python", [CODE], calls, Limits(wall_seconds=4 * SECONDS), longer)
+    found = read_cases(asyncio.run(Sandbox(slots=1)._run(job)), len(calls))
+    return [[each.outcome, each.value, each.error] for each in found]
 
 
 def begin() -> tuple[int, int]:
@@ -38,12 +51,28 @@ def begin() -> tuple[int, int]:
     waits, tells = os.pipe()
     pid = os.fork()
     if pid == 0:
-        os.read(waits, 1)
-        sandbox = Sandbox(slots=1)
-        asyncio.run(sandbox._run(Job(program=PROGRAM)))
-        os._exit(1)
+        try:
+            os.read(waits, 1)
+            results(wait=True)
+        finally:
+            os._exit(1)
     os.close(waits)
     return pid, tells
+
+
+def repeated() -> list[list[str]]:
+    """The same in another process, to its end."""
+    heard, told = os.pipe()
+    if os.fork() == 0:
+        try:
+            os.write(told, json.dumps(results(wait=False)).encode())
+        finally:
+            os._exit(0)
+    os.close(told)
+    with os.fdopen(heard) as words:
+        said = words.read()
+    os.wait()
+    return json.loads(said)
 
 
 def stage(pid: int) -> str:
@@ -84,7 +113,10 @@ def main() -> None:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     chance = random.Random(7)
     moments = [(stage, later) for stage in STAGES[1:] for later in (0.0, *(chance.uniform(0, 0.03) for _ in range(3)))]
-    print(json.dumps([kill_at(*moment) for moment in moments]))
+    mounts = Path("/proc/self/mountinfo").read_text()
+    killed = [(kill_at(*moment), repeated()) for moment in moments]
+    assert Path("/proc/self/mountinfo").read_text() == mounts
+    print(json.dumps(killed))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from typing import Any
 from moot.tools.sandbox import Job, Limits, Run, SandboxDied
 from moot.tools.sandbox.attempts import attempts
 from moot.tools.sandbox.limits import MEGABYTE
+from moot.tools.sandbox.mounts import interpreter
 from moot.tools.sandbox.probe import ATTEMPTS, QUICK, attempts_job, outside, read_attempts
 from moot.tools.sandbox.recipe import READY, Specification, bubblewrap, specification
 from moot.tools.sandbox.sandbox import run_specification
@@ -78,9 +79,12 @@ def options_on_the_command_line(path: str) -> Weaken:
 
 
 def no_sandbox(folder: Path) -> Weaken:
-    """Not even bubblewrap: the attempts run as they would without us, root as root."""
-    fake = folder / "bwrap"
-    fake.write_text(f"#!/bin/sh\nprintf '\\{READY[0]:03o}' >&3\nexec {sys.executable} -I -S {ATTEMPTS}\n")
+    """Not even bubblewrap: the attempts run as they would without us, root as root. For root, the supervisor hides
+    /tmp, where a checkout and its environment may lie: what is run here lies elsewhere."""
+    fake, program = folder / "bwrap", folder / "attempts.py"
+    program.write_text(ATTEMPTS.read_text())
+    program.chmod(0o644)
+    fake.write_text(f"#!/bin/sh\nprintf '\\{READY[0]:03o}' >&3\nexec {interpreter().outside} -I -S {program}\n")
     fake.chmod(0o755)
     return lambda spec: replace(spec, bubblewrap=str(fake), user=0)
 

@@ -87,6 +87,10 @@ def test_a_daemon_does_not_outlive_its_run(found):
     assert found["left"] == {"sandbox": [], "no sandbox": 1}
 
 
-def test_a_killed_process_leaves_nothing_behind():
-    came = probed("tests.tools.killing")
-    assert {"supervisor", "bubblewrap", "inside"} <= set(came)
+def test_a_killed_process_leaves_nothing_behind_and_its_run_is_repeated(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    killed = probed("tests.tools.killing")
+    assert {"supervisor", "bubblewrap", "inside"} <= {came for came, _ in killed}
+    expected = [["returned", "[1, 2.5, 'three']", ""], ["raised", "", "IndexError"], ["returned", "'threethree'", ""]]
+    assert [results for _, results in killed] == [expected] * len(killed)
+    assert list(tmp_path.iterdir()) == []

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-import signal
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -254,57 +256,87 @@ def test_a_workspace_belongs_to_one_process_at_a_time_and_is_swept_when_it_is_no
     assert list(tmp_path.iterdir()) == []
 
 
-async def _killed_at(place: int, during: bool, root: Path, source: Path) -> None:
-    """In a child process: kill it before the command at this place, or while that command runs."""
-    call, counted = Git.__call__, 0
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("fetch --quiet", r"could not be delivered to .* git fetch took longer than 5 s .* It is safe in"),
+        ("rev-parse --git-dir", "^git rev-parse took longer than 5 s and was ended"),
+    ],
+)
+def test_a_git_that_hangs_is_ended_with_all_that_it_started(tmp_path, source, monkeypatch, command, problem):
+    before, real, pids = state(source), shutil.which("git"), tmp_path / "pids"
+    slow = tmp_path / "bin" / "git"
+    slow.parent.mkdir()
+    hangs = f"sleep 600 & echo $! $$ > {pids}; wait"
+    slow.write_text(f'#!/bin/sh\ncase "$*" in *"{command}"*) {hangs};; esac\nexec {real} "$@"\n')
+    slow.chmod(0o755)
+    monkeypatch.setattr("moot.tools.git.command.shutil.which", lambda name: str(slow))
+    call, limit = Git.__call__, "moot.tools.git.command.TIMEOUT_SECONDS"
 
-    async def counting(self: Git, folder: Path, *arguments: str, **options: Any) -> bytes:
-        nonlocal counted
-        running = None
-        if counted == place and during:
-            running = asyncio.ensure_future(call(self, folder, *arguments, **options))
-            await asyncio.sleep(0)  # until its process is being started
-        if counted == place:
-            os.kill(os.getpid(), signal.SIGKILL)
-        counted += 1
-        return await (running or call(self, folder, *arguments, **options))
+    async def hurried(self: Git, folder: Path, *arguments: str, **options: Any) -> bytes:
+        monkeypatch.setattr(limit, 5.0 if " ".join(arguments).startswith(command) else 600.0)
+        return await call(self, folder, *arguments, **options)
 
-    Git.__call__ = counting  # type: ignore[method-assign]
-    await patched(root, source)
+    monkeypatch.setattr(Git, "__call__", hurried)
+    with pytest.raises(GitError, match=problem):
+        asyncio.run(patched(tmp_path / "work", source))
+    assert state(source) == before
+    started = pids.read_text().split()
+    assert len(started) == 2
+    assert not any(_runs(pid) for pid in started)
+    monkeypatch.undo()
+    asyncio.run(patched(tmp_path / "work", source))
 
 
-def _in_child(place: int, during: bool, root: Path, source: Path) -> bool:
-    """Whether it was killed there; False when there are fewer commands."""
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            asyncio.run(_killed_at(place, during, root, source))
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(pid, 0)
-    assert status in (0, signal.SIGKILL)
-    return status == signal.SIGKILL
+def _runs(pid: str) -> bool:
+    """Whether a process is there that has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def test_locks_that_a_killed_command_has_left_are_no_hindrance(tmp_path, source):
+    expected = asyncio.run(patched(tmp_path / "work", source))
+    git(source, "branch", "-q", "-D", f"debate/{SESSION}")
+    clone = tmp_path / "work" / SESSION / "clone.git"
+    locks = [clone / "packed-refs.lock", clone / f"refs/heads/debate/{SESSION}.lock"]
+    locks.append(source / f".git/refs/heads/debate/{SESSION}.lock")
+    for lock in locks:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        lock.touch()
+    others = source / ".git/refs/heads/trunk.lock"
+    others.touch()
+    assert asyncio.run(patched(tmp_path / "work", source)) == expected
+    assert git(source, "rev-parse", f"debate/{SESSION}") == expected[1]
+    assert not any(lock.exists() for lock in locks)
+    assert others.exists(), "a lock of the user's own is left alone"
 
 
 @pytest.mark.slow
-def test_killed_at_any_command_it_is_repeated_with_the_same_result(tmp_path, source):
-    """SIGKILL at each command of a clone, two snapshots and a delivery, before it begins or while it runs."""
-    undisturbed = tmp_path / "undisturbed"
-    git(tmp_path, "clone", "-q", "--no-local", str(source), str(undisturbed))
-    expected = asyncio.run(patched(tmp_path / "work", undisturbed))
-    place = 0
-    while True:
-        root, target = tmp_path / f"work{place}", tmp_path / f"target{place}"
-        git(tmp_path, "clone", "-q", str(source), str(target))
-        killed = _in_child(place, place % 2 == 1, root, target)
-        assert asyncio.run(patched(root, target)) == expected
-        assert git(target, "rev-parse", f"debate/{SESSION}") == expected[1]
-        assert not list(root.glob("*/index.*"))
-        assert not list(root.glob("*/*.new"))
-        assert sweep(root, ()) == [SESSION]
-        if not killed:
-            break
-        place += 1
-    assert place > 20
+@pytest.mark.parametrize("what", ["snapshot", "delivery"])
+def test_killed_at_any_moment_it_is_repeated_with_the_same_result_and_nothing_is_left(tmp_path, source, what):
+    (tmp_path / "all/given").mkdir(parents=True)
+    source.rename(tmp_path / "all/given/source")
+    before = state(tmp_path / "all/given/source")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.tools.killing_git", what, str(tmp_path / "all")],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["wrong"] == []
+    assert {"os.mkdir", "os.rename", "shutil.rmtree", "os.remove", "fcntl.flock"} <= set(told["moments"])
+    assert len(told["moments"]) > 40
+    assert list(temporary.iterdir()) == []
+    assert list((tmp_path / "all/whole/work").iterdir()) == []
+    assert state(tmp_path / "all/whole/source") == before, "nothing of the user's has changed"
+    if what == "delivery":
+        assert "git fetch goes on" in told["moments"]
+        delivered = git(tmp_path / "all/whole/source", "rev-parse", told["result"]["branch"])
+        assert delivered == told["result"]["commit"]

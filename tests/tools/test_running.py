@@ -73,6 +73,24 @@ class TestCases:
         ]  # fmt: skip
         assert (runs[0].value, runs[1].error, runs[5].value) == ("'abab'", "TypeError", "(1, [2.5, {'a': b'x'}])")
 
+    def test_values_that_are_nested_deeply_or_very_long_are_not_read(self, tmp_path):
+        code = """
+def deep(value, n):
+    for _ in range(n):
+        value = [value] if type(value) is list else (value,) if type(value) is tuple else {1: value}
+    return value
+
+def ring():
+    made = []
+    made.append(made)
+    return made
+"""
+        calls = ["deep([], 100000)", "deep((), 100000)", "deep({}, 100000)", "ring()", "'x' * 10**7", "10**100000"]
+        runs = called(tmp_path, code, *calls, "deep([], 5)", "[" * 5000 + "]" * 5000)
+        assert [run.outcome for run in runs] == ["unreadable"] * len(calls) + ["returned", "invalid"]
+        assert [run.error for run in runs[:6]] == ["list", "tuple", "dict", "list", "str", "int"]
+        assert "nested more than 50 deep" in runs[0].message
+
     def test_code_that_is_no_code(self, tmp_path):
         for code in ("this is no code (", "\x01\x02\xff", "x" * 1000):
             (run,) = called(tmp_path, code, "double(2)")
@@ -81,12 +99,25 @@ class TestCases:
 
     @pytest.mark.parametrize(
         ("code", "problem"),
-        [("#" * 10_000_000, "The code has 10,000,000 characters; 200,000 is the most"), ("a\0b", "it has NUL")],
-        ids=["10 MB", "binary"],
+        [
+            ("#" * 10_000_000, "The code has 10,000,000 characters; 200,000 is the most"),
+            ("a\0b", "it has NUL"),
+            ("a\ud800b", "it has halves of characters"),
+        ],
+        ids=["10 MB", "binary", "halves"],
     )
     def test_what_can_be_no_code_is_refused(self, tmp_path, code, problem):
-        with pytest.raises(ToolError, match=problem):
-            called(tmp_path, code, "double(2)")
+        version = {"version": sha256_of(code)}
+        files = [{"path": "a.py", "text": sha256_of(code)}]
+        for name, arguments in {
+            "cases": {**version, "calls": [["double(2)"]]},
+            "script": {**version, "tests": sha256_of(TESTS)},
+            "checks": {**version, "tools": ["ruff"]},
+            "snapshot": {"versions": [{"message": "One", "files": files}]},
+        }.items():
+            with pytest.raises(ToolError, match=problem):
+                use(tmp_path, name, arguments, code, TESTS)
+        assert list(tmp_path.iterdir()) == []
 
     def test_a_language_that_is_not_declared(self, tmp_path):
         with pytest.raises(ToolError, match="no language 'cobol'.*Declared: python"):
@@ -156,6 +187,22 @@ class TestChecks:
         assert {failed.partition(":")[0] for failed in done.failed} == {"bandit", "mutants", "timing"}
         assert done.done == ()
         assert (done.metrics.complexity, done.metrics.mutants, done.metrics.time_ratio) == (None, None, None)
+
+    def test_a_tool_that_hangs_is_named_and_the_others_are_heard(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("moot.tools.checks.linters.RADON", "while True: pass")
+        monkeypatch.setattr("moot.tools.checks.linters.TOOL_SECONDS", 3.0)
+        done = self.check(tmp_path, CODE, "radon", "ruff")
+        assert (done.done, done.failed) == (("ruff",), ("radon: it took too long",))
+        assert done.metrics.maintainability is None
+
+    def test_timing_is_a_ratio_of_cpu_time_over_the_previous_version(self, tmp_path):
+        fast, slow = (f"def double(n):\n    for _ in range({n}):\n        n += 0\n" for n in (500_000, 5_000_000))
+        for code, previous, found in ((fast, slow, "less"), (slow, fast, "more"), (CODE, CODE, "")):
+            arguments = {"version": sha256_of(code), "previous": sha256_of(previous), "tools": ["timing"]}
+            done = use(tmp_path, "checks", {**arguments, "calls": [["double(3)"]]}, code, previous)
+            ratio = done.metrics.time_ratio
+            assert ("" if ratio is None else "less" if ratio < 0.5 else "more" if ratio > 2 else "alike") == found
+            assert done.failed == (() if found else ("timing: the calls take too little time to be compared",))
 
     def test_mutants(self, tmp_path):
         good = self.check(tmp_path, CODE, "mutants", calls=("double(3)",)).metrics

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from moot.runtime.runtime import Runtime
 from moot.tools import abilities
 from moot.tools.sandbox.diagnosis import Diagnosis
 from tests.runtime.small import a_format, outcome
-from tests.workers.crew import on, status, working
+from tests.workers.crew import new, on, status, working
 
 pytestmark = pytest.mark.slow
 
@@ -36,6 +37,13 @@ BUILDING = replace(a_format(building), needs=("code",))
 def unable(runtime: Runtime) -> None:
     lack = AbilityMissing("There is no sandbox.", fix="Install one.")
     runtime._unable = lambda _: lack
+
+
+async def known(app: App, *expected: list[str]) -> None:
+    """Wait until the workers have said what they can do: they try it while they drive."""
+    async with asyncio.timeout(60):
+        while [list(each.abilities) for each in (await app.overview()).workers] != [*expected]:
+            await asyncio.sleep(0.01)
 
 
 async def problems(app: App) -> list[str]:
@@ -76,8 +84,29 @@ def test_a_worker_without_a_sandbox_leaves_the_debate_to_one_that_has_it(databas
                     done = await status(app, made.id, "completed")
                     assert done.outcome is not None
                     assert done.outcome.headline == "Built."
-                    assert [list(each.abilities) for each in (await app.overview()).workers] == [[], ["code"]]
+                    await known(app, [], ["code"])
                     assert await problems(app) == []
 
     with formats.DOOR.adding(BUILDING.name, BUILDING):
         asyncio.run(main())
+
+
+def test_debates_of_another_worker_do_not_wait_until_the_sandbox_was_tried(database_url, tmp_path, monkeypatch):
+    tried = threading.Event()
+    monkeypatch.setattr(abilities, "PROBES", {"code": lambda: None if tried.wait(60) else LACK})
+
+    async def main() -> None:
+        async with (
+            on(database_url, tmp_path) as app,
+            working(database_url, tmp_path, "new") as (begun, worker),
+            begun.presence(worker),
+        ):
+            await known(app, [])
+            made = await new(app)
+            await app.hand_over(made)
+            await status(app, made.id, "completed")
+            assert not tried.is_set()
+            tried.set()
+            await known(app, ["code"])
+
+    asyncio.run(main())

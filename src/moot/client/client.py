@@ -31,7 +31,7 @@ from moot.core.errors import (
     WrongStatus,
 )
 from moot.core.lifecycle import DriveVerb, drive_verb
-from moot.core.settings import folders_in
+from moot.core.settings import check_size, folders_in
 from moot.core.types import Call, Debate, Event, Gate, Json, Reply, Scope, Status, Usage
 from moot.dispatch import Dispatcher, LocalDispatcher
 from moot.estimate import Estimate, estimated
@@ -118,6 +118,7 @@ class Client:
         where this process could drive it. Raises InputError; AbilityMissing if this process would drive the debate and
         can't."""
         self.caller.need("run")
+        check_size(request.settings)
         await self.check_trust(request.settings if given is None else given)
         request = expanded(self.app, request)
         earlier = None if request.follows is None else await self.find(request.follows)

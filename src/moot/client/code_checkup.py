@@ -7,7 +7,7 @@ from moot.core.amounts import listed
 from moot.core.errors import InputError
 from moot.models.check import Finding
 from moot.runtime.threads import in_thread
-from moot.tools.checks import linters
+from moot.tools.checks import linters, servers
 from moot.tools.git.snapshots import git_version
 from moot.tools.runners.declared import Runners
 from moot.tools.runners.toolchain import installed, node
@@ -52,7 +52,23 @@ def _programs(app: App) -> list[Finding]:
     if missing:
         what = f"check tools that are not installed: {', '.join(missing)}; what they would find is never known"
         findings.append(Finding(ok=True, what=what, fix=INSTALL))
-    return [*findings, *_languages(app)]
+    return [*findings, *_servers(app), *_languages(app)]
+
+
+def _servers(app: App) -> list[Finding]:
+    listed_servers = app.settings.language_servers
+    missing = [name for name, server in listed_servers.items() if servers.located(server) is None]
+    there = [name for name in listed_servers if name not in missing]
+    findings = (
+        [Finding(ok=True, what=f"code is checked by the language server{'s' * (len(there) > 1)} {listed(there)}")]
+        if there
+        else []
+    )
+    for name in missing:
+        what = f"the language server {name} is not installed; what it would find is never known"
+        fix = f"Install it so that {listed_servers[name].command[0]!r} is found, or take it out of language_servers."
+        findings.append(Finding(ok=False, what=what, fix=fix))
+    return findings
 
 
 def _languages(app: App) -> list[Finding]:

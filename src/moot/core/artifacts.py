@@ -133,8 +133,7 @@ class Artifacts:
         match artifact:
             case Version():
                 before = None if artifact.parent is None else self._named(artifact.parent, Version)
-                diff = "" if before is None else difference(before, artifact)
-                return {"sha256": sha256_of(artifact.code), "diff_from_previous": diff}
+                return {"sha256": sha256_of(artifact.code), "diff_from_previous": _changes(before, artifact)}
             case Episode():
                 return {"model": artifact.model or model}
             case Lesson():
@@ -163,18 +162,24 @@ def confirmed(cited: Iterable[Episode], episodes: Sequence[Episode]) -> bool:
     )
 
 
-def difference(before: Version, after: Version) -> str:
-    """A unified diff of their code; empty if it is the same."""
-    one, two = before.code.splitlines(), after.code.splitlines()
+def difference(before: str, after: str, names: tuple[str, str]) -> str:
+    """A unified diff of code; empty if it is the same. Code that is too long to be compared is replaced as a whole: it
+    may be a model's, and comparing can take a time that grows with the third power of its length."""
+    one, two = before.splitlines(), after.splitlines()
     if one == two:
         return ""
-    names = (f"{before.author} {before.number}", f"{after.author} {after.number}")
     if len(one) * len(two) > MOST_COMPARED:
         head = [f"--- {names[0]}", f"+++ {names[1]}", f"@@ -1,{len(one)} +1,{len(two)} @@"]
         lines = [*head, *(f"-{line}" for line in one), *(f"+{line}" for line in two)]
     else:
         lines = list(unified_diff(one, two, *names, lineterm=""))
     return "\n".join(lines) + "\n"
+
+
+def _changes(before: Version | None, after: Version) -> str:
+    if before is None:
+        return ""
+    return difference(before.code, after.code, (f"{before.author} {before.number}", f"{after.author} {after.number}"))
 
 
 def stored_id(debate_id: str, name: str) -> str:

@@ -1,10 +1,13 @@
 """JSON schemas that others give, for answers in a shape of their own: checked before anything is asked, and safe to
-validate with. Nothing is fetched, no pattern can take more than linear time, and references can't multiply the work."""
+validate with. Nothing is fetched, no pattern can take more than linear time, and neither references nor a long answer
+can multiply the work."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, cast
 
@@ -16,9 +19,13 @@ from moot.core.values import Json
 MAX_SCHEMA_CHARS = 20_000
 MAX_DEPTH = 40
 MAX_REFERENCES = 2_000  # followed in one validation
+MAX_CHECKS = 50_000  # of single keywords, in one validation
 MAX_PATTERN_CHARS = 500
 
-_REFUSED = ("$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$vocabulary")
+_REFUSED = (
+    *("$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$vocabulary"),
+    *("unevaluatedProperties", "unevaluatedItems"),  # what they take can't be counted
+)
 _NAMES = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")  # of schemas by name
 _DATA = ("const", "enum", "default", "examples", "example")  # what stands there is no schema
 _KINDS = {
@@ -62,8 +69,10 @@ def mistakes(schema: Mapping[str, Any], value: Any) -> list[str]:
     """What is wrong with a value, each in a few words; empty if it fits. The schema must have been checked."""
     try:
         found = sorted(_errors(schema, value), key=lambda error: list(map(str, error.absolute_path)))
-    except (_TooMuch, RecursionError):
-        return ["it can't be checked: its references lead too far"]
+    except _TooMuch as reason:
+        return [f"it can't be checked: {reason}"]
+    except RecursionError:
+        return [f"it can't be checked: {_TOO_FAR}"]
     return [_in_words(error) for error in found]
 
 
@@ -136,8 +145,26 @@ def _matches(pattern: str, text: str) -> bool:
     return True
 
 
+_TOO_FAR = "its references lead too far"
+_TOO_LONG = "it is too long for so large a schema"
+
+
 class _TooMuch(Exception):
-    """A validation has followed too many references."""
+    """A validation takes too much work. The message says why."""
+
+
+class _Counted:
+    """A check of a keyword that can be made so many times."""
+
+    def __init__(self, check: Any, left: list[int], reason: str) -> None:
+        """`left`: how many times; may be shared with others."""
+        self._check, self._left, self._reason = check, left, reason
+
+    def __call__(self, *given: Any) -> Iterable[Any]:
+        self._left[0] -= 1
+        if self._left[0] < 0:
+            raise _TooMuch(self._reason)
+        return self._check(*given) or ()
 
 
 def _errors(schema: Mapping[str, Any], value: Any) -> list[Any]:
@@ -145,17 +172,10 @@ def _errors(schema: Mapping[str, Any], value: Any) -> list[Any]:
     import referencing
 
     library, registry = cast(Any, jsonschema), cast(Any, referencing).Registry()
-    follow = library.Draft202012Validator.VALIDATORS["$ref"]
-    left = MAX_REFERENCES
-
-    def counted(validator: Any, target: Any, instance: Any, part: Any) -> Iterable[Any]:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise _TooMuch
-        yield from follow(validator, target, instance, part)
-
-    own = {"$ref": counted, "pattern": _check_pattern, "patternProperties": _check_names}
+    known: Json = library.Draft202012Validator.VALIDATORS
+    left = [MAX_CHECKS]
+    own = {name: _Counted(check, left, _TOO_LONG) for name, check in {**known, **_OWN}.items()}
+    own["$ref"] = _Counted(known["$ref"], [MAX_REFERENCES], _TOO_FAR)
     kind = library.validators.extend(library.Draft202012Validator, own)
     return list(kind(schema, registry=registry).iter_errors(value))
 
@@ -174,6 +194,58 @@ def _check_names(validator: Any, patterns: Json, instance: Any, part: Any) -> It
                 yield from validator.descend(value, inner, path=name, schema_path=pattern)
 
 
+def _check_others(validator: Any, wanted: Any, instance: Any, part: Any) -> Iterable[Any]:
+    """The library would join the patterns of names, and search with an engine that can take exponential time."""
+    from jsonschema import ValidationError as Unfit
+
+    named, patterns = part.get("properties", {}), part.get("patternProperties", {})
+    values: Json = cast(Json, instance) if isinstance(instance, dict) else {}
+    others = [name for name in values if name not in named and not any(_matches(each, name) for each in patterns)]
+    if isinstance(wanted, dict):
+        for name in others:
+            yield from validator.descend(values[name], wanted, path=name)
+    elif others and not wanted:
+        yield Unfit("additionalProperties")
+
+
+def _check_unique(validator: Any, wanted: bool, instance: Any, part: Any) -> Iterable[Any]:
+    """The library would compare each item with all others, unless they can be sorted."""
+    from jsonschema import ValidationError as Unfit
+
+    if wanted and isinstance(instance, list):
+        items = cast("list[Any]", instance)
+        if len({_as_key(item) for item in items}) < len(items):
+            yield Unfit("uniqueItems")
+
+
+def _as_key(value: Any) -> Any:
+    """The same for values that are the same in JSON, where 1 is 1.0 and not true."""
+    if isinstance(value, dict):
+        return "{}", frozenset((name, _as_key(each)) for name, each in cast(Json, value).items())
+    if isinstance(value, list):
+        return "[]", tuple(map(_as_key, cast("list[Any]", value)))
+    return ("bool", value) if isinstance(value, bool) else value
+
+
+def _check_multiple(validator: Any, wanted: float, instance: Any, part: Any) -> Iterable[Any]:
+    """Exact, for numbers of any size: the library's division can overflow."""
+    from jsonschema import ValidationError as Unfit
+
+    if isinstance(instance, int | float) and not isinstance(instance, bool):
+        whole = math.isfinite(instance) if isinstance(instance, float) else True
+        if not whole or (Fraction(str(instance)) / Fraction(str(wanted))).denominator != 1:
+            yield Unfit("multipleOf")
+
+
+_OWN: Mapping[str, Any] = {
+    "pattern": _check_pattern,
+    "patternProperties": _check_names,
+    "additionalProperties": _check_others,
+    "uniqueItems": _check_unique,
+    "multipleOf": _check_multiple,
+}
+
+
 def _in_words(error: Any) -> str:
     where = ".".join(map(str, error.absolute_path)) or "it"
     keyword, wanted = str(error.validator), error.validator_value
@@ -184,7 +256,7 @@ def _in_words(error: Any) -> str:
         case "required":
             missing = [name for name in wanted if name not in cast("dict[str, Any]", error.instance)]
             return f"{where} lacks {', '.join(map(repr, missing))}"
-        case "additionalProperties" | "unevaluatedProperties":
+        case "additionalProperties":
             return f"{where} has names that are not asked for"
         case "enum":
             return f"{where} must be one of {', '.join(json.dumps(each, ensure_ascii=False) for each in wanted)[:300]}"

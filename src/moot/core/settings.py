@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 DATABASE_WAIT_SECONDS = 30
 MAX_ANSWER_BYTES = 32_000_000
 MAX_TOPIC_CHARS = 20_000
+MOST_VALUES = 5_000  # of one document of settings, at any depth
+MOST_UNKNOWN = 20  # names that are not known, that are looked at
 SERVER_DEBATE_USD = (
     5.0  # what a debate may cost where `moot serve` or `moot mcp` runs it, unless the operator says else
 )
@@ -190,6 +192,19 @@ class ToolServer(Frozen):
         return self
 
 
+WholePath = Annotated[str, StringConstraints(pattern=r"^(/|~/)")]
+
+
+class LanguageServer(Frozen):
+    """A language server that names what is wrong with code. It runs in the sandbox."""
+
+    command: list[NonEmpty] = Field(min_length=1)
+    languages: list[NonEmpty] = Field(min_length=1)  # those that it reads
+    mounts: list[WholePath] = Field(default_factory=list[str])  # folders beside /usr that can be read inside
+    environment: dict[str, str] = Field(default_factory=dict)  # variables and their values; it gets none of moot's own
+    timeout_seconds: float = Field(30, gt=0, le=300)
+
+
 class Settings(Frozen):
     """What a process runs with, and what it takes for new debates that don't say. `config.py` reads them."""
 
@@ -233,6 +248,11 @@ class Settings(Frozen):
         default_factory=dict,
         description="MCP servers whose tools debates about code may use, by name: `command` or `url`, `tools`, "
         "`effects`, `environment`, `token_variable`, `timeout_seconds`; not from a project's file",
+    )
+    language_servers: dict[ToolServerName, LanguageServer] = Field(
+        default_factory=dict,
+        description="language servers that check code in the sandbox, by name: `command`, `languages`, `mounts`, "
+        "`environment`, `timeout_seconds`; not from a project's file",
     )
     ceilings: Ceilings = Field(
         default_factory=Ceilings,
@@ -313,7 +333,9 @@ class Settings(Frozen):
         description="connections to `moot serve` at once; fewer where the system lets a process open fewer files",
     )
     serve_client_connections: int = Field(1000, ge=1, le=1_000_000, description="of them, those of one client")
-    serve_streams: int = Field(2000, ge=1, le=1_000_000, description="live streams at once, chats included")
+    serve_streams: int = Field(
+        2000, ge=1, le=1_000_000, description="live streams at once, chats and calls over MCP included"
+    )
     serve_token_streams: int = Field(200, ge=1, le=1_000_000, description="of them, those of one token")
     serve_header_seconds: float = Field(
         10, gt=0, le=3600, description="time that a client has to send the headers of a request"
@@ -357,14 +379,33 @@ class Settings(Frozen):
 
 def read(model: type[M], given: Mapping[str, Any], what: str = "setting", *, strict: bool | None = None) -> M:
     """Validate, or say in one line what is wrong and what to write instead."""
+    check_size(given, what)
+    unknown = [name for name in given if name not in model.model_fields]
+    left_out = set(unknown[MOST_UNKNOWN:])  # each would be an error of its own, and a few say enough
     try:
-        made = model.model_validate(dict(given), strict=strict)
+        made = model.model_validate(
+            {name: value for name, value in given.items() if name not in left_out}, strict=strict
+        )
     except ValidationError as invalid:
         raise explained(model, invalid.errors(), what) from None
     wrong: list[Any] = [{"type": "int_type", "loc": loc, "input": value} for loc, value in _no_numbers(given, made)]
     if wrong:
         raise explained(model, wrong, what)
     return made
+
+
+def check_size(given: object, what: str = "setting") -> None:
+    """Raises InputError if a document has very many values, at any depth: looking at each would take long."""
+    left, count = [given], 0
+    while left:
+        each = left.pop()
+        if isinstance(each, Mapping):
+            left += cast("Mapping[Any, Any]", each).values()
+        elif isinstance(each, list | tuple):
+            left += cast("list[Any]", each)
+        count += 1
+        if count + len(left) > MOST_VALUES:
+            raise InputError(f"There are more than {MOST_VALUES:,} values in the {what}s. Give fewer.")
 
 
 def _no_numbers(given: object, made: object, loc: tuple[int | str, ...] = ()) -> Iterator[tuple[tuple[Any, ...], bool]]:

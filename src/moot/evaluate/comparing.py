@@ -11,6 +11,7 @@ from moot.evaluate.intervals import LEVEL, Interval, Pairs, tango, z_of
 
 MARGIN = 0.02  # a smaller gain is none that is worth its cost
 POWER = 0.8
+FEWEST_DISCORDANT = 6  # on which the arms differ, all in one direction: fewer pass no exact test at this level
 
 Finding = Literal["helped", "hurt", "did not help", "can't tell"]
 
@@ -24,7 +25,8 @@ class Comparison:
     needed: int | None  # how many items would tell, where these can't
 
 
-def compared(pairs: Pairs) -> Comparison:
+def compared(pairs: Pairs, answers: int | None = None) -> Comparison:
+    """`answers`: how many there are, where pairs are counted at their effective number."""
     interval = tango(pairs)
     found = finding(pairs)
     return Comparison(
@@ -32,7 +34,7 @@ def compared(pairs: Pairs) -> Comparison:
         interval=interval,
         p=mid_p(round(pairs.gained), round(pairs.lost)),
         finding=found,
-        needed=items_needed(pairs) if found == "can't tell" else None,
+        needed=items_needed(pairs, answers) if found == "can't tell" else None,
     )
 
 
@@ -86,9 +88,12 @@ def items_for(difference: float, discordant: float, level: float = LEVEL, power:
     return ceil((spoken / difference) ** 2)
 
 
-def items_needed(pairs: Pairs, margin: float = MARGIN) -> int | None:
+def items_needed(pairs: Pairs, answers: int | None = None) -> int | None:
     """How many items like these would tell; None where these are too few to say even that."""
     discordant = (pairs.gained + pairs.lost) / pairs.n if pairs.n else 0.0
     if discordant == 0:
         return None
-    return items_for(max(abs(pairs.difference), margin), discordant)
+    least = ceil(FEWEST_DISCORDANT / discordant)
+    needed = max(least, items_for(max(abs(pairs.difference), MARGIN), discordant))
+    given = pairs.n if answers is None else answers
+    return max(ceil(needed * given / pairs.n), int(given) + 1)

@@ -12,7 +12,18 @@ from moot.client.client import Client
 from moot.core.errors import InputError, UnknownName
 from moot.core.types import HUMAN, Json, Sampling
 from moot.estimate import Estimate
-from moot.evaluate.plans import MAJORITY, POOL, POOLED, SELF_CONSISTENCY, SHORT, SINGLE, Arm, EvaluationPlan, Match
+from moot.evaluate.plans import (
+    MAJORITY,
+    POOL,
+    POOLED,
+    POOLED_CODE,
+    SELF_CONSISTENCY,
+    SHORT,
+    SINGLE,
+    Arm,
+    EvaluationPlan,
+    Match,
+)
 from moot.evaluate.tasks import DEFAULT_TASK, Item, Task, load_task
 from moot.formats import Format
 from moot.planning import Plan
@@ -43,8 +54,13 @@ async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
     """Check everything and work out the plan. Raises InputError."""
     task = load_task(request.task, seed=request.seed, limit=request.limit)
     sampler = _sampler()
-    names = [SHORT.get(name, name) for name in dict.fromkeys(request.arms or default_arms())]
-    known = {name: _known(name, sampler) for name in names if name not in POOLED}
+    names = [SHORT.get(name, name) for name in dict.fromkeys(request.arms or default_arms(task))]
+    pooled = POOLED_CODE if task.graded else POOLED
+    if unfit := [name for name in names if name in POOLED and name not in pooled]:
+        raise InputError(
+            f"The arm {unfit[0]!r} counts equal answers, and no two codes are equal. Take {' or '.join(POOLED_CODE)}."
+        )
+    known = {name: _known(name, sampler) for name in names if name not in pooled}
     for name in request.settings:
         if name not in known:
             raise UnknownName("arm", name, tuple(known))
@@ -96,9 +112,11 @@ def check_budget(plan: EvaluationPlan) -> None:
         )
 
 
-def default_arms() -> list[str]:
-    """The baselines, and the format that is taken for open questions."""
+def default_arms(task: Task) -> list[str]:
+    """The baselines, and the format that is taken for open questions, or for code."""
     installed = formats.installed().values()
+    if task.graded:
+        return [*POOLED_CODE, *[each.name for each in installed if each.pool is None and task.kind in each.answers][:1]]
     offered = [arm for each in installed for arm in each.arms]
     debating = [each.name for each in installed if "open" in each.suits]
     return [SINGLE, SELF_CONSISTENCY, *offered, *debating[:1]]

@@ -9,83 +9,31 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from moot.core.answers import same_as
-from moot.core.types import TIE, UNDECIDED, Debate, GivenAnswer, Json, record
+from moot.core.types import Debate, Json
 from moot.evaluate.comparing import compared, holm
 from moot.evaluate.intervals import Interval, Pairs, clustered_wilson, effective_n, wilson
 from moot.evaluate.plans import (
-    MAJORITY,
     POOL,
-    SELF_CONSISTENCY,
     SINGLE,
     Block,
     EvaluationPlan,
     blocks,
     detectable,
 )
-from moot.evaluate.pool import plurality_of, samples_for
+from moot.evaluate.pool import samples_for
 from moot.evaluate.reliability import reliability
+from moot.evaluate.rows import Arms, Grades, Pool, Row, is_complete, rows_of
 from moot.evaluate.voters import effective_voters, error_correlation, majority_theory
 
 OUT_WEIGHT = 4  # where prices are not known, a token that is written counts as so many that are read
 VERSION = 1
 
 
-@record
-class Row:
-    """What one arm made of one item in one epoch."""
-
-    item: str
-    epoch: int
-    cluster: str
-    score: float  # 0 or 1; of a baseline from the pool, how likely it is right
-    usd: float | None
-    tokens_in: float
-    tokens_out: float
-    debate: str = ""
-    value: str | None = None
-    undecided: bool = False
-    tie: bool = False
-    flip_rate: float | None = None
-    first: Sequence[bool] = ()  # which first answers were right
-    first_vote: str = ""  # "right", "wrong", "tie" or "none"
-    stated: float | None = None
-    agreement: float | None = None
-    seconds: float = 0.0
-    drawn: bool = False  # computed from the pool
-
-    @property
-    def weighed(self) -> float:
-        return self.tokens_in + OUT_WEIGHT * self.tokens_out
-
-
-@record
-class Arms:
-    """The rows of complete blocks, by arm, and the pool's samples of each."""
-
-    rows: Mapping[str, list[Row]]
-    pools: Sequence[Pool]
-
-
-@record
-class Pool:
-    """The samples of one item in one epoch."""
-
-    row: Row
-    right: int
-    others: tuple[int, ...]  # sizes of groups of the same wrong answer
-    silent: int
-
-    @property
-    def size(self) -> int:
-        return self.right + sum(self.others) + self.silent
-
-
-def fold(plan: EvaluationPlan, cells: Mapping[str, Debate]) -> Json:
+def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades) -> Json:
     """The report, as JSON. Blocks with an incomplete cell are left out, and counted."""
     planned = list(blocks(plan))
-    complete = [block for block in planned if all(_complete(cells.get(cell.id)) for cell in block.cells)]
-    read = _read(plan, complete, cells)
+    complete = [block for block in planned if is_complete(plan, block, cells, grades)]
+    read = rows_of(plan, complete, cells, grades)
     unit = _unit(plan, read)
     summaries = {arm.name: _summary(read.rows[arm.name]) for arm in plan.arms if arm.name != POOL}
     spent = [cells[each].usage for each in cells]
@@ -130,10 +78,6 @@ def as_bytes(report: Json, *, timing: bool = True) -> bytes:
     return (json.dumps(shown, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
-def _complete(debate: Debate | None) -> bool:
-    return debate is not None and debate.status == "completed" and debate.outcome is not None
-
-
 def _ended(
     plan: EvaluationPlan, planned: Sequence[Block], complete: Sequence[Block], cells: Mapping[str, Debate]
 ) -> Json:
@@ -148,75 +92,6 @@ def _ended(
         if not limited
         else {"max_cost_usd": plan.max_cost_usd, "max_output_tokens": plan.max_output_tokens},
     }
-
-
-def _read(plan: EvaluationPlan, complete: Sequence[Block], cells: Mapping[str, Debate]) -> Arms:
-    rows: dict[str, list[Row]] = {arm.name: [] for arm in plan.arms}
-    pools: list[Pool] = []
-    for block in complete:
-        for cell in block.cells:
-            debate = cells[cell.id]
-            row = _row(plan, block, cell.epoch, debate)
-            rows[cell.arm.name].append(row)
-            if cell.arm.name == POOL:
-                pools.append(_pool(plan, block, row, debate))
-    return Arms(rows=rows, pools=pools)
-
-
-def _row(plan: EvaluationPlan, block: Block, epoch: int, debate: Debate) -> Row:
-    item, task, outcome = block.item, plan.task, debate.outcome
-    assert outcome is not None
-    value = None if outcome.answer is None else outcome.answer.value
-    usage = debate.usage
-    spec = task.answer(item)
-    form = None if value is None else same_as(value, spec)
-    backers = [each for each in outcome.first_answers if each.value is not None and same_as(each.value, spec) == form]
-    stated = [each.confidence for each in backers if each.confidence is not None]
-    return Row(
-        item=item.id,
-        epoch=epoch,
-        cluster=item.cluster or item.id,
-        score=float(task.right(item, value)),
-        usd=usage.cost_usd,
-        tokens_in=usage.tokens_in,
-        tokens_out=usage.tokens_out,
-        debate=debate.id,
-        value=value,
-        undecided=outcome.winner == UNDECIDED,
-        tie=outcome.winner == TIE,
-        flip_rate=outcome.flip_rate,
-        first=[task.right(item, each.value) for each in outcome.first_answers],
-        first_vote=_vote(plan, block, outcome.first_answers),
-        stated=fmean(stated) if stated else None,
-        agreement=outcome.support,
-        seconds=max(0.0, (debate.completed_at or 0.0) - (debate.started_at or 0.0)),
-    )
-
-
-def _vote(plan: EvaluationPlan, block: Block, first: Sequence[GivenAnswer]) -> str:
-    """What the first answers come to before any debate, by plurality."""
-    spec = plan.task.answer(block.item)
-    counted = Counter(same_as(each.value, spec) for each in first if each.value is not None)
-    if not counted:
-        return "none" if first else ""
-    most = max(counted.values())
-    leading = [value for value, count in counted.items() if count == most]
-    if len(leading) > 1:
-        return "tie"
-    return "right" if plan.task.right(block.item, leading[0]) else "wrong"
-
-
-def _pool(plan: EvaluationPlan, block: Block, row: Row, debate: Debate) -> Pool:
-    assert debate.outcome is not None
-    spec, given = plan.task.answer(block.item), debate.outcome.first_answers
-    answered = [each.value for each in given if each.value is not None]
-    wrong = Counter(same_as(value, spec) for value in answered if not plan.task.right(block.item, value))
-    return Pool(
-        row=row,
-        right=len(answered) - sum(wrong.values()),
-        others=tuple(sorted(wrong.values())),
-        silent=len(given) - len(answered),
-    )
 
 
 def _unit(plan: EvaluationPlan, read: Arms) -> str:
@@ -236,7 +111,7 @@ def _drawn(pool: Pool, k: int) -> Row:
         item=pool.row.item,
         epoch=pool.row.epoch,
         cluster=pool.row.cluster,
-        score=plurality_of(min(k, pool.size), pool.right, pool.others, pool.silent),
+        score=pool.score(min(k, pool.size)),
         usd=None if pool.row.usd is None else pool.row.usd * share,
         tokens_in=pool.row.tokens_in * share,
         tokens_out=pool.row.tokens_out * share,
@@ -246,10 +121,9 @@ def _drawn(pool: Pool, k: int) -> Row:
 
 
 def _baselines(plan: EvaluationPlan, read: Arms) -> dict[str, list[Row]]:
-    voted = MAJORITY if plan.majority else SELF_CONSISTENCY
     return {
         SINGLE: [_drawn(pool, 1) for pool in read.pools],
-        f"{voted} of {plan.pool}": [_drawn(pool, plan.pool) for pool in read.pools],
+        f"{plan.drawn.removesuffix('-of')} of {plan.pool}": [_drawn(pool, plan.pool) for pool in read.pools],
     }
 
 
@@ -258,7 +132,6 @@ def _against(plan: EvaluationPlan, read: Arms, unit: str) -> tuple[list[Json], l
     if not read.pools:
         return [], []
     sample = fmean(_cost(pool.row, unit) / max(1, pool.size) for pool in read.pools)
-    voted = MAJORITY if plan.majority else SELF_CONSISTENCY
     sizes = {1, plan.pool, *(n for n in (2, 3, 5, 8, 13, 21) if n < plan.pool)}
     made: list[Json] = []
     for arm in plan.compared:
@@ -267,7 +140,7 @@ def _against(plan: EvaluationPlan, read: Arms, unit: str) -> tuple[list[Json], l
         k = samples_for(cost, sample, plan.pool)
         sizes.add(k)
         baselines: list[tuple[str, list[Row], int | None]] = [
-            (voted, [_drawn(pool, k) for pool in read.pools], k),
+            (plan.drawn, [_drawn(pool, k) for pool in read.pools], k),
             (SINGLE, [_drawn(pool, 1) for pool in read.pools], 1),
         ]
         baselines += [(each.name, read.rows[each.name], None) for each in plan.arms if each.baseline][1:]
@@ -297,7 +170,7 @@ def _comparison(
     *,
     short: bool,
 ) -> Json:
-    result = compared(_pairs(rows, base))
+    result = compared(_pairs(rows, base), len(rows))
     other = fmean(_cost(row, unit) for row in base)
     said = {
         "helped": f"{arm} helped against {baseline}",

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from moot.corpus import tasks
 from moot.corpus.quiz import simulated_questions
+from moot.reasoning.code.written import written_case
 
 Made = tuple[str, int]
 _NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana", "Ivo", "Jo")
@@ -111,4 +113,12 @@ def sim_choice_items(seed: int, count: int) -> list[dict[str, Any]]:
     return [
         {"id": f"sim-{each.name}", "question": each.text, "options": each.options, "target": each.target}
         for each in simulated_questions(count, seed)
+    ]
+
+
+def sim_code_items(seed: int, limit: int) -> list[dict[str, Any]]:
+    """Small programming tasks that simulated models know, with cases that no prompt shows."""
+    chosen = Random(seed).sample(tasks(), min(limit, len(tasks())))
+    return [
+        {"id": each.id, "question": each.text, "tests": "\n".join(map(written_case, each.hidden))} for each in chosen
     ]

@@ -18,6 +18,8 @@ NAMESPACE = uuid.UUID("5f0c6f0e-9a3f-4d5c-8f59-6d6f6f740016")
 POOL = "pool"
 SINGLE, SELF_CONSISTENCY, MAJORITY = "single", "self-consistency", "majority"
 POOLED = (SINGLE, SELF_CONSISTENCY, MAJORITY)  # arms that are computed from the pool
+BEST_OF = "best-of"
+POOLED_CODE = (SINGLE, BEST_OF)  # the same for code, which is picked by the examples of the question
 SHORT = {"sc": SELF_CONSISTENCY}
 SEEDS = 2**31
 DISCORDANT = 0.2  # share of items on which two arms differ, for planning
@@ -57,6 +59,11 @@ class EvaluationPlan(Frozen):
 
     def as_json(self) -> str:
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
+
+    @property
+    def drawn(self) -> str:
+        """What several samples of the pool are, as a baseline."""
+        return BEST_OF if self.task.graded else MAJORITY if self.majority else SELF_CONSISTENCY
 
     @property
     def compared(self) -> list[Arm]:

@@ -37,6 +37,21 @@ def _plurality(k: int, right: int, others: tuple[int, ...], silent: int) -> floa
     return total / comb(size, k)
 
 
+def picked_of(k: int, levels: Sequence[tuple[int, int]], silent: int) -> float:
+    """How often the code that passes most examples is right when k samples are drawn, without replacement, from a pool
+    with so many right and wrong ones on each level, lowest first, and `silent` samples without any. Exact. Of equals,
+    each counts as likely to be picked."""
+    size = silent + sum(map(sum, levels))
+    if not 0 < k <= size:
+        raise ValueError(f"{k} samples can't be drawn from {size}")
+    total, below = 0.0, silent
+    for right, wrong in levels:
+        highest = comb(below + right + wrong, k) - comb(below, k)  # ways in which this level is the highest drawn
+        total += highest * right / (right + wrong)
+        below += right + wrong
+    return total / comb(size, k)
+
+
 def samples_for(cost: float, sample: float, most: int) -> int:
     """How many samples cost as much as a debate, rounded up in the baseline's favour; at most the pool."""
     if sample <= 0:

@@ -13,9 +13,13 @@ from moot.client.client import Client
 from moot.client.once import Once
 from moot.core.errors import WrongStatus
 from moot.core.types import Debate, Usage
+from moot.evaluate.grading import grade, stored_grades
 from moot.evaluate.plans import Block, Cell, EvaluationPlan, Worst, blocks, settings_of
+from moot.evaluate.rows import answers_in, is_complete
 from moot.request import Request
-from moot.store import IdempotencyKey, StoredEvaluation
+from moot.runtime.threads import in_thread
+from moot.store import Grade, IdempotencyKey, StoredEvaluation
+from moot.tools.abilities import check_ability
 
 AT_ONCE = 4  # blocks
 PAGE = 1000
@@ -70,21 +74,25 @@ class Running:
         self.reserved: dict[str, Worst] = {}  # of blocks in flight, by item
         self.ran = Ran(of=len(self.plan.task.items))
         self.cells: dict[str, Debate] = {}
+        self.grades: dict[tuple[str, str], Grade] = {}
 
     async def run(self) -> Ran:
         """Run what is left. Ends when all is done, the budget is used up, or the evaluation was stopped."""
         client, plan = self.client, self.plan
+        if plan.task.graded:
+            await in_thread(lambda: check_ability("code", f"The task {plan.task.name!r}"))
         await client.app.open()
         await client.store.add_evaluation(StoredEvaluation(id=plan.id, name=plan.task.name, plan=plan.as_json()))
         await client.store.stop_evaluation(plan.id, stopped=False)
         self.cells = await stored_cells(client, plan.id)
+        self.grades = await stored_grades(client, plan)
         for debate in self.cells.values():
             self.spent += debate.usage
         tasks = set[asyncio.Task[None]]()
         try:
             for block in blocks(plan):
                 left = [cell for cell in block.cells if not self._done(cell)]
-                if not left:
+                if is_complete(plan, block, self.cells, self.grades):
                     self._count()
                     continue
                 if not await self._admitted(block, left, tasks):
@@ -155,6 +163,7 @@ class Running:
         for debate in ended:
             self.cells[debate.id] = debate
             self.spent += debate.usage - before.get(debate.id, Usage())
+        await self._grade(block)
         self.reserved.pop(block.item.id)
         failed = sum(debate.status != "completed" for debate in ended)
         self.ran.failed += failed
@@ -162,6 +171,17 @@ class Running:
             self._incomplete += 1
         else:
             self._count()
+
+    async def _grade(self, block: Block) -> None:
+        """Run the tests over answers that they were not run over yet."""
+        if not self.plan.task.graded:
+            return
+        item = block.item
+        ended = [debate for cell in block.cells if (debate := self.cells.get(cell.id)) and debate.status == "completed"]
+        left = {name: text for name, text in answers_in(ended).items() if (item.id, name) not in self.grades}
+        made = await grade(self.client, item, left)
+        await self.client.store.add_grades(self.plan.id, made)
+        self.grades |= {(each.item, each.answer): each for each in made}
 
     def _count(self) -> None:
         self.ran.blocks += 1

@@ -11,6 +11,7 @@ from moot.core.errors import InputError, MootError, UnknownName
 from moot.core.types import Json
 from moot.evaluate.comparing import compared
 from moot.evaluate.folding import fold
+from moot.evaluate.grading import stored_grades
 from moot.evaluate.intervals import paired
 from moot.evaluate.plans import EvaluationPlan
 from moot.evaluate.running import stored_cells
@@ -34,7 +35,7 @@ async def find(client: Client, given: str) -> tuple[EvaluationPlan, StoredEvalua
 
 
 async def report(client: Client, plan: EvaluationPlan) -> Json:
-    return fold(plan, await stored_cells(client, plan.id))
+    return fold(plan, await stored_cells(client, plan.id), await stored_grades(client, plan))
 
 
 async def replayed(client: Client, plan: EvaluationPlan) -> AsyncGenerator[tuple[str, str]]:

@@ -16,18 +16,20 @@ from moot.core.answers import AnswerKind, AnswerSpec, number_in, same_as
 from moot.core.errors import InputError, UnknownName
 from moot.core.explaining import Details, found_in
 from moot.core.values import Frozen, NonEmpty
-from moot.evaluate.generated import reasoning_items, sim_choice_items
+from moot.evaluate.generated import reasoning_items, sim_choice_items, sim_code_items
+from moot.evaluate.human_eval import human_eval_items
+from moot.reasoning.code.requests import MAX_CODE_CHARS
+from moot.reasoning.code.test_files import cases_of, flaw_of
 from moot.yamlfile import read_mapping
 
-Score = Literal["exact", "number", "regex"]
+Score = Literal["exact", "number", "regex", "tests"]
 SCORES: tuple[Score, ...] = get_args(Score)
-KINDS: tuple[AnswerKind, ...] = ("choice", "number", "text")
+KINDS: tuple[AnswerKind, ...] = ("choice", "number", "text", "code")
 NOT_HERE = {
     "mmlu": "its questions are not part of moot and are not downloaded",
     "gsm8k": "its questions are not part of moot and are not downloaded",
     "swe": "it needs container images and a network",
     "swe_mini": "there is none yet",
-    "human_eval": "code is not scored by `moot eval` yet; `moot forge` runs and tests code",
 }
 DEFAULT_TASK = "reasoning"
 MOST_ITEMS = 100_000
@@ -39,7 +41,9 @@ class Item(Frozen):
 
     id: NonEmpty
     question: NonEmpty
-    target: NonEmpty  # of the score `regex`: a pattern that the whole answer must match
+    target: str = ""  # of the score `regex`: a pattern that the whole answer must match
+    tests: str = Field(default="", max_length=MAX_CODE_CHARS)  # a test file for code, which no arm sees
+    before: str = Field(default="", max_length=MAX_CODE_CHARS)  # code that stands before an answer when it is tested
     options: tuple[NonEmpty, ...] = ()
     cluster: str = ""  # items of one cluster are related: they count as less than so many
 
@@ -62,6 +66,8 @@ class Task(Frozen):
     def _sound(self) -> Self:
         if self.kind not in KINDS:
             raise ValueError(f"answers of the kind {self.kind!r} can't be scored; there are {', '.join(KINDS)}")
+        if self.graded != (self.kind == "code"):
+            raise ValueError("answers of the kind 'code' are scored by tests, and no others: give both, or neither")
         seen = set[str]()
         for item in self.items:
             if item.id in seen:
@@ -73,8 +79,13 @@ class Task(Frozen):
     def answer(self, item: Item) -> AnswerSpec:
         return _spec(self.kind, item.options if self.kind == "choice" else ())
 
+    @property
+    def graded(self) -> bool:
+        """Whether answers are run to be scored."""
+        return self.score == "tests"
+
     def right(self, item: Item, value: str | None) -> bool:
-        """Whether an answer is the item's; none is wrong."""
+        """Whether an answer is the item's; none is wrong. Not for answers that are run."""
         if value is None:
             return False
         spec = self.answer(item)
@@ -99,6 +110,16 @@ def _spec(kind: AnswerKind, options: tuple[str, ...]) -> AnswerSpec:
 
 
 def _check(item: Item, task: Task) -> None:
+    if task.graded != bool(item.tests.strip()):
+        has = "has no `tests`" if task.graded else f"has `tests`, but the task's score is {task.score!r}, not tests"
+        raise ValueError(f"item {item.id!r} {has}")
+    if task.graded:
+        flaw = "" if cases_of(item.tests) else flaw_of(item.tests, "python")
+        if flaw:
+            raise ValueError(f"the tests of item {item.id!r} can't be used: {flaw}")
+        return
+    if not item.target.strip():
+        raise ValueError(f"item {item.id!r} has no target")
     if task.kind == "choice":
         try:
             spec = task.answer(item)
@@ -118,9 +139,15 @@ def _check(item: Item, task: Task) -> None:
 
 
 BUILT_IN: Mapping[str, Callable[[int, int], Task]] = {
+    "human_eval": lambda seed, limit: Task(
+        name="human_eval", kind="code", score="tests", items=_made(human_eval_items(seed, limit))
+    ),
     "reasoning": lambda seed, limit: Task(name="reasoning", kind="number", items=_made(reasoning_items(seed, limit))),
     "sim_choice": lambda seed, limit: Task(
         name="sim_choice", kind="choice", items=_made(sim_choice_items(seed, limit))
+    ),
+    "sim_code": lambda seed, limit: Task(
+        name="sim_code", kind="code", score="tests", items=_made(sim_code_items(seed, limit))
     ),
 }
 
@@ -172,19 +199,22 @@ def _read(path: Path) -> Task:
     try:
         return Task.model_validate(given)
     except ValidationError as invalid:
-        problem = found_in(Task, cast("list[Details]", invalid.errors()))[0].text
+        problem = found_in(Task, cast("list[Details]", invalid.errors()))[0].text.removeprefix("it: ")
         raise InputError(f"The task {path} can't be used: {problem}.") from None
 
 
 def _item(line: str, number: int, file: Path) -> dict[str, Any]:
     try:
         item: Any = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"Line {number} of {file} is no JSON object.") from None
     if not isinstance(item, dict):
         raise InputError(f"Line {number} of {file} is no JSON object.")
     own = cast("dict[str, Any]", item)
-    for name in ("id", "question", "target"):
+    needed = ("id", "question", "tests" if own.get("tests") else "target")
+    for name in needed:
         if own.get(name) in (None, ""):
-            raise InputError(f"Line {number} of {file} has no `{name}`. Every item needs id, question and target.")
-    return {**own, **{name: str(own[name]) for name in ("id", "target")}}
+            raise InputError(
+                f"Line {number} of {file} has no `{name}`. Every item needs id, question, and target or tests."
+            )
+    return {**own, **{name: str(own[name]) for name in ("id", "target") if name in own}}

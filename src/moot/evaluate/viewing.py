@@ -36,6 +36,7 @@ class Listed:
 @record
 class _Kept:
     counts: CellCounts
+    graded: int  # answers
     report: Json
     made_at: float  # by the monotonic clock
     took: float
@@ -77,8 +78,11 @@ class Reports:
         counts = await client.store.cell_counts(stored.id, client.viewer)
         if not _seen(client, counts):
             return None
-        kept = self._kept.get(key)
-        if kept is not None and (kept.counts == counts or time.monotonic() - kept.made_at < REST * kept.took):
+        grades = {(each.item, each.answer): each for each in await client.store.grades(stored.id)}
+        kept, now = self._kept.get(key), (counts, len(grades))
+        if kept is not None and (
+            (kept.counts, kept.graded) == now or time.monotonic() - kept.made_at < REST * kept.took
+        ):
             self._kept.move_to_end(key)
             return kept.report
         plan = await _plan(stored)
@@ -86,10 +90,10 @@ class Reports:
             return None
         began = time.monotonic()
         cells = await _cells(client, stored.id)
-        report = await in_thread(lambda: fold(plan, cells))
+        report = await in_thread(lambda: fold(plan, cells, grades))
         report["models"] = [masked(model) for model in cast("list[str]", report["models"])]
-        now = time.monotonic()
-        self._kept[key] = _Kept(counts=counts, report=report, made_at=now, took=now - began)
+        made_at = time.monotonic()
+        self._kept[key] = _Kept(counts=counts, graded=len(grades), report=report, made_at=made_at, took=made_at - began)
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
         return report

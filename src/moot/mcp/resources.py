@@ -1,4 +1,4 @@
-"""The resources: records, transcripts and reasoning templates, as Markdown."""
+"""The resources: records, transcripts, versions of code and reasoning templates, as Markdown."""
 
 # pyright: reportUnusedFunction=false
 
@@ -42,6 +42,17 @@ def add(server: MCPServer[Any], service: ToolService, caller_of: Callable[[Conte
     async def transcript(ctx: Context[Any, Any], debate_id: str) -> str:
         with _errors():
             return await service.transcript(caller_of(ctx), debate_id)
+
+    @server.resource(
+        "moot://debates/{debate_id}/versions",
+        name="versions",
+        title="Versions of code",
+        description="Every version of code that a debate has written: how it did, what it changes, and the code",
+        mime_type=_MARKDOWN,
+    )
+    async def versions(ctx: Context[Any, Any], debate_id: str) -> str:
+        with _errors():
+            return await service.versions(caller_of(ctx), debate_id)
 
     @server.resource(
         "moot://templates",

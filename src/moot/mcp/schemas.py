@@ -26,6 +26,7 @@ class Question(BaseModel):
     kind: GateKind
     question: str
     choices: list[str] = Field(description="give one as `choice`; empty: give `text`")
+    artifacts: Json | None = Field(None, description="what helps to decide, such as code, its diff and its tests")
 
 
 class DebateStatus(BaseModel):

@@ -29,6 +29,7 @@ from moot.mcp.schemas import (
     PastDecisions,
     Question,
 )
+from moot.mcp.versions import version_in_markdown
 from moot.memory.decisions import headline
 from moot.reasoning.fence import one_line
 from moot.records.markdown import render
@@ -109,7 +110,7 @@ class ToolService:
         debate = await self.find(caller, debate_id)
         with suppress(TimeoutError):
             async with asyncio.timeout(min(seconds, MOST_SECONDS)):
-                await self._follow(debate, report)
+                await self._follow(caller, debate, report)
         return await self._status(caller, await self.find(caller, debate.id))
 
     async def answer(
@@ -197,6 +198,12 @@ class ToolService:
         client = self.client.acting_for(caller)
         return await client.transcript(await client.find(debate_id))
 
+    async def versions(self, caller: Caller, debate_id: str) -> str:
+        client = self.client.acting_for(caller)
+        debate = await client.find(debate_id)
+        found = await client.versions(debate)
+        return "\n\n".join(version_in_markdown(debate, each) for each in found) or "It has written no code.\n"
+
     def formats(self, name: str | None = None) -> FormatList:
         """The formats; with the settings of the one that is named."""
         listed = FormatList(
@@ -221,11 +228,14 @@ class ToolService:
     async def find(self, caller: Caller, debate_id: str) -> Debate:
         return await self.client.acting_for(caller).find(debate_id)
 
-    async def _follow(self, debate: Debate, report: ReportProgress) -> None:
-        """Report progress until the debate rests or `closing` is set."""
+    async def _follow(self, caller: Caller, debate: Debate, report: ReportProgress) -> None:
+        """Report progress until the debate rests or `closing` is set. Raises NoSuchDebate as soon as the caller may no
+        longer see it."""
         wording, total = formats.wording_of(debate), await self._steps(debate)
         async with aclosing(self.client.watch(debate)) as updates:
             while (update := await self._next(updates)) is not None and update.debate is None:
+                if any(event.turn is not None for event in update.events):
+                    await self.find(caller, debate.id)
                 for event in update.events:
                     wording.hear(event)
                     if event.turn is not None:
@@ -280,7 +290,13 @@ def status_of(state: DebateState, debate: Debate, gates: Iterable[Gate], *, demo
         turned_out=None if debate.turned_out is None else _turned_out(debate.turned_out),
         demonstration=demonstration,
         asks=[
-            Question(key=gate.key, kind=gate.kind, question=gate.question, choices=list(gate.choices))
+            Question(
+                key=gate.key,
+                kind=gate.kind,
+                question=gate.question,
+                choices=list(gate.choices),
+                artifacts=gate.artifacts or None,
+            )
             for gate in gates
             if gate.status == "open"
         ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, cast
@@ -220,4 +221,10 @@ def _once(pairs: list[tuple[str, Any]]) -> Json:
     return made
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=_once)
+def _finite(text: str) -> float:
+    # `1e999` would be infinite, which can't be written as JSON again.
+    number = float(text)
+    return _refuse(text) if math.isinf(number) else number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_once)

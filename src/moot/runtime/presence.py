@@ -17,12 +17,16 @@ CHECK_OUT_SECONDS = 2.0
 
 
 @asynccontextmanager
-async def present(store: Workers, now: Callable[[], Presence], seconds: float) -> AsyncGenerator[None]:
-    """Check in at once, then every `seconds`, and check out at the end.
+async def present(
+    store: Workers, now: Callable[[], Presence], seconds: float, news: asyncio.Event | None = None
+) -> AsyncGenerator[None]:
+    """Check in at once, then every `seconds` and when `news` is set, and check out at the end.
 
     Raises NotWritable when the first check-in can't be stored: such a worker could store no turn either. Later failures
     are logged.
     """
+
+    told = news or asyncio.Event()
 
     def failed(error: StoreError) -> None:
         if not isinstance(error, DatabaseAway):  # which the worker's own loops report
@@ -30,7 +34,10 @@ async def present(store: Workers, now: Callable[[], Presence], seconds: float) -
 
     async def repeat() -> None:
         while True:
-            await asyncio.sleep(seconds)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await told.wait()
+            told.clear()
             try:
                 await store.check_in(now())
             except StoreError as error:

@@ -30,7 +30,6 @@ from moot.runtime.heartbeat import Heartbeat
 from moot.runtime.owner import is_dead, this_process
 from moot.runtime.peers import Peers
 from moot.runtime.suspects import Suspects, crashes_of, set_aside
-from moot.runtime.threads import in_thread
 from moot.runtime.turns import read_guidance
 from moot.runtime.watching import Update as Update
 from moot.runtime.watching import watch
@@ -462,7 +461,8 @@ class Runtime:
         format_ = self.formats.get(debate.format)
         if format_ is None:
             raise UnknownName("format", debate.format, self.formats)
-        if format_.needs and (problem := await in_thread(lambda: self._unable(format_))) is not None:
+        # Not on one of the few threads for work: it may wait for a process that tries the sandbox.
+        if format_.needs and (problem := await asyncio.to_thread(lambda: self._unable(format_))) is not None:
             raise problem
         load_all()  # before it is claimed: a debate under way reads no file
         dead = debate.owner if debate.owner and is_dead(debate.owner) else None

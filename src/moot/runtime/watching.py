@@ -49,7 +49,9 @@ async def watch(
                 debate = await store.get(debate_id)
                 check(debate)
                 events = list(await store.events(debate_id, after))
-                if not events and not local and debate.status not in ("pending", *LIVE):
+                rests = debate.status not in ("pending", *LIVE)
+                # One that was deleted between the two reads has no events any more: the next look raises.
+                if not events and not local and rests and after >= debate.last_seq:
                     yield Update(events=(), flights={}, debate=debate)
                     return
             after = events[-1].seq if events else after

@@ -8,11 +8,11 @@ from typing import Protocol
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from moot.caller import ASGI_CALLER
 from moot.client import Client
-from moot.server.context import Needs, ServerContext, caller_of
+from moot.server.context import INVALID, Needs, ServerContext, caller_of, check_room, token_needed, until_revoked
 
 
 class Endpoint(Protocol):
@@ -27,7 +27,8 @@ Mounts = Mapping[str, Make]  # by path
 
 
 class Mounted:
-    """An endpoint, made at its first request. Callers need the scope `read`."""
+    """An endpoint, made at its first request. Callers need the scope `read`; a request counts as a stream of theirs as
+    long as it lasts, and ends when their token is revoked."""
 
     def __init__(self, path: str, make: Make) -> None:
         self._path, self._make = path, make
@@ -40,11 +41,45 @@ class Mounted:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         context: ServerContext = request.app.state.context
-        scope[ASGI_CALLER] = await Needs("read")(await caller_of(request, context))
+        scope[ASGI_CALLER] = caller = await Needs("read")(await caller_of(request, context))
+        check_room(context, caller)
         if self._endpoint is None:
             self._endpoint = self._make(context.client, context.closing)
-        await self._endpoint(scope, receive, send)
+        response = _Response(send)
+        working = asyncio.ensure_future(self._endpoint(scope, receive, response.send))
+        revoked = asyncio.ensure_future(until_revoked(context, caller, "read")())
+        try:
+            with context.live.counted(caller.identity):
+                await asyncio.wait({working, revoked}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ended = working.done()
+            for task in (working, revoked):
+                task.cancel()
+            await asyncio.gather(working, revoked, return_exceptions=True)
+        if ended:
+            working.result()
+        else:
+            await response.break_off()
 
     async def close(self) -> None:
         if self._endpoint is not None:
             await self._endpoint.close()
+
+
+class _Response:
+    """What an endpoint sends, which can be broken off."""
+
+    def __init__(self, send: Send) -> None:
+        self._send, self._begun, self._more = send, False, True
+
+    async def send(self, message: Message) -> None:
+        self._begun = True
+        self._more = message["type"] == "http.response.start" or message.get("more_body", False)
+        await self._send(message)
+
+    async def break_off(self) -> None:
+        """End it as far as it goes. Raises Refused if nothing was sent."""
+        if not self._begun:
+            raise token_needed(INVALID)
+        if self._more:
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})

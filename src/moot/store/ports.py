@@ -17,6 +17,7 @@ from moot.store.values import (
     Commit,
     Committed,
     DebateCopy,
+    Grade,
     HeartbeatReply,
     Hits,
     IdempotencyKey,
@@ -291,6 +292,14 @@ class Evaluations(Protocol):
 
     async def stop_evaluation(self, evaluation_id: str, *, stopped: bool = True) -> None:
         """Let no new block of an evaluation begin, or let it go on."""
+        ...
+
+    async def add_grades(self, evaluation_id: str, grades: Sequence[Grade]) -> None:
+        """Store grades of answers; those that are there already stay."""
+        ...
+
+    async def grades(self, evaluation_id: str) -> Sequence[Grade]:
+        """Return all grades of an evaluation."""
         ...
 
 

@@ -15,6 +15,7 @@ from moot.store import (
     AccessToken,
     CellCounts,
     Commit,
+    Grade,
     HeartbeatReply,
     IdempotencyKey,
     Labels,
@@ -283,6 +284,14 @@ def page_query(matches: str, tagged: str, query: PageQuery) -> tuple[str, Mappin
 
 def evaluation_of(row: Row) -> StoredEvaluation:
     return StoredEvaluation(**picked(row, fields_without(StoredEvaluation)))
+
+
+def grade_of(row: Row) -> Grade:
+    return Grade(item=row["item"], answer=row["answer"], passed=bool(row["passed"]), examples=row["examples"])
+
+
+def grade_values(grade: Grade) -> dict[str, Any]:
+    return {"item": grade.item, "answer": grade.answer, "passed": grade.passed, "examples": grade.examples}
 
 
 def counts_of(row: Row) -> CellCounts:

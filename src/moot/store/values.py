@@ -107,6 +107,16 @@ class StoredEvaluation:
 
 
 @record
+class Grade:
+    """What the tests of an item made of an answer to it, after the debate had ended."""
+
+    item: str
+    answer: str  # sha256 of the answer
+    passed: bool
+    examples: int  # of the examples that the question states, how many it passes
+
+
+@record
 class HeartbeatReply:
     """The store's answer to a driver's heartbeat."""
 

@@ -31,10 +31,20 @@ def has(abilities: Iterable[Ability]) -> tuple[Ability, ...]:
 
 def refusal(format_: Format) -> AbilityMissing | None:
     """Why debates of a format can't be driven by this process, if they can't. May take a second."""
-    for need in format_.needs:
-        problem = PROBES[need]()
-        if problem is not None:
-            what = f"The format {format_.name!r} {WORDS[need]}, and this machine can't do that safely."
-            advice = "Choose another format, or have the operator set the sandbox up."
-            return AbilityMissing(f"{what} {problem.what} {advice}", fix=problem.fix)
-    return None
+    lacking = (_lacking(need, f"The format {format_.name!r}", "Choose another format") for need in format_.needs)
+    return next(filter(None, lacking), None)
+
+
+def check_ability(need: Ability, what: str) -> None:
+    """Raises AbilityMissing if this machine can't do what `what` needs. May take a second."""
+    missing = _lacking(need, what, "Choose another")
+    if missing is not None:
+        raise missing
+
+
+def _lacking(need: Ability, what: str, otherwise: str) -> AbilityMissing | None:
+    problem = PROBES[need]()
+    if problem is None:
+        return None
+    said = f"{what} {WORDS[need]}, and this machine can't do that safely. {problem.what}"
+    return AbilityMissing(f"{said} {otherwise}, or have the operator set the sandbox up.", fix=problem.fix)

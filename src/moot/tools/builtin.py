@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from moot.core.errors import InputError, ToolError
-from moot.core.settings import ToolServer
+from moot.core.settings import LanguageServer, ToolServer
 from moot.core.types import Json, Memory, Tool
 
 NAMES = ("cases", "script", "checks", "snapshot", "repository", "assist")
@@ -21,12 +21,14 @@ def built_in(
     repositories: Callable[[], Path],
     memory: Memory,
     servers: Mapping[str, ToolServer],
+    language_servers: Mapping[str, LanguageServer],
     environ: Mapping[str, str],
     asking: Callable[[], str],
 ) -> dict[str, Tool]:
     """The tools that run, check and keep code, and `assist`. `runners`: the user's own list of languages, which may not
     exist; `workspaces`: a folder for the workspaces of git; `repositories`: one for clones of users' repositories;
-    `servers`: MCP servers that may be used; `asking`: the debate whose step is being executed."""
+    `servers`: MCP servers that may be used; `language_servers`: those that check code; `asking`: the debate whose step
+    is being executed."""
 
     @cache
     def made() -> dict[str, Tool]:
@@ -38,7 +40,9 @@ def built_in(
         from moot.tools.runners.declared import Runners
         from moot.tools.sandbox import PROCESS
 
-        code = CodeTools(sandbox=PROCESS, runners=Runners(runners()), snapshots=Snapshots(workspaces))
+        code = CodeTools(
+            sandbox=PROCESS, runners=Runners(runners()), snapshots=Snapshots(workspaces), servers=language_servers
+        )
         assistance = Assistance(code=code, memory=memory, servers=ToolServers(servers, environ), asking=asking)
         cloned = Repositories(root=repositories, sandbox=PROCESS, asking=asking)
         return {**code.by_name(), "repository": cloned.repository, "assist": assistance.assist}

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from moot.core.errors import InputError, ToolError
 from moot.core.explaining import Details, found_in
+from moot.core.settings import LanguageServer
 from moot.core.types import Answer, Json, Tool
 from moot.reasoning.code.requests import (
     MAX_CODE_CHARS,
@@ -40,6 +41,7 @@ class CodeTools:
     sandbox: Sandbox
     runners: Runners
     snapshots: Snapshots
+    servers: Mapping[str, LanguageServer] = field(default_factory=dict[str, LanguageServer])
     limits: Limits = field(default_factory=Limits)  # of one step
     case_limits: CaseLimits = field(default_factory=CaseLimits)
 
@@ -95,6 +97,7 @@ class CodeTools:
             calls=request.calls,
             language=language,
             runner=runner,
+            servers=self.servers,
             run=self.sandbox.run,
             limits=self.limits,
             case_limits=self.case_limits,
@@ -137,6 +140,8 @@ def text_of(name: str, texts: Mapping[str, str]) -> str:
         raise ToolError(f"The code has {len(text):,} characters; {MAX_CODE_CHARS:,} is the most.")
     if "\0" in text:
         raise ToolError("The code is no text: it has NUL characters.")
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise ToolError("The code is no text: it has halves of characters.")
     return text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import cast
 
@@ -16,6 +17,7 @@ def _checked(name: str, loaded: object) -> Tool:
     return cast(Tool, loaded)
 
 
+MOST_SECONDS = 600.0  # for one use of a tool of a plug-in; those of moot have limits of their own
 DOOR = Door("moot.tools", "tool", _checked, built_in=False)
 
 
@@ -50,14 +52,20 @@ class Toolbox(MutableMapping[str, Tool]):
 
 
 def _guarded(name: str, tool: Tool, package: str) -> Tool:
-    """The tool, with whatever it raises turned into ToolError: its debate goes on or fails by its own rules."""
+    """The tool, with whatever it raises turned into ToolError, and given up when it takes too long: its debate goes on
+    or fails by its own rules."""
 
     async def guarded(arguments: Json, texts: Mapping[str, str], /) -> Json:
+        limit = asyncio.timeout(MOST_SECONDS)
         try:
-            return await tool(arguments, texts)
+            async with limit:
+                return await tool(arguments, texts)
         except ToolError:
             raise
         except Exception as error:
+            if limit.expired():
+                said = f"took longer than {MOST_SECONDS:g} s and was given up"
+                raise ToolError(f"The tool {name!r} of {package or 'moot'} {said}.") from None
             said = f"{type(error).__name__}: {error}"[:400].rstrip(".")
             raise ToolError(f"The tool {name!r} of {package or 'moot'} failed: {said}.") from error
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from moot.core.steps import Use
 from moot.core.types import TIE, UNDECIDED, Failure
@@ -37,6 +36,7 @@ from tests.formats.forge.world import (
 from tests.playing import play, script_of, turn_for
 
 LIMIT = Failure(kind="limit", message="none left")
+SCRIPT = "from solution import mid\n\n\ndef test():\n    assert mid(1, 2) == 2\n"
 
 
 def phases(played) -> list[str]:
@@ -56,7 +56,10 @@ def test_evidence_selects_the_simplest_of_the_versions_that_pass_all_that_counts
     assert outcome.answer is not None
     assert (outcome.answer.kind, outcome.answer.value) == ("code", ALSO_RIGHT)
     assert outcome.confidence is not None
-    assert outcome.confidence.level == "High"
+    assert (outcome.confidence.level, outcome.confidence.source) == (
+        "Medium",
+        "all 6 tests that count pass, but models wrote all of them",
+    )
     assert outcome.ended_by == "played"
     assert not outcome.polls
 
@@ -263,6 +266,25 @@ def test_blind_seats_of_whom_two_in_three_agree_on_each_test_are_guessing():
     assert outcome.confidence is not None
     assert outcome.confidence.level == "Low"
     assert "two said the same about a call in only 6 of 18 cases" in outcome.confidence.source
+
+
+def test_high_confidence_takes_a_test_that_was_given():
+    """However many tests models have written, and however well they agree on them."""
+    known = {**TESTS, **{f"mid({n}, 50)": "50" for n in range(6)}}
+    world = World({"e3": RIGHT}, tests={"cases": cases(known)}, predict=lambda step: truth(step, known))
+    assert confidence(world) == "Medium"
+    assert confidence(world, cases=["mid(1, 2) == 2"]) == "High"
+
+
+def confidence(world: World, **settings) -> str:
+    outcome = forge(world, adversarial=False, optimization=False, critique=False, **settings).outcome
+    assert outcome.confidence is not None
+    return outcome.confidence.level
+
+
+def test_few_tests_that_models_wrote_are_no_reason_for_confidence():
+    few = {"mid(1, 2)": "2", "mid(-1, -2)": "0", "mid(3, 2)": "3", "mid(0, -5)": "0"}
+    assert confidence(World({"e3": RIGHT}, tests={"cases": cases(few)}, write=lambda _: solution(RIGHT))) == "Low"
 
 
 def test_an_attack_that_holds_is_patched_and_the_patch_wins():
@@ -675,14 +697,38 @@ def test_random_switches_topologies_and_failures_always_end_within_the_calls(see
     assert again.outcome == played.outcome
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.randoms(use_true_random=False))
-def test_neither_what_is_shown_nor_the_outcome_depends_on_who_is_faster(rng: random.Random):
-    world = World({"e1": WRONG}, **{"1/attack/critic": ATTACK})
-    slow = forge(world)
-    fast = play(script_of("forge", TASK), world, order=lambda steps: rng.sample(steps, len(steps)), one_by_one=True)
-    assert fast.outcome.winner == slow.outcome.winner
-    assert fast.outcome.answer == slow.outcome.answer
+@pytest.mark.parametrize("topology", KINDS)
+def test_nothing_depends_on_who_is_faster(topology):
+    """Neither what is asked, run and shown, nor versions and their numbers, nor the outcome."""
+    rng = random.Random(topology)
+    alike = {"e2": WRONG, "e4": WRONG}  # two write the same code
+    exact: dict[str, Any] = {"1/attack/critic": ATTACK, "write/e3": GONE, "critique": criticize}
+    exact |= {"0/approve-review/you": {"choice": "reject", "text": "Again."}}
+    exact |= {"repair": lambda step: repair(f"{WORSE}# {step.key}\n" if step.round == 1 else RIGHT)}
+    world = World({"e1": f"{WORSE}\n", **alike}, **exact)
+    chosen: dict[str, Any] = {"topology": topology, "engineers": 4, "gates": ["review"], "tests": SCRIPT}
+    slow = forge(world, **chosen)
+    shuffled = {"order": lambda steps: rng.sample(steps, len(steps)), "one_by_one": True}
+    fast = play(script_of("forge", TASK, **chosen), world, **shuffled)
+    for one, two in zip(sorted(each.key for each in slow.steps), sorted(each.key for each in fast.steps), strict=True):
+        assert one == two
+    assert {each.key: each.prompt_hash for each in fast.steps} == {each.key: each.prompt_hash for each in slow.steps}
+    assert [(each.type, each.key, each.data) for each in fast.shown] == [(e.type, e.key, e.data) for e in slow.shown]
+    assert fast.script.artifacts == slow.script.artifacts
+    assert fast.outcome == slow.outcome
+    assert len(slow.script.artifacts) > 10
+
+
+def test_a_limit_that_refuses_every_engineer_waits_for_the_tester():
+    """The tester is asked first: its answer may come after the refusals."""
+    world = World(write=LIMIT)
+
+    def last(steps):
+        return sorted(steps, key=lambda each: each.phase == "tests")
+
+    played = play(script_of("forge", TASK), world, order=last, one_by_one=True)
+    assert played.outcome.ended_by == "max_total_output_tokens"
+    assert played.outcome.headline
 
 
 def test_the_turns_of_a_forge_replay_to_the_same_outcome():

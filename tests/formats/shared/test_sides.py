@@ -260,3 +260,20 @@ def test_a_decision_of_a_jury_counts_votes():
     assert REDIS.sentence(decision, NAMES, {"a": 7, "b": 5}).startswith(
         "PostgreSQL. Debater B, who argued for it, won by 3"
     )
+
+
+@pytest.mark.parametrize(
+    ("topic", "named"),
+    [
+        ("¿Debería una empresa pequeña permitir el teletrabajo?", ("Sí", "No")),
+        ("Faut-il interdire les téléphones à l'école ?", ("Oui", "Non")),
+        ("Sollen wir die Schule am Samstag öffnen?", ("Ja", "Nein")),
+        ("Should we open on Saturdays?", ("Yes", "No")),
+    ],
+)
+def test_yes_and_no_are_named_in_the_language_of_the_question(topic: str, named: tuple[str, str]):
+    assert sides.settle(read(installed()["classic"].settings, {}), topic).sides == named
+    for given in (named, ("Yes", "No")):
+        assert Sides.of(given, topic=topic).yes_no
+    assert f"the answer is {named[1]}" in Sides.of(named, topic=topic).task("b")
+    assert not Sides.of(("Redis", "No"), topic=topic).yes_no

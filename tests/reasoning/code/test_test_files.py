@@ -103,6 +103,33 @@ def test_examples_of_a_task_are_found():
     ]
 
 
+def test_examples_in_a_docstring_are_found_however_they_are_written():
+    task = '''Complete this:
+
+    def add(a, b):
+        """Adds.
+        >>> add(2, 2) == 4
+        add(1, 1) ➞ 2
+        add([1], [2]) ==> [1, 2]  # joined
+        add("a", "b") should return "ab"
+        add(0.5, 0.5)   # returns 1.0
+        add(a, b) => a
+        sub(2, 1) ➞ 1
+        add(3, 4) = 7 holds only sometimes
+        >>> add(1, 2)
+        3
+        """
+    '''
+    assert [written_case(case) for case in examples_in(task)] == [
+        "add(1, 2) == 3",
+        "add(2, 2) == 4",
+        "add(1, 1) == 2",
+        "add([1], [2]) == [1, 2]",
+        'add("a", "b") == "ab"',
+        "add(0.5, 0.5) == 1.0",
+    ]
+
+
 def test_what_a_call_changes_is_there_for_those_below_it():
     task = "s = Stack(); s.push(1); s.push(2)".replace("; ", "\n>>> ")
     task = f">>> {task}\n>>> s.pop()\n2\n>>> s.size()\n1\n"

@@ -133,6 +133,7 @@ def schema_format(schema: dict[str, Any]) -> dict[str, Any]:
         ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "image_url"),
         ({"messages": []}, "messages"),
         ({"metadata": {"moot_settings": "{"}}, "JSON object"),
+        ({"metadata": {"moot_settings": '{"a":' * 50_000}}, "JSON object"),
         ({"metadata": {"moot_settings": '{"max_rouns": 1}'}}, "Did you mean 'max_rounds'"),
         ({"max_tokens": 0}, "max_tokens"),
     ],

@@ -82,14 +82,21 @@ FORMAT = Format(
     parts=parts,
     play=play,
     needs=("code",),
+    answers=("code",),
     efforts={
         "quick": {"preset": "quick"},
         "thorough": {"max_calls": 80, "max_total_output_tokens": 300_000, "max_runtime_seconds": 7200},
     },
     unattended={"clarify": "judge"},
-    small={"preset": "quick", "debater_max_tokens": 900, "judge_max_tokens": 700},
-    small_note="The model is small, so the forge is a quick one: two engineers, one oracle, 12 calls at most, "
-    "unless you ask for more.",
+    small={
+        "preset": "quick",
+        "attempts": 2,
+        "adversarial": False,
+        "debater_max_tokens": 700,
+        "judge_max_tokens": 500,
+    },
+    small_note="The model is small, so the forge is a quick one: two engineers, one oracle, no attacks, 12 calls at "
+    "most, unless you ask for more.",
     events={
         "PHASE_BEGINS": EventType(heading="{name}, phase {number} of {of}", quiet=True),
         "LESSONS": EventType(heading="Lessons of earlier debates", lines=lambda data: data["lines"], quiet=True),

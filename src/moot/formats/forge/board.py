@@ -6,7 +6,7 @@ Nothing here is decided by what an author says of its code.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
@@ -86,7 +86,9 @@ class Checked:
             maintainability=None if kept is None else max(0.0, min(1.0, kept / 100)),
             complexity=metrics.complexity,
             findings=tuple(
-                f"{each.tool} {each.rule}: {each.message}" for each in run.findings if each.severity != "low"
+                f"{'' if each.line is None else f'line {each.line}, '}{each.tool} {each.rule}: {each.message}"
+                for each in run.findings
+                if each.severity != "low"
             ),
             missing=tuple(sorted({*run.missing, *(each.partition(":")[0] for each in run.failed)})),
             mutants="" if metrics.mutants is None else f"{metrics.mutants_caught} of {metrics.mutants} mutants caught",
@@ -124,6 +126,7 @@ class Board:
     script: str = ""  # a test file that was given
     expected: tuple[str, ...] = ()  # tests of a repository that must pass
     drafts: list[Draft] = field(default_factory=list[Draft])
+    numbered: int = 0  # so many of them keep their numbers; the others are being written at once
     held: dict[str, int] = field(default_factory=dict[str, int])  # by author, the number of its current version
     pool: dict[Calls, str] = field(default_factory=dict[Calls, str])  # calls, and who thought of them first
     tester: list[Case] = field(default_factory=list[Case])  # the tester's own tests
@@ -158,8 +161,29 @@ class Board:
         self.held.setdefault(author, draft.number)
         return draft
 
+    def number(self, seats: Sequence[str]) -> None:
+        """Number the versions that were written at once, by attempt and then in the order of `seats`: whose code was
+        ready first makes no difference."""
+        new = sorted(self.drafts[self.numbered :], key=lambda each: (each.round, seats.index(each.author)))
+        numbers = {each.number: n for n, each in enumerate(new, self.numbered + 1)}
+        self.drafts[self.numbered :] = [
+            replace(
+                each,
+                number=numbers[each.number],
+                parent=None if each.parent is None else numbers.get(each.parent, each.parent),
+            )
+            for each in new
+        ]
+        held = {author: numbers.get(number, number) for author, number in self.held.items()}
+        self.held = {author: held[author] for author in seats if author in held}
+        self.numbered = len(self.drafts)
+
     def draft(self, number: int) -> Draft:
         return self.drafts[number - 1]
+
+    def renewed(self, draft: Draft) -> Draft:
+        """A version as it is now, with the number that it keeps."""
+        return next(each for each in self.drafts if (each.code, each.author) == (draft.code, draft.author))
 
     def descends(self, draft: Draft, number: int) -> bool:
         """Whether a version is the one with this number, or comes from it."""
@@ -285,6 +309,10 @@ class Board:
 
     def leader(self) -> Draft | None:
         return next(iter(self.best()), None)
+
+    def found(self, draft: Draft) -> tuple[str, ...]:
+        """What checkers found in a version, what matters least left out."""
+        return self.checks.get(draft.name, NOT_CHECKED).findings
 
     def quality(self, draft: Draft) -> float | None:
         checked = self.checks.get(draft.name, NOT_CHECKED)

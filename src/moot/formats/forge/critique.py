@@ -6,7 +6,7 @@ from moot.core.script import Seat
 from moot.core.types import Prompt
 from moot.formats.forge.answers import critique_of
 from moot.formats.forge.board import Draft
-from moot.formats.forge.prompting import code_of, figures, prompts
+from moot.formats.forge.prompting import after, code_of, figures, found_part, prompts
 from moot.formats.forge.state import Forge, RaisedIssue
 from moot.reasoning.code.written import case_of
 
@@ -44,6 +44,7 @@ def _to_criticize(forge: Forge, seat: Seat, drafts: list[Draft]) -> Prompt:
     versions = [
         f"{draft.label}, {forge.called(draft)}. {figures(forge.board, draft)}\n"
         + code_of(draft, seat, forge.author(draft), forge.key(0, PHASE, seat))
+        + after(found_part(seat, forge.board, draft, forge.key(0, PHASE, seat)))
         for draft in drafts
     ]
     return prompts("critique", task=forge.task(seat), versions="\n\n".join(versions))

@@ -3,7 +3,7 @@ measure improves."""
 
 from __future__ import annotations
 
-from moot.core.script import Failed, Seat, together
+from moot.core.script import Failed, Seat
 from moot.formats.forge.answers import Improvement
 from moot.formats.forge.board import Draft
 from moot.formats.forge.prompting import code_of, prompts
@@ -26,8 +26,8 @@ async def play(forge: Forge) -> None:
     pairs = [(others[n % len(others)], aim) for n, aim in enumerate(AIMS)]
     if len({seat.id for seat, _ in pairs}) < len(pairs):
         pairs = pairs[:1]
-    found = await together(*(_improve(forge, seat, aim, leader) for seat, aim in pairs))
-    made = [draft for draft in found if draft is not None and draft.code != leader.code]
+    found = await forge.at_once(*(_improve(forge, seat, aim, leader) for seat, aim in pairs))
+    made = [forge.board.renewed(draft) for draft in found if draft is not None and draft.code != leader.code]
     if not made:
         return
     await forge.run_all("run-improved")

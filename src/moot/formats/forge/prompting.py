@@ -16,13 +16,14 @@ from moot.reasoning.code.cases import Case, CaseRun
 from moot.reasoning.code.evidence import Calls
 from moot.reasoning.code.requests import RepositoryOpened, ScriptRun
 from moot.reasoning.code.written import fenced, written_case
-from moot.reasoning.fence import MAX_QUOTE_CHARS, clean, defuse, fence, quote
+from moot.reasoning.fence import MAX_QUOTE_CHARS, clean, defuse, fence, one_line, quote
 
 prompts = Prompts("forge")
 
 VALUE_CHARS = 300  # of a result that is quoted
 CALL_CHARS = 400
 MOST_FAILURES = 6
+MOST_FINDINGS, FINDING_CHARS = 8, 300
 OWN_TESTS = 5
 
 _DEFINED = re.compile(r"\b(?:def|function|class)\s+([A-Za-z_$][\w$]*)|\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*=")
@@ -122,7 +123,7 @@ def code_of(draft: Draft, reader: Seat, of: str, at: str) -> str:
     own = draft.author == reader.id
     if own and reader.spec.small:
         return fenced("", defuse(draft.code))
-    return fence(fenced("", draft.code), of="yours" if own else of, at=f"{at}/{draft.label}")
+    return fence(fenced("", draft.code), of="yours" if own else of, at=f"{at}/{draft.key}")
 
 
 def interface_line(reader: Seat, interface: str, by: Seat, at: str) -> str:
@@ -193,6 +194,20 @@ def failed_part(reader: Seat, lines: Sequence[str], at: str) -> str:
     if not lines:
         return "No test fails."
     return f"What fails:\n{block(reader, chr(10).join(lines), of='the tests', at=f'{at}/failed')}"
+
+
+def after(part: str) -> str:
+    """A part of a prompt below another; nothing where it is empty."""
+    return f"\n\n{part}" if part else ""
+
+
+def found_part(reader: Seat, board: Board, draft: Draft, at: str) -> str:
+    """What checkers found in a version, for who reads it; empty where they found nothing, or did not look."""
+    lines = [one_line(each, FINDING_CHARS) for each in board.found(draft)[:MOST_FINDINGS]]
+    if not lines:
+        return ""
+    told = block(reader, "\n".join(lines), of="the checkers", at=f"{at}/{draft.label}/found")
+    return f"What checkers found in it, which may not matter:\n{told}"
 
 
 def earlier_part(reader: Seat, reflections: Sequence[tuple[int, Repair]], at: str) -> str:

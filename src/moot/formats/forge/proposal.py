@@ -33,8 +33,9 @@ def to_predict(forge: Forge) -> list[Calls]:
     board = forge.board
     open_ = [call for call in board.pool if not board.settled(call).counts and board.stable(call)]
     differing = contested(board.runs, [draft.name for draft in board.drafts], open_)
-    stated = [call for call in open_ if call in board.said and call not in differing]
-    most = MOST_PREDICTED_SMALL if any(seat.spec.small for seat in forge.oracles) else MOST_PREDICTED
+    small = any(seat.spec.small for seat in forge.oracles)
+    stated = [] if small and board.given else [call for call in open_ if call in board.said and call not in differing]
+    most = MOST_PREDICTED_SMALL if small else MOST_PREDICTED
     return [call for call in (*differing, *stated) if shown_exactly(call)][:most]
 
 

@@ -3,8 +3,7 @@ lead to, and authors revise their versions, before the phase is played once more
 
 from __future__ import annotations
 
-from moot.core.script import Seat, together
-from moot.formats.forge.board import Draft
+from moot.core.script import Seat
 from moot.formats.forge.proposal import predict, to_predict
 from moot.formats.forge.review import best_authors
 from moot.formats.forge.self_evolvement import remember, repair, write_tests, wrong
@@ -36,7 +35,7 @@ async def heed(forge: Forge, phase: Phase, words: str) -> None:
         return
     revising = [] if phase == "review" else _authors(forge, phase)
     testing = [write_tests(forge, "tests-rejected", number)] if phase == "proposal" else []
-    await together(*(_revise(forge, forge.stage.seat(author), number) for author in revising), *testing)
+    await forge.at_once(*(_revise(forge, forge.stage.seat(author), number) for author in revising), *testing)
     await forge.run_all("run-rejected", number)
     calls = list(dict.fromkeys([*(call for call in known if call in forge.board.pool), *to_predict(forge)]))
     await predict(forge, calls[:MOST_RESTATED], after="rejected", round=number)
@@ -49,14 +48,13 @@ def _authors(forge: Forge, phase: Phase) -> list[str]:
     return list(forge.board.held) if phase == "proposal" else best_authors(forge)
 
 
-async def _revise(forge: Forge, seat: Seat, number: int) -> Draft | None:
+async def _revise(forge: Forge, seat: Seat, number: int) -> None:
     draft = forge.board.current(seat.id)
     if draft is None:
-        return None
+        return
     revised = await repair(forge, seat, draft, number, phase="revise", shows="REPAIR", wrong=wrong(forge, draft))
     if revised is not None:
         remember(forge, revised, 1 + sum(each.draft.author == seat.id for each in forge.attempts))
-    return revised
 
 
 def _adopt(forge: Forge, author: str) -> None:

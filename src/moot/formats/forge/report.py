@@ -25,7 +25,7 @@ from moot.formats.forge.matrix import CASE_CHARS, matrix_lines
 from moot.formats.forge.prompting import done
 from moot.formats.forge.settings import MOST_GIVEN, Phase
 from moot.formats.forge.state import Forge
-from moot.reasoning.code.evidence import Standing
+from moot.reasoning.code.evidence import Standing, mostly
 from moot.reasoning.code.selection import Choice, Measured
 from moot.reasoning.code.written import written_case
 from moot.reasoning.fence import clean, one_line
@@ -57,8 +57,7 @@ BY = {
     "tie": "nothing parts it from the others",
 }
 MATRIX = "Case matrix"
-ENOUGH = 5  # tests that count, all passed: what high confidence takes
-ALIKE_LEAST = 2 / 3  # of the pairs of blind seats that stated something about a call: with fewer, they guess
+ENOUGH = 5  # tests that count, all passed: what more than low confidence takes where none is given
 DISPUTED_MOST = 0.25  # of the tests that were predicted: with more, blind seats don't know what is meant
 ONE_MODEL = "All engineers are one model: their agreement is not independence."
 
@@ -244,6 +243,8 @@ def _decided_by(converged: Converged) -> str:
 
 
 def _confidence(forge: Forge, winner: Measured | None) -> Confidence:
+    """How far the evidence carries. High takes a test that was given: models that guess can agree by chance, and
+    nothing that they alone have said can rule it out."""
     if winner is None:
         return Confidence(level="Low", source="there is no winner")
     if not winner.counted:
@@ -265,14 +266,19 @@ def _confidence(forge: Forge, winner: Measured | None) -> Confidence:
             source=f"those who saw no code did not agree on {doubtful} of {known} tests",
         )
     alike, pairs = forge.board.agreement()
-    if alike < ALIKE_LEAST * pairs:
+    if pairs and not mostly(alike, pairs):
         return Confidence(
             level="Low" if not winner.given else "Medium",
             source=f"of those who saw no code, two said the same about a call in only {alike} of {pairs} cases",
         )
-    if winner.counted >= ENOUGH:
-        return Confidence(level="High", source=f"all {winner.counted} tests that count were run and pass")
-    return Confidence(level="Medium", source=f"all tests that count pass, but there are only {winner.counted}")
+    if winner.counted < ENOUGH:
+        level = "Low" if not winner.given else "Medium"
+        return Confidence(level=level, source=f"all tests that count pass, but there are only {winner.counted}")
+    if not winner.given:
+        return Confidence(
+            level="Medium", source=f"all {winner.counted} tests that count pass, but models wrote all of them"
+        )
+    return Confidence(level="High", source=f"all {winner.counted} tests that count were run and pass")
 
 
 def _scores(forge: Forge) -> dict[str, float | None]:
@@ -305,10 +311,9 @@ def _notes(forge: Forge) -> list[str]:
     notes: list[str] = []
     if len({seat.spec.model for seat in forge.engineers}) == 1 and len(forge.engineers) > 1:
         notes.append(ONE_MODEL)
-    notes += [f"{forge.names[seat]} could not be had: {one_line(why, 200)}" for seat, why in forge.lost.items()]
+    notes += [f"{name} could not be had: {one_line(why, 200)}" for name, why in forge.in_order(forge.lost)]
     notes += [
-        f"A change of {forge.names[seat]} could not be used: {one_line(why, 300)}"
-        for seat, why in forge.refused.items()
+        f"A change of {name} could not be used: {one_line(why, 300)}" for name, why in forge.in_order(forge.refused)
     ]
     if forge.left_out:
         notes.append(
@@ -372,6 +377,7 @@ def _record(forge: Forge, converged: Converged | None, draft: Draft | None, head
         "Assumptions": [
             f"{one_line(each.question, 300)} {one_line(each.answer, 300)}" for each in forge.answers if not each.stated
         ],
+        "Findings": [] if draft is None else [one_line(each, 300) for each in forge.board.found(draft)],
         "Lessons": [] if converged is None else list(converged.lessons),
         "Not checked": not_checked(forge, draft),
     }
@@ -471,5 +477,4 @@ def _details(forge: Forge, draft: Draft | None) -> Json:
         "standings": dict(board.standings()),
         "attacks": {"made": forge.attacks, "held": forge.held_attacks},
         "assumptions": [each.answer for each in forge.answers if not each.stated],
-        "calls": forge.stage.spent.calls,
     }

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from moot.core.script import Seat, together
+from moot.core.script import Seat
 from moot.core.types import Prompt
 from moot.formats.forge.answers import ChangedReview, Review
 from moot.formats.forge.board import Draft
-from moot.formats.forge.prompting import CHANGE_FORM, code_of, failed_lines, failed_part, prompts, said
+from moot.formats.forge.prompting import (
+    CHANGE_FORM,
+    after,
+    code_of,
+    failed_lines,
+    failed_part,
+    found_part,
+    prompts,
+    said,
+)
 from moot.formats.forge.proposal import MOST_PREDICTED, predict
 from moot.formats.forge.state import Forge, RaisedIssue
 from moot.reasoning.code.evidence import Calls
@@ -21,7 +30,7 @@ async def play(forge: Forge) -> None:
         return
     await forge.run_all("test-issues")
     await predict(forge, _open(forge)[:MOST_PREDICTED], after="issues")
-    await together(*(_review(forge, forge.stage.seat(author)) for author in best_authors(forge)))
+    await forge.at_once(*(_review(forge, forge.stage.seat(author)) for author in best_authors(forge)))
     await forge.run_all("run-revised")
     for author in best_authors(forge):
         _adopt(forge, author)
@@ -73,7 +82,7 @@ def _count(forge: Forge, issue: RaisedIssue, draft: Draft) -> None:
 
 def _to_review(forge: Forge, seat: Seat, draft: Draft, issues: list[RaisedIssue]) -> Prompt:
     counting = [each.case for each in forge.board.counting if each.case is not None]
-    failures = forge.board.failures(draft, counting)
+    failures, key = forge.board.failures(draft, counting), forge.key(0, "review", seat)
     lines = [
         f"{n}: " + said(seat, _worded(forge, issue), of=forge.stage.seat(issue.by), at=f"{forge.occasion(seat)}/{n}")
         for n, issue in enumerate(issues, 1)
@@ -81,10 +90,9 @@ def _to_review(forge: Forge, seat: Seat, draft: Draft, issues: list[RaisedIssue]
     return prompts(
         "revise",
         task=forge.task(seat),
-        code=code_of(draft, seat, forge.author(draft), forge.key(0, "review", seat)),
-        failed=failed_part(
-            seat, failed_lines(failures, {case.call: "confirmed" for case in counting}), forge.key(0, "review", seat)
-        ),
+        code=code_of(draft, seat, forge.author(draft), key),
+        failed=failed_part(seat, failed_lines(failures, {case.call: "confirmed" for case in counting}), key)
+        + after(found_part(seat, forge.board, draft, key)),
         issues="\n".join(lines) or "(none)",
         form=REVISED_FORM if forge.repo is None else CHANGE_FORM,
     )

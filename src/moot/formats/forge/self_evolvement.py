@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from moot.core.script import Failed, Running, Seat, together
+from moot.core.errors import LimitReached
+from moot.core.script import Failed, Running, Seat
 from moot.core.types import Prompt
 from moot.formats.forge.answers import MOST_CASES, Change, ChangedRepair, Repair, Solution, Tests
 from moot.formats.forge.board import Draft
@@ -35,12 +36,16 @@ PHASE = "self_evolvement"
 async def play(forge: Forge) -> None:
     await plan(forge)
     testing = forge.stage.start(write_tests(forge))
-    absent: list[Seat] = []
-    for wave, earlier in forge.waves(PHASE, forge.engineers):
-        await together(*(_evolve(forge, seat, earlier.get(seat.id, ()), testing, absent) for seat in wave))
+    try:
+        for wave, earlier in forge.waves(PHASE, forge.engineers):
+            await forge.at_once(*(_evolve(forge, seat, earlier.get(seat.id, ()), testing) for seat in wave))
+    except LimitReached:
+        await testing  # a limit may refuse every engineer while the tester is being asked
+        raise
     await testing
+    absent = [seat for seat in forge.engineers if seat.id in forge.lost]
     if absent and not forge.board.drafts:
-        await together(*(_ask_again(forge, seat) for seat in absent))
+        await forge.at_once(*(_ask_again(forge, seat) for seat in absent))
 
 
 async def write_tests(forge: Forge, step: str = "tests", round: int = 0) -> None:
@@ -61,10 +66,8 @@ async def write_tests(forge: Forge, step: str = "tests", round: int = 0) -> None
             forge.board.tester.append(case)
 
 
-async def _evolve(
-    forge: Forge, seat: Seat, earlier: tuple[str, ...], testing: Running[None], absent: list[Seat]
-) -> None:
-    draft = await _write(forge, seat, earlier, absent)
+async def _evolve(forge: Forge, seat: Seat, earlier: tuple[str, ...], testing: Running[None]) -> None:
+    draft = await _write(forge, seat, earlier)
     await testing
     if draft is None or not forge.settings.self_evolvement:
         return
@@ -82,13 +85,12 @@ async def _evolve(
             forge.board.hold(repaired)
 
 
-async def _write(forge: Forge, seat: Seat, earlier: tuple[str, ...], absent: list[Seat]) -> Draft | None:
+async def _write(forge: Forge, seat: Seat, earlier: tuple[str, ...]) -> Draft | None:
     given = await seat.fresh().ask(
         forge.step("write"), _to_write(forge, seat, earlier), spared=True, returns=_solution(forge), shows="CODE"
     )
     if isinstance(given, Failed):
         forge.missed(seat.id, given)
-        absent += [seat] if given.absent else []
         return None
     return await _taken(forge, seat, given, earlier)
 
@@ -149,7 +151,7 @@ def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...]) -> Prompt:
         approach=approach,
         read="\n\n".join(read),
         lessons=lessons,
-        tests=TESTS_OF_YOUR_OWN if forge.settings.self_evolvement else "",
+        tests="" if seat.spec.small or not forge.settings.self_evolvement else TESTS_OF_YOUR_OWN,
     )
 
 
@@ -159,9 +161,11 @@ def _planner(forge: Forge, seat: Seat) -> Seat | None:
 
 
 def known(forge: Forge, seat: str) -> Mapping[Calls, Case]:
-    """The tests by which an engineer measures its own code: given ones, the tester's, its own."""
+    """The tests by which an engineer measures its own code: given ones, the tester's, its own. Those of the tester that
+    are about names which neither this engineer nor one before it has defined are left out."""
     board = forge.board
-    names = frozenset[str]().union(*(defined_in(draft.code) for draft in board.drafts))
+    read = [draft for draft in board.drafts if draft.number <= board.numbered or draft.author == seat]
+    names = frozenset[str]().union(*(defined_in(draft.code) for draft in read))
     blind = [case for case in board.tester if about(case.call, names)]
     return by_call([*board.given.values(), *blind, *board.claims.get(seat, ())])
 
@@ -174,15 +178,18 @@ def _whose(forge: Forge, seat: str) -> dict[Calls, str]:
 
 
 async def _run(forge: Forge, draft: Draft, attempt: int) -> None:
-    calls = [call for call in known(forge, draft.author) if not forge.board.runs.of(draft.name, call)]
-    await forge.run(draft, calls, "run", attempt)
+    await forge.run(draft, [*known(forge, draft.author)], "run", attempt, unnumbered=True)
     if attempt == 0:
         remember(forge, draft, 1)
 
 
 def wrong(forge: Forge, draft: Draft) -> list[str]:
-    """The tests that a version fails, of those by which its author measures it, in words."""
-    failures = forge.board.failures(draft, known(forge, draft.author).values())
+    """The tests that a version fails, of those by which its author measures it, in words. A small model that is shown a
+    wrong test spoils right code for it, so it is shown those that count alone, where there are any."""
+    counting = [each.case for each in forge.board.counting if each.case is not None]
+    small = forge.stage.seat(draft.author).spec.small
+    tests = counting if small and counting else known(forge, draft.author).values()
+    failures = forge.board.failures(draft, tests)
     return [
         *failed_lines(failures, _whose(forge, draft.author)),
         *script_lines(forge.board.scripts.get(draft.name)),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import unified_diff
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from moot.core.artifacts import Episode, Version
+from moot.core.artifacts import Episode, Version, difference
 from moot.core.script import AGAIN, Failed, Seat, Stage, ask_each, together
 from moot.core.types import Answer, Json, Prompt, Recalled
 from moot.core.values import sha256_of
@@ -36,8 +35,9 @@ from moot.reasoning.code.requests import (
 from moot.reasoning.topology import Topology, fresh
 
 A = TypeVar("A", bound=Answer)
+T = TypeVar("T")
 
-CHECKS: tuple[CheckTool, ...] = ("ruff", "mypy", "bandit", "radon")
+CHECKS: tuple[CheckTool, ...] = ("ruff", "mypy", "bandit", "radon", "servers")
 
 
 @dataclass(kw_only=True)
@@ -69,7 +69,7 @@ class Forge:
         self.oracles = [seat for seat in stage.seats if seat.spec.role == ORACLE]
         self.tester, self.critic = stage.seat(TESTER), stage.seat(CRITIC)
         self.judge = next((seat for seat in stage.seats if seat.spec.role == JUDGE), self.critic)
-        self.topology: Topology = topology_of(settings, [seat.spec for seat in stage.seats])
+        self._topology: Topology = topology_of(settings, [seat.spec for seat in stage.seats])
         self.repo: RepositoryOpened | None = None
         stated = by_call([] if settings.repo else [*settings.cases, *examples_in(stage.topic)])
         given = dict(islice(stated.items(), MOST_GIVEN))
@@ -121,10 +121,24 @@ class Forge:
     def names(self) -> dict[str, str]:
         return {seat.id: seat.name for seat in self.stage.seats}
 
+    def in_order(self, told: Mapping[str, str]) -> list[tuple[str, str]]:
+        """What is told of some seats, by their names and in their order."""
+        return [(seat.name, told[seat.id]) for seat in self.stage.seats if seat.id in told]
+
     @property
     def voters(self) -> list[Seat]:
         """Everyone who sees code and can still be asked."""
         return [seat for seat in self.stage.seats if seat.spec.role not in BLIND and seat.id not in self.lost]
+
+    @property
+    def topology(self) -> Topology:
+        """Who reads whom, among those who can still be asked. It closes gaps in the order of seats, so that it makes no
+        difference whose failure was known first."""
+        for seat in self.stage.seats:
+            agents = {each.id for each in self._topology.agents}
+            if seat.id in self.lost and seat.id in agents and len(agents) > 1:
+                self._topology = self._topology.without(seat.id)
+        return self._topology
 
     def called(self, draft: Draft) -> str:
         return f"Version {draft.number} by {self.names[draft.author]}"
@@ -183,18 +197,28 @@ class Forge:
         return given
 
     def missed(self, seat: str, failed: Failed) -> None:
-        """A seat gave no answer. One whose model can't be had is left out from here on, and the topology closes the
-        gap."""
+        """A seat gave no answer. One whose model can't be had is left out from here on."""
         self.failed[seat] = failed.failure.message
-        if not failed.absent:
-            return
-        self.lost[seat] = failed.failure.message
-        if seat in {each.id for each in self.topology.agents} and len(self.topology.agents) > 1:
-            self.topology = self.topology.without(seat)
+        if failed.absent:
+            self.lost[seat] = failed.failure.message
 
-    async def run(self, draft: Draft, calls: Sequence[Calls], phase: str, round: int = 0) -> None:
-        """Make calls to a version, and run the given test file on it once."""
-        script = self.run_script(draft, phase, round)
+    async def at_once(self, *writing: Coroutine[Any, Any, T]) -> tuple[T, ...]:
+        """Have several seats write versions at once, and number these when all are there. Until then, nothing that a
+        seat does may depend on another's: a run that was killed and resumed would take another course."""
+        self.board.numbered = len(self.board.drafts)
+        try:
+            return await together(*writing)
+        finally:
+            self.board.number([seat.id for seat in self.stage.seats])
+            self.attempts[:] = [replace(each, draft=self.board.renewed(each.draft)) for each in self.attempts]
+
+    async def run(
+        self, draft: Draft, calls: Sequence[Calls], phase: str, round: int = 0, *, unnumbered: bool = False
+    ) -> None:
+        """Make calls to a version, and run the given test file on it once. `unnumbered`: others are being written at
+        the same time, so it has no number yet, and what is known of code that is the same does not matter."""
+        subject = draft.author if unnumbered else draft.label
+        script = self.run_script(draft, phase, round, subject, anew=unnumbered)
         if not calls:
             await script
             return
@@ -205,7 +229,7 @@ class Forge:
             request.model_dump(mode="json"),
             returns=CasesRun,
             texts=[draft.code],
-            subject=draft.label,
+            subject=subject,
             round=round,
             closing=True,
         )
@@ -233,7 +257,7 @@ class Forge:
             return None
         return applied.patch
 
-    async def run_repository(self, repo: RepositoryOpened, draft: Draft, phase: str, round: int) -> None:
+    async def run_repository(self, repo: RepositoryOpened, draft: Draft, phase: str, round: int, subject: str) -> None:
         """Run the tests of the repository over a patch."""
         given = self.settings.tests
         request = RunRepository(
@@ -245,17 +269,17 @@ class Forge:
             request.model_dump(mode="json"),
             returns=ScriptRun,
             texts=[draft.code, *([given] if given else [])],
-            subject=draft.label,
+            subject=subject,
             round=round,
             closing=True,
         )
         self.board.scripts[draft.name] = counted(run, self.board.expected)
 
-    async def run_script(self, draft: Draft, phase: str, round: int) -> None:
-        if not self.board.script or draft.name in self.board.scripts:
+    async def run_script(self, draft: Draft, phase: str, round: int, subject: str, *, anew: bool) -> None:
+        if not self.board.script or (draft.name in self.board.scripts and not anew):
             return
         if self.repo is not None:
-            await self.run_repository(self.repo, draft, phase, round)
+            await self.run_repository(self.repo, draft, phase, round, subject)
             return
         request = RunScript(version=draft.name, language=self.settings.language, tests=sha256_of(self.board.script))
         self.board.scripts[draft.name] = await self.stage.use(
@@ -264,7 +288,7 @@ class Forge:
             request.model_dump(mode="json"),
             returns=ScriptRun,
             texts=[draft.code, self.board.script],
-            subject=draft.label,
+            subject=subject,
             round=round,
             closing=True,
         )
@@ -338,7 +362,7 @@ class Forge:
             return ""
         before = self.board.draft(draft.parent)
         names = before.label, draft.label
-        return "".join(unified_diff(before.code.splitlines(True), draft.code.splitlines(True), *names))
+        return difference(before.code, draft.code, names)
 
     def show_matrix(self, phase: str) -> None:
         """Show versions by cases, if that has changed."""

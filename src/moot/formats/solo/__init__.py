@@ -30,7 +30,7 @@ FORMAT = Format(
     length="samples",
     unit="turn",
     efforts={"quick": {"samples": 1}, "thorough": {"samples": 9}},
-    small={"debater_max_tokens": 300, "judge_max_tokens": 200},
+    small={"debater_max_tokens": 600, "judge_max_tokens": 200},
     events={
         "TURN": EventType(
             verb="answers", failed="gives no valid answer", marks=(Mark(path="final", text="{}", tone="strong"),)

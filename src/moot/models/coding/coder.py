@@ -132,6 +132,11 @@ def _solution(engineer: _Engineer) -> Json:
     return {"code": engineer.code(), "cases": cases}
 
 
+def _sample(engineer: _Engineer) -> Json:
+    """An answer of its own, without tests; what it has written before is read again, and may be spoilt."""
+    return {"reasoning": "", "final": _improvement(engineer)["code"]}
+
+
 def _improvement(engineer: _Engineer) -> Json:
     """Code that is shown, as it is or spoilt; without any, code for the task."""
     version = engineer.prompt.version
@@ -252,6 +257,7 @@ _SHAPES: tuple[tuple[frozenset[str], _Shape], ...] = (
     (frozenset({"interface", "approaches"}), _approaches),
     (frozenset({"interface", "approach"}), _own_plan),
     (frozenset({"answers"}), _readings),
+    (frozenset({"reasoning", "final"}), _sample),
 )
 
 

@@ -26,7 +26,7 @@ class Format(Answer):
 
 
 class Diagnose(Answer):
-    """Name what linters and type checkers find in code."""
+    """Name what linters, type checkers and the listed language servers find in code."""
 
     what: Literal["diagnose"] = "diagnose"
     version: Sha256

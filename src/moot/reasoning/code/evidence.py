@@ -162,6 +162,12 @@ def weight(confirmed: int, settled: int) -> Fraction:
     return Fraction(confirmed + 1, settled + 2)
 
 
+def mostly(some: int, of: int) -> bool:
+    """Whether it is more than half of them by more than chance would make it: by two standard errors. The fewer there
+    are, the more of them that takes; of less than five, even all are not enough."""
+    return 2 * some > of and (2 * some - of) ** 2 > 4 * of
+
+
 PASSING, EACH = 0.7, 0.1  # weights of the pass rate, and of types, security and maintainability each
 
 

@@ -9,28 +9,42 @@ from moot.reasoning.code.cases import MAX_CALL_CHARS, MAX_STEPS, Case
 from moot.reasoning.code.evidence import by_call
 from moot.reasoning.code.literals import parsed
 from moot.reasoning.code.values import NotAValue
-from moot.reasoning.code.written import apart, case_of, expectation, separated
+from moot.reasoning.code.written import apart, case_of, expectation
 
 _PARSER = doctest.DocTestParser()
-_ASSERTION = re.compile(r"^\s*(?:assert\s+.+|`?[A-Za-z_][\w.]*\(.*\)`?\s*(?:==|===|->|=>)\s*.+)$")
+_QUOTES = re.compile(r"^[ \t]*(?:\"{3}|'{3})[ \t]*$", re.MULTILINE)  # the end of a docstring: no part of a result
+_PROMPT = re.compile(r"^\s*>>>\s*")
+_ASSERTION = re.compile(r"^\s*(?:assert\s+.+|`?[A-Za-z_][\w.]*\(.*\)`?\s*===?\s*[^=>].*)$")
+# What may stand between a call and its result, if the call has literals alone: `f(x) -> int` states a type.
+_STATED = re.compile(
+    r"^\s*`?(?P<call>[A-Za-z_][\w.]*\((?P<arguments>.*)\))`?\s*"
+    r"(?:[-=]+>|[➞→⇒]|,?\s*(?:\#\s*)?(?:=>\s*)?(?:(?:should|must|will)\s+)?(?:returns?|gives?|be|equals?)\b:?)\s*(?P<result>.+)$"
+)
 _KEYWORD = re.compile(r"^[A-Za-z_]\w*\s*=(?!=)\s*")
 _ERROR = re.compile(r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception|Iteration|Interrupt|Exit))\b")
+_DEFINED = re.compile(r"^\s*(?:async\s+def|def|class)\s+([A-Za-z_]\w*)", re.MULTILINE)
+_CALLED = re.compile(r"[A-Za-z_]\w*")
 
 
 def examples_in(task: str) -> tuple[Case, ...]:
     """The examples of a task as cases: `>>> add(1, 2)` with its result below, `assert add(1, 2) == 3`, or
-    `add(1, 2) -> 3` on a line of its own. What can't be read for certain is left out."""
-    lines = [case_of(line) for line in task.splitlines() if _ASSERTION.match(line) and not _is_signature(line)]
-    return tuple(by_call([*_at_prompts(task), *(case for case in lines if case is not None)]).values())
+    `add(1, 2) -> 3` on a line of its own. What can't be read for certain is left out, and so is a call to something
+    else than what the task defines."""
+    task = _QUOTES.sub("", task)
+    defined = frozenset(_DEFINED.findall(task))
+    lines = [_in_line(line) for line in task.splitlines()]
+    found = by_call([*_at_prompts(task), *(case for case in lines if case is not None)]).values()
+    return tuple(case for case in found if not defined or defined & set(_CALLED.findall(" ".join(case.call))))
 
 
-def _is_signature(line: str) -> bool:
-    """Whether an arrow may state a type instead of a result: `push(x) -> None`. With literals alone it can't."""
-    called, mark, _ = separated(line.strip().strip("`"))
-    if mark not in ("->", "=>"):
-        return False
-    arguments = called[called.find("(") + 1 : called.rfind(")")]
-    return not all(map(_is_literal, apart(arguments, ",")))
+def _in_line(line: str) -> Case | None:
+    text = _PROMPT.sub("", line)
+    if _ASSERTION.match(text):
+        return case_of(text)
+    stated = _STATED.match(text)
+    if stated is None or not all(map(_is_literal, apart(stated["arguments"], ","))):
+        return None
+    return case_of(f"{stated['call']} == {stated['result']}")
 
 
 def _is_literal(argument: str) -> bool:

@@ -23,7 +23,7 @@ MAX_MESSAGE_CHARS = 2_000
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Ending = Literal["ended", "wall", "cpu", "memory", "processes", "files", "results"]
 TestOutcome = Literal["passed", "failed", "error", "skipped", "timed_out", "died"]
-CheckTool = Literal["ruff", "mypy", "bandit", "radon", "mutants", "timing"]
+CheckTool = Literal["ruff", "mypy", "bandit", "radon", "servers", "mutants", "timing"]
 Severity = Literal["low", "medium", "high"]
 
 
@@ -128,7 +128,7 @@ class Check(Answer):
 class Finding(Answer):
     """Something that a tool found wrong."""
 
-    tool: CheckTool
+    tool: NonEmpty  # a check tool, or a language server
     rule: str
     message: str
     line: int | None = None
@@ -149,7 +149,7 @@ class Metrics(Answer):
 class CheckRun(Answer):
     findings: tuple[Finding, ...] = ()
     metrics: Metrics = Metrics()
-    done: tuple[CheckTool, ...] = ()
+    done: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()  # tools that are not installed: nothing is known of what they would find
     failed: tuple[str, ...] = ()  # tools that gave no result, and why
     ms: int = 0

@@ -175,7 +175,7 @@ def _read_settings(text: Any) -> Json:
         return {}
     try:
         found = json.loads(text) if isinstance(text, str) else text
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise InputError('The settings must be a JSON object, for example {"max_rounds": 2}.')

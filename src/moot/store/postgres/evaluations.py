@@ -1,12 +1,12 @@
-"""Plans of evaluations in PostgreSQL."""
+"""Plans of evaluations, and grades of answers, in PostgreSQL."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from moot.store import CellCounts, StoredEvaluation, Viewer
+from moot.store import CellCounts, Grade, StoredEvaluation, Viewer
 from moot.store.postgres.database import Database
-from moot.store.rows import counts_of, evaluation_of, viewer_values
+from moot.store.rows import counts_of, evaluation_of, grade_of, viewer_values
 
 
 class PostgresEvaluations(Database):
@@ -22,3 +22,17 @@ class PostgresEvaluations(Database):
 
     async def stop_evaluation(self, evaluation_id: str, *, stopped: bool = True) -> None:
         await self._rows("stop_evaluation", id=evaluation_id, at=self.now() if stopped else None)
+
+    async def add_grades(self, evaluation_id: str, grades: Sequence[Grade]) -> None:
+        if grades:
+            await self._rows(
+                "add_grades",
+                evaluation=evaluation_id,
+                items=[each.item for each in grades],
+                answers=[each.answer for each in grades],
+                passed=[each.passed for each in grades],
+                examples=[each.examples for each in grades],
+            )
+
+    async def grades(self, evaluation_id: str) -> Sequence[Grade]:
+        return [grade_of(row) for row in await self._rows("grades", evaluation=evaluation_id)]

@@ -38,7 +38,7 @@ logging.getLogger("pgqueuer").setLevel(logging.CRITICAL)  # lost connections are
 class PgQueue:
     def __init__(self, store: PostgresStore) -> None:
         self._store = store
-        self._installed = False
+        self._installed, self._installing = False, asyncio.Lock()
         self._tidied: float | None = None
 
     async def put(self, debate_id: str, *, expect: Collection[Status], seen: Debate | None = None) -> Debate | None:
@@ -184,21 +184,20 @@ class PgQueue:
 
     async def open(self) -> None:
         """Create or upgrade PgQueuer's tables. Safe when several processes do it at once."""
-        if self._installed:
-            return
+        async with self._installing:  # a worker sweeps and takes at once
+            if not self._installed:
+                await self._store.with_connection(self._install)
+                self._installed = True
 
-        async def work(connection: Connection, _: bool) -> None:
-            queries = self._queries(connection)
-            async with queries.schema_lock():
-                if not await queries.schema_is_installed():
-                    await queries.install()
-                    return
-                plan = await queries.plan_upgrade()
-                for statement in plan.statements:
-                    await connection.execute(statement)
-
-        await self._store.with_connection(work)
-        self._installed = True
+    async def _install(self, connection: Connection, _: bool) -> None:
+        queries = self._queries(connection)
+        async with queries.schema_lock():
+            if not await queries.schema_is_installed():
+                await queries.install()
+                return
+            plan = await queries.plan_upgrade()
+            for statement in plan.statements:
+                await connection.execute(statement)
 
     def _queries(self, connection: Connection) -> Queries:
         from pgqueuer.adapters.drivers.asyncpg import AsyncpgDriver

@@ -1,11 +1,12 @@
-"""Plans of evaluations in SQLite."""
+"""Plans of evaluations, and grades of answers, in SQLite."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from moot.store import CellCounts, StoredEvaluation, Viewer
-from moot.store.rows import counts_of, evaluation_of, viewer_values
+from moot.store import CellCounts, Grade, StoredEvaluation, Viewer
+from moot.store.rows import counts_of, evaluation_of, grade_of, grade_values, viewer_values
+from moot.store.sqlite.connection import sql
 from moot.store.sqlite.database import Database
 
 
@@ -23,3 +24,11 @@ class SqliteEvaluations(Database):
 
     async def stop_evaluation(self, evaluation_id: str, *, stopped: bool = True) -> None:
         await self._change("stop_evaluation", {"id": evaluation_id, "at": self._now() if stopped else None})
+
+    async def add_grades(self, evaluation_id: str, grades: Sequence[Grade]) -> None:
+        rows = [{"evaluation": evaluation_id, **grade_values(each)} for each in grades]
+        if rows:
+            await self._writer.do(lambda connection: connection.executemany(sql("add_grade"), rows))
+
+    async def grades(self, evaluation_id: str) -> Sequence[Grade]:
+        return await self._rows("grades", grade_of, evaluation=evaluation_id)

@@ -49,7 +49,7 @@ class Assistance:
         return AssistRun(text=text, limits=limits_of(job), fingerprint=f"ruff {installed('ruff')}")
 
     async def _diagnosed(self, request: Diagnose, texts: Mapping[str, str]) -> AssistRun:
-        check = Check(version=request.version, language=request.language, tools=("ruff", "mypy"))
+        check = Check(version=request.version, language=request.language, tools=("ruff", "mypy", "servers"))
         found = CheckRun.model_validate(await self.code.checks(check.model_dump(mode="json"), texts))
         lines = [f"line {each.line}: {each.message} ({each.tool} {each.rule})" for each in found.findings]
         return AssistRun(

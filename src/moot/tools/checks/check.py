@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from moot.core.errors import ToolError
+from moot.core.settings import LanguageServer
 from moot.core.values import Json
 from moot.reasoning.code.requests import CheckRun, CheckTool, Metrics, RunLimits
 from moot.tools.checks import linters
 from moot.tools.checks.mutants import mutation
+from moot.tools.checks.servers import Said, located, read_server, server_job, tool_name
 from moot.tools.checks.timing import time_ratio
 from moot.tools.runners.cases import CaseLimits
 from moot.tools.runners.declared import Runner
@@ -24,6 +27,7 @@ class Checks:
     calls: Sequence[Sequence[str]]
     language: str
     runner: Runner
+    servers: Mapping[str, LanguageServer]  # that are listed, by name
     run: Callable[[Job], Awaitable[Run]]
     limits: Limits
     case_limits: CaseLimits
@@ -34,8 +38,10 @@ class Checks:
         that has found nothing. Raises SandboxDied and SandboxUnavailable."""
         begun = time.monotonic()
         found, missing, failed = await self._linted([tool for tool in linters.LINTERS if tool in tools])
+        said = await self._served() if "servers" in tools else {}
+        done: list[str] = [*found.done, *(name for name, each in said.items() if each and not each.problem)]
+        failed += [f"{name}: {each.problem}" for name, each in said.items() if each and each.problem]
         metrics: Json = {"complexity": found.complexity, "maintainability": found.maintainability}
-        done: list[CheckTool] = [*found.done]
         measures: dict[CheckTool, Callable[[], Awaitable[Json]]] = {"mutants": self._mutants, "timing": self._timing}
         for tool, measure in measures.items():
             if tool in tools:
@@ -47,14 +53,19 @@ class Checks:
                 except ToolError as problem:
                     failed.append(f"{tool}: {problem}")
         return CheckRun(
-            findings=found.findings,
+            findings=(*found.findings, *(each for one in said.values() if one for each in one.findings)),
             metrics=Metrics(**metrics),
             done=tuple(done),
-            missing=tuple(missing),
+            missing=(*missing, *(name for name, each in said.items() if each is None)),
             failed=tuple(failed),
             ms=round((time.monotonic() - begun) * 1000),
             limits=_widest(self._given),
-            fingerprint=linters.fingerprint(self.runner.needs, done),
+            fingerprint=", ".join(
+                (
+                    *(each.about for each in said.values() if each and each.about),
+                    linters.fingerprint(self.runner.needs, found.done),
+                )
+            ),
         )
 
     async def _linted(self, tools: Sequence[CheckTool]) -> tuple[linters.Found, list[CheckTool], list[str]]:
@@ -67,6 +78,23 @@ class Checks:
         job = linters.linters_job(usable, self.code, self.runner.source, self.limits)
         found = linters.read_linters(usable, await self._run(job))
         return found, missing, [*found.failed]
+
+    async def _served(self) -> dict[str, Said | None]:
+        """What each listed server for the language says; None of one that is not installed."""
+        said: dict[str, Said | None] = {}
+        for name, server in self.servers.items():
+            if self.language in map(str.lower, server.languages):
+                said[tool_name(name)] = await self._said_by(name, server)
+        return said
+
+    async def _said_by(self, name: str, server: LanguageServer) -> Said | None:
+        at = await asyncio.to_thread(located, server)
+        if at is None:
+            return None
+        if at.lacks:
+            return Said(problem=f"it needs {at.lacks}, which is not there")
+        job = server_job(at, server, self.code, self.runner.source, self.language, self.limits)
+        return read_server(name, await self._run(job))
 
     async def _mutants(self) -> Json:
         if self.runner.cases != "python":

@@ -68,6 +68,10 @@ class GitError(ToolError):
         self.said = said
 
 
+class GitTooSlow(GitError):
+    """Git did not end in time: nothing is known of what it was asked."""
+
+
 class Git:
     """Runs git for one private folder, which holds its configuration."""
 
@@ -124,7 +128,7 @@ class Git:
                 )
                 code = await process.wait()
         except TimeoutError:
-            raise GitError(f"{what} took longer than {TIMEOUT_SECONDS:g} s and was ended.") from None
+            raise GitTooSlow(f"{what} took longer than {TIMEOUT_SECONDS:g} s and was ended.") from None
         finally:
             if process.returncode is None:
                 with suppress(ProcessLookupError):

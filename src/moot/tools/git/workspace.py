@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from moot.core.errors import InputError
 from moot.core.types import record
-from moot.tools.git.command import AUTHOR, Git, GitError
+from moot.tools.git.command import AUTHOR, Git, GitError, GitTooSlow
 
 MAX_FILES = 2_000
 MAX_FILE_BYTES = 1024 * 1024
@@ -182,18 +182,12 @@ class Workspace:
             raise InputError("There is no repository to deliver to.")
         commit, ref = await self._commit(commit or await self.head()), f"refs/heads/{self.branch}"
         try:
-            await self.git(
-                self.source,
-                "fetch",
-                "--quiet",
-                "--no-tags",
-                "--no-write-fetch-head",
-                "--no-recurse-submodules",
-                "--no-auto-maintenance",
-                "--upload-pack=git-upload-pack",
-                str(self.clone),
-                f"+{SNAPSHOTS}/{commit}:{ref}",
-            )
+            try:
+                await self._fetch(self.source, commit, ref)
+            except GitError:
+                if not await self._unlock(self.source, ref):
+                    raise
+                await self._fetch(self.source, commit, ref)
         except GitError as error:
             raise GitError(
                 f"The branch {self.branch} could not be delivered to {self.source}. {error} "
@@ -204,6 +198,30 @@ class Workspace:
         if arrived != commit:
             raise GitError(f"{self.source} has another commit on {self.branch} than was delivered: it was not changed.")
         return commit
+
+    async def _fetch(self, source: Path, commit: str, ref: str) -> None:
+        await self.git(
+            source,
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-recurse-submodules",
+            "--no-auto-maintenance",
+            "--upload-pack=git-upload-pack",
+            str(self.clone),
+            f"+{SNAPSHOTS}/{commit}:{ref}",
+        )
+
+    async def _unlock(self, source: Path, ref: str) -> bool:
+        """Remove the lock of the delivered branch, which a fetch that was killed has left; False if there is none. No
+        fetch of ours is under way: it would hold the workspace."""
+        lock = source / await self.git.line(source, "rev-parse", "--git-path", f"{ref}.lock")
+        try:
+            await asyncio.to_thread(lock.unlink)
+        except FileNotFoundError:
+            return False
+        return True
 
     async def _commit(self, name: str) -> str:
         if not _COMMIT.fullmatch(name):
@@ -237,6 +255,8 @@ async def _cloned(git: Git, folder: Path, session: str, source: Path | None) -> 
     """Make the clone, unless it is there; return the commit that it begins with."""
     clone, ref = folder / CLONE, "refs/moot/base"
     if clone.is_dir():
+        for left in (*clone.glob("*.lock"), *clone.glob("refs/**/*.lock")):  # of commands that were killed
+            left.unlink(missing_ok=True)
         with suppress(GitError):  # killed while it was made: begin again
             base = await git.line(clone, "rev-parse", "--verify", "--quiet", ref)
             await git(clone, "worktree", "prune")
@@ -272,10 +292,14 @@ async def _check_source(git: Git, source: Path) -> tuple[str, ...]:
         raise InputError(f"There is no folder {source}. Give the folder of a git repository.")
     try:
         await git(source, "rev-parse", "--git-dir")
+    except GitTooSlow:
+        raise
     except GitError:
         raise InputError(f"{source} is no git repository. Make it one with `git init`, and commit.") from None
     try:
         await git(source, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    except GitTooSlow:
+        raise
     except GitError:
         raise InputError(f"{source} has no commits yet. Commit what the debate should begin with.") from None
     with suppress(GitError):

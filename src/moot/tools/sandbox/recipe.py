@@ -108,15 +108,14 @@ def specification(job: Job, program: str) -> Specification:
         ("raw", "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"),
         ("raw", "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
         ("raw", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "sandbox", "--chdir", "/"),
+        *_scratch(job),  # before what is mounted: a folder of the machine may lie below /tmp
         *_seen(view, (*python.mounts, *job.mounts)),
         *(("raw", "--dev-bind", each, each) for each in DEVICES),
         *(("data", 2 + number, f"{INSIDE}/{name}") for number, name in enumerate(files)),
     ]
     options += [("raw", "--tmpfs", folder, "--remount-ro", folder) for folder in python.masked]
     if job.script:
-        size = str(job.limits.scratch_bytes)
-        options.append(("raw", "--proc", "/proc", "--size", size, "--perms", "0700", "--tmpfs", SCRATCH))
-        options.append(("raw", "--symlink", SCRATCH, "/dev/shm"))
+        options.append(("raw", "--proc", "/proc", "--symlink", SCRATCH, "/dev/shm"))
     options.append(("raw", "--remount-ro", "/"))
     options.append(("filter", 0))
     home = SCRATCH if job.script else "/"
@@ -132,6 +131,11 @@ def specification(job: Job, program: str) -> Specification:
         limits=job.limits,
         scratch=SCRATCH if job.script else "",
     )
+
+
+def _scratch(job: Job) -> list[Option]:
+    size = str(job.limits.scratch_bytes)
+    return [("raw", "--size", size, "--perms", "0700", "--tmpfs", SCRATCH)] if job.script else []
 
 
 def _seen(view: View, more: Sequence[Mount]) -> list[Option]:

@@ -55,7 +55,13 @@ def settle(settings: S, topic: str) -> S:
     question = read_question(topic)
     if question.kind == "choice":
         return settings.model_copy(update={"sides": question.options[:2]})
-    return settings.model_copy(update={"sides": YES_NO}) if question.kind == "yes_no" else settings
+    return settings.model_copy(update={"sides": yes_no_in(topic)}) if question.kind == "yes_no" else settings
+
+
+def yes_no_in(topic: str) -> tuple[str, str]:
+    """Yes and no in the language of a question."""
+    language = language_of(topic)
+    return YES_NO if language is None else (language.yes, language.no)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +86,7 @@ class Sides:
     ) -> Sides:
         """`swapped`: the first debater has the second side. `topic`: what they argue about."""
         order: tuple[Side, Side] = ("b", "a") if swapped else SIDES
-        full = answers_in_full(topic) if sides is not None and tuple(sides) == YES_NO else None
+        full = answers_in_full(topic) if sides is not None and tuple(sides) in (YES_NO, yes_no_in(topic)) else None
         return cls(
             names=dict(zip(order, sides, strict=True)) if sides else {},
             stances=dict(zip(order, STANCES.values(), strict=True)),
@@ -91,7 +97,11 @@ class Sides:
 
     @property
     def yes_no(self) -> bool:
-        return set(self.names.values()) == set(YES_NO)
+        return set(self.names.values()) in (set(YES_NO), set(self._words))
+
+    @property
+    def _words(self) -> tuple[str, str]:
+        return (self.language.yes, self.language.no) if self.language else YES_NO
 
     def short(self, side: Side) -> str:
         """The side in a word or two, for headers and lanes."""
@@ -228,9 +238,8 @@ class Sides:
 
     def _said(self, side: Side) -> str:
         """A yes or no to the question or proposition, in its language."""
-        says_yes = self.short(side) == YES_NO[0] if self.names else self.stances[side] == "for"
-        words = (self.language.yes, self.language.no) if self.language else YES_NO
-        return words[not says_yes]
+        says_yes = self.short(side) in (YES_NO[0], self._words[0]) if self.names else self.stances[side] == "for"
+        return self._words[not says_yes]
 
     @property
     def _proposed(self) -> str:

@@ -88,6 +88,15 @@ create table evaluations (
   created_at double precision not null,
   stopped_at double precision                   -- since when no new block is begun; null: it may go on
 );
+-- What the tests of items made of answers, run after the debates had ended.
+create table grades (
+  evaluation text not null references evaluations (id) on delete cascade,
+  item text not null,
+  answer text not null,                         -- sha256
+  passed boolean not null,
+  examples integer not null,                    -- of those that the question states, how many it passes
+  primary key (evaluation, item, answer)
+);
 
 -- Of deleted debates: no content. An id is never used again.
 create table deleted_debates (

