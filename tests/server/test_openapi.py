@@ -201,17 +201,19 @@ def test_generated_requests_find_no_bug_and_no_lie(busy: Served):
     schema = schemathesis.openapi.from_url(f"{busy.url}/openapi.json")
     ids = [item["id"] for item in busy.get("/v1/debates").json()["items"]]
     tried: list[str] = []
+    followed: list[str] = []  # debates that a new one was made to follow
     for found in schema.get_all_operations():
         operation = found.ok()
         name = operation.definition.raw["operationId"]
         if name in STREAMS:
             continue
-        _try_out(busy, operation, ids, examples=60 if name == "createChatCompletion" else 20)
+        followed += _try_out(busy, operation, ids, examples=60 if name == "createChatCompletion" else 20)
         tried.append(name)
     assert len(tried) == len(openapi.routes(ROUTERS)) - len(STREAMS)
+    assert followed
 
 
-def _try_out(server: Served, operation: Any, ids: list[str], examples: int) -> None:
+def _try_out(server: Served, operation: Any, ids: list[str], examples: int) -> list[str]:
     from schemathesis import GenerationMode
     from schemathesis.specs.openapi.checks import (
         negative_data_rejection,
@@ -221,6 +223,7 @@ def _try_out(server: Served, operation: Any, ids: list[str], examples: int) -> N
 
     valid = operation.as_strategy(generation_mode=GenerationMode.POSITIVE)
     invalid = operation.as_strategy(generation_mode=GenerationMode.NEGATIVE)
+    followed: list[str] = []
 
     @settings(
         max_examples=examples,
@@ -238,22 +241,37 @@ def _try_out(server: Served, operation: Any, ids: list[str], examples: int) -> N
             if name in (case.path_parameters or {}) and place < len(ids):
                 case.path_parameters[name] = ids[place]
                 excluded = [positive_data_acceptance, negative_data_rejection]  # that was what was wrong, perhaps
+        if "response_id" in (case.path_parameters or {}) and place < len(ids):
+            case.path_parameters["response_id"] = f"resp_{ids[place]}"
+            excluded = [positive_data_acceptance, negative_data_rejection]
+        if operation.definition.raw["operationId"] == "createDebate" and place < len(ids):
+            excluded = [positive_data_acceptance, negative_data_rejection]
+            _make_it_follow(case, ids[place])
         if operation.path == "/v1/chat/completions" and place < len(ids):
             excluded = [positive_data_acceptance, negative_data_rejection]
             _make_a_question_of_it(case, place)
         response = case.call(base_url=server.url)
+        if response.status_code == 201 and isinstance(case.body, dict) and case.body.get("follows") in ids:
+            followed.append(case.body["follows"])
         if response.headers.get("content-type", [""])[0].startswith("text/event-stream"):
             excluded = [*excluded, response_schema_conformance]  # it takes the schema for that of one event
             _is_a_whole_stream(response.text)
         case.validate_response(response, excluded_checks=excluded)
 
     check()
+    return followed
 
 
 def _is_a_whole_stream(text: str) -> None:
     *chunks, done = [line.removeprefix("data: ") for line in text.splitlines() if line and not line.startswith(":")]
     assert done == "[DONE]"
     assert {json.loads(chunk)["object"] for chunk in chunks} == {"chat.completion.chunk"}
+
+
+def _make_it_follow(case: Any, earlier: str) -> None:
+    """Almost everything that is drawn is refused for its format or settings: now it is a follow-up."""
+    if isinstance(case.body, dict):
+        case.body = {**case.body, "format": "classic", "settings": {"max_rounds": 1}, "follows": earlier}
 
 
 def _make_a_question_of_it(case: Any, place: int) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from fastapi import APIRouter
 
 from moot import formats
 from moot.app import App
 from moot.config import shown
 from moot.core.errors import InputError
-from moot.core.settings import read
-from moot.core.types import TIERS, Tier
+from moot.core.settings import DebateSettings, read
+from moot.core.types import TIERS, Json, Tier
 from moot.folders import weights_dir
 from moot.formats import Format
 from moot.formats.shared import roles
@@ -35,7 +37,7 @@ router = APIRouter(tags=["catalog"])
 )
 async def list_formats(context: Context, caller: Reader) -> catalog_schemas.FormatList:
     return catalog_schemas.FormatList(
-        items=[_format(context.app, each) for each in formats.installed().values()],
+        items=await in_thread(lambda: [_format(context.app, each) for each in formats.installed().values()]),
         problems=[
             catalog_schemas.FormatProblem(name=each.name, package=each.package, problem=each.text)
             for each in formats.broken()
@@ -52,7 +54,7 @@ async def list_formats(context: Context, caller: Reader) -> catalog_schemas.Form
 )
 async def get_format(name: str, context: Context, caller: Reader) -> catalog_schemas.Format:
     try:
-        return _format(context.app, formats.get(name))
+        return await in_thread(lambda: _format(context.app, formats.get(name)))
     except InputError as error:
         raise Refused("not-found", str(error)) from None
 
@@ -117,7 +119,7 @@ def _format(app: App, format_: Format) -> catalog_schemas.Format:
         format_,
         package=formats.DOOR.package(format_.name) or None,
         default=format_.name == app.default_format,
-        settings_schema=format_.settings.model_json_schema(),
+        settings_schema=_schema(format_.settings),
         defaults=shown(settings.model_dump(mode="json")),
         parts=[views.filled(catalog_schemas.FormatPart, part) for part in format_.parts(settings)],
         catalog=[
@@ -128,6 +130,12 @@ def _format(app: App, format_: Format) -> catalog_schemas.Format:
         ledger=format_.keeps_ledger,
         unattended=dict(format_.unattended),
     )
+
+
+@cache
+def _schema(settings: type[DebateSettings]) -> Json:
+    """Takes tens of milliseconds to make."""
+    return settings.model_json_schema()
 
 
 def _choice(app: App, tier: Tier) -> catalog_schemas.ModelChoice:
