@@ -320,6 +320,12 @@ class TaughtLesson(Answer):
     cites: list[int] = Field(max_length=9)  # numbers of the attempts from which it follows
 
 
+class RecalledLesson(Answer):
+    number: int  # of a lesson that the engineers were given
+    verdict: Literal["confirmed", "contradicted", "unrelated"]
+    cites: list[int] = Field(max_length=9)  # numbers of the attempts that show it
+
+
 class Teaching(Answer):
     """The teacher's explanation of the code that won, and what is to be learned."""
 
@@ -328,6 +334,12 @@ class Teaching(Answer):
 
     def prose(self) -> str:
         return "\n".join([self.explanation, *(f"- {each.lesson}" for each in self.lessons)])
+
+
+class TeachingWithLessons(Teaching):
+    """Where engineers were given lessons of earlier debates: also how these have fared."""
+
+    recalled: list[RecalledLesson] = Field(default_factory=list[RecalledLesson], max_length=9)
 
 
 @lru_cache(maxsize=256)
