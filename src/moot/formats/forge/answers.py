@@ -22,6 +22,7 @@ PREDICTIONS = "predictions"  # the tag of a block with predictions
 MOST_CASES = 12  # of one answer
 MOST_ISSUES = 5  # of one critic
 MOST_LESSONS = 3
+NO_ATTACK = "No call that breaks it."
 
 Code = Annotated[
     str, StringConstraints(min_length=1, max_length=MAX_CODE_CHARS), Field(examples=["def f(x):\n    return x + 1"])
@@ -153,6 +154,9 @@ class Attack(Tests):
     @classmethod
     def from_text(cls, text: str) -> Self:
         return cls(cases=_cases(text))
+
+    def prose(self) -> str:
+        return self.as_text() if self.cases else NO_ATTACK
 
 
 class Prediction(Answer):
