@@ -100,6 +100,21 @@ class TestTokens:
             assert "admin" in problem(public.post(path, body, headers=runner), 403, "scope-missing")["detail"]
             assert public.post(path, body, headers=admin).status_code != 403
 
+    def test_only_an_admin_names_folders_of_the_machine(self, public: Served, tmp_path):
+        """A repository that a forge is to change."""
+        runner, admin = token(public, "runner of folders", "run", "read"), token(public, "admin of folders", "admin")
+        chosen = {"model_debater": "sim:", "model_judge": "sim:", "repo": str(tmp_path)}
+        body = {"topic": "Write f.", "format": "forge", "start": False, "settings": chosen}
+        for path in ("/v1/debates", "/v1/debates/estimate"):
+            said = problem(public.post(path, body, headers=runner), 403, "scope-missing")["detail"]
+            assert "repo" in said
+            assert "admin" in said
+            assert "is no git repository" in public.post(path, body, headers=admin).json()["detail"]
+        without = public.post("/v1/debates", {**body, "settings": {**chosen, "repo": ""}}, headers=runner).json()
+        fork = {"at": "start", "settings": {"repo": str(tmp_path)}}
+        said = problem(public.post(f"/v1/debates/{without['id']}/fork", fork, headers=runner), 403, "scope-missing")
+        assert "repo" in said["detail"]
+
     def test_a_revoked_one_ends_its_streams_too(self, tmp_path):
         with served(tmp_path, host="0.0.0.0", serve_heartbeat_seconds=0.02) as server:
             secret, made = new_token("ann", ["read"])

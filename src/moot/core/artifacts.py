@@ -95,12 +95,12 @@ class Lesson(Artifact):
 
 @record
 class LessonUse(Artifact):
-    """Whether a lesson of an earlier debate held in this one."""
+    """That a lesson of an earlier debate was recalled, and whether it held in this one."""
 
     kind: ClassVar[ArtifactKind] = "use"
 
     lesson: str  # its id, as memory gave it
-    held: bool
+    held: bool | None  # None: the record says neither
     note: str = ""
 
 

@@ -121,3 +121,7 @@ def test_labels_are_those_that_were_shown():
         critique_of(("A",)).model_validate({"issues": [{**issue, "version": "C"}]})
     with pytest.raises(ValueError):
         ballot_over(("A", "B")).model_validate({"reasoning": "x", "ranking": []})
+
+
+def test_an_attack_that_finds_nothing_says_so():
+    assert Attack.from_text("I found nothing.").prose() == "No call that breaks it."

@@ -22,6 +22,7 @@ PREDICTIONS = "predictions"  # the tag of a block with predictions
 MOST_CASES = 12  # of one answer
 MOST_ISSUES = 5  # of one critic
 MOST_LESSONS = 3
+NO_ATTACK = "No call that breaks it."
 
 Code = Annotated[
     str, StringConstraints(min_length=1, max_length=MAX_CODE_CHARS), Field(examples=["def f(x):\n    return x + 1"])
@@ -153,6 +154,9 @@ class Attack(Tests):
     @classmethod
     def from_text(cls, text: str) -> Self:
         return cls(cases=_cases(text))
+
+    def prose(self) -> str:
+        return self.as_text() if self.cases else NO_ATTACK
 
 
 class Prediction(Answer):
@@ -320,6 +324,12 @@ class TaughtLesson(Answer):
     cites: list[int] = Field(max_length=9)  # numbers of the attempts from which it follows
 
 
+class RecalledLesson(Answer):
+    number: int  # of a lesson that the engineers were given
+    verdict: Literal["confirmed", "contradicted", "unrelated"]
+    cites: list[int] = Field(max_length=9)  # numbers of the attempts that show it
+
+
 class Teaching(Answer):
     """The teacher's explanation of the code that won, and what is to be learned."""
 
@@ -328,6 +338,12 @@ class Teaching(Answer):
 
     def prose(self) -> str:
         return "\n".join([self.explanation, *(f"- {each.lesson}" for each in self.lessons)])
+
+
+class TeachingWithLessons(Teaching):
+    """Where engineers were given lessons of earlier debates: also how these have fared."""
+
+    recalled: list[RecalledLesson] = Field(default_factory=list[RecalledLesson], max_length=9)
 
 
 @lru_cache(maxsize=256)

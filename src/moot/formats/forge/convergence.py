@@ -9,8 +9,8 @@ from moot.core.artifacts import Episode, Lesson
 from moot.core.errors import LimitReached
 from moot.core.script import Failed, Seat, together
 from moot.core.types import Ballot, Candidate, Json, Poll, Prompt
-from moot.formats.forge import answers
-from moot.formats.forge.answers import Teaching, ballot_over
+from moot.formats.forge import answers, lessons_use
+from moot.formats.forge.answers import Teaching, TeachingWithLessons, ballot_over
 from moot.formats.forge.board import Draft
 from moot.formats.forge.prompting import code_of, figures, prompts, said
 from moot.formats.forge.state import Forge
@@ -142,15 +142,18 @@ async def teach(forge: Forge, converged: Converged, result: str) -> Converged:
         task=forge.task(teacher),
         result="\n\n".join([result, *code]),
         attempts="\n".join(["The attempts:", *lines]) if lines else "",
+        lessons=lessons_use.part(forge, teacher),
     )
+    returns = TeachingWithLessons if forge.lessons else Teaching
     try:
         given = await teacher.fresh().ask(
-            forge.step("teach"), prompt, spared=True, returns=Teaching, shows="TEACHING", closing=True
+            forge.step("teach"), prompt, spared=True, returns=returns, shows="TEACHING", closing=True
         )
     except LimitReached:
         return converged
     if isinstance(given, Failed):
         return converged
+    lessons_use.weigh(forge, given, told)
     kept: list[str] = []
     for each in given.lessons:
         cited = tuple(dict.fromkeys(told[n - 1].id for n in each.cites if 1 <= n <= len(told)))

@@ -18,6 +18,7 @@ from moot.formats.forge import (
     critique,
     dehallucination,
     episodes,
+    lessons_use,
     optimization,
     proposal,
     rejection,
@@ -60,7 +61,13 @@ async def play(stage: Stage, settings: ForgeSettings) -> Outcome:
     if settings.convergence:
         stage.keep((forge.judge, 1), *((seat, 1) for seat in forge.voters))
     await _recall(forge)
-    if settings.repo and not await repository.open_repository(forge):
+    outcome = await _outcome(forge)
+    lessons_use.store(forge)
+    return outcome
+
+
+async def _outcome(forge: Forge) -> Outcome:
+    if forge.settings.repo and not await repository.open_repository(forge):
         return nothing_to_measure(forge)
     ended = await debate(forge)
     if ended.rejected:

@@ -82,6 +82,7 @@ class Forge:
         self.approaches: dict[str, str] = {}
         self.approached_by: Seat | None = None  # whose words the approaches are in; None: the rules' own
         self.lessons: Sequence[Recalled] = ()  # of earlier debates
+        self.lessons_held: dict[str, bool] = {}  # by their ids, whether attempts confirm or contradict them
         self.attempts: list[Attempt] = []
         self.episodes: list[Episode] = []  # of the attempts that are stored
         self.reflections: dict[str, Repair] = {}  # by author, that of its latest repair

@@ -253,7 +253,7 @@ create table lesson_uses (
   turn_id text collate "C",
   number integer not null,                      -- from 1, in its debate
   lesson_id text collate "C" not null,
-  held integer not null,                        -- 0 or 1
+  held integer,                                 -- 0 or 1; null: the record says neither
   note text not null,
   round integer not null,
   phase text not null,

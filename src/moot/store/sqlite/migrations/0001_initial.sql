@@ -237,7 +237,7 @@ create table lesson_uses (
   turn_id text,
   number integer not null,                      -- from 1, in its debate
   lesson_id text not null,
-  held integer not null,                        -- 0 or 1
+  held integer,                                 -- 0 or 1; null: the record says neither
   note text not null,
   round integer not null,
   phase text not null,
