@@ -107,6 +107,9 @@ def test_a_stored_debate_is_read_again_in_a_fork_and_stays_as_it_was(tmp_path: P
             assert await client.find(made.id) == before
             fork = await client.find(read.fork)
             assert (fork.status, fork.parent_id) == ("completed", made.id)
+            assert [each.id for each in (await client.page()).debates] == [made.id]  # the fork is found by its id alone
+            found = await client.search("Redis or Postgres?", 10)
+            assert [each.debate.id for each in found.past] == [made.id]
             assert [(each.reader, each.first) for each in read.readings] == [
                 (f"juror{n}", side) for n in range(1, 5) for side in ("a", "b")
             ]

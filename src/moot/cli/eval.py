@@ -49,8 +49,8 @@ def _summed(checks: list[Check]) -> str:
     failed = sum(not each.holds for each in checks)
     if failed:
         return f"{failed} of {len(checks)} checks failed."
-    simulated = f"Clusters ({EVALUATIONS:,} evaluations) and majorities are simulated; the others are counted exactly."
-    return f"All {len(checks)} hold. {simulated}"
+    simulated = f"Clusters and pools ({EVALUATIONS:,} evaluations each) and majorities are simulated"
+    return f"All {len(checks)} hold. {simulated}; the others are counted exactly."
 
 
 def _json(check: Check) -> Json:

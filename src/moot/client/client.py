@@ -207,8 +207,10 @@ class Client:
         guidance: str | None = None,
         once: Once | None = None,
         start: bool = True,
+        evaluation: str = "",
     ) -> Debate:
-        """Branch a debate off at a step, with other settings or guidance from there on, and let it run. Raises
+        """Branch a debate off at a step, with other settings or guidance from there on, and let it run. `evaluation`:
+        what it is made for; then it is found by its id alone, neither in lists nor in memory. Raises
         StepNeeded if the debate is complete and `at` is None; AbilityMissing if this process would drive the fork and
         can't."""
         self.caller.need("run")
@@ -229,6 +231,7 @@ class Client:
                 by=self.caller.name,
                 token_id=self.caller.identity,
                 fork_id=fork_id,
+                evaluation=evaluation,
             )
 
         debate = await (once or Once(store=self.store)).made(make)

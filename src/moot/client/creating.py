@@ -66,9 +66,10 @@ async def fork(
     by: str | None = None,
     token_id: str = "",
     fork_id: str | None = None,
+    evaluation: str = "",
 ) -> Debate:
-    """Branch a debate off at a step. `guidance` reaches the step asked anew and all after it. Raises OverBudget if
-    the token's budget is used up."""
+    """Branch a debate off at a step. `guidance` reaches the step asked anew and all after it. `evaluation`: what it is
+    made for; then it is not listed and not remembered. Raises OverBudget if the token's budget is used up."""
     await check_budget(app.runtime.store, app.ceilings, token_id)
     check_asked(app.ceilings, changes)
     words = None if guidance is None else read_guidance(guidance)
@@ -93,6 +94,7 @@ async def fork(
         token_id=token_id,
         metadata=metadata,
         debate_id=fork_id,
+        evaluation=evaluation,
     )
     if words is not None:
         await app.runtime.guide(made.id, words, by=by)

@@ -50,6 +50,12 @@ def finding(pairs: Pairs, margin: float = MARGIN) -> Finding:
     return "did not help" if interval.high < margin else "can't tell"
 
 
+def among(alone: Finding, p_holm: float) -> Finding:
+    """What one of several comparisons shows. `alone`: what it would show by itself; `p_holm`: its p value, corrected.
+    With the correction, all of them together say *helped* or *hurt* wrongly as seldom as one does."""
+    return "can't tell" if alone in ("helped", "hurt") and p_holm > 1 - LEVEL else alone
+
+
 def one_sided(gained: int, lost: int) -> float:
     """How likely a difference this large, in this direction, would be if items were gained and lost alike."""
     n, more = gained + lost, max(gained, lost)
@@ -88,12 +94,14 @@ def items_for(difference: float, discordant: float, level: float = LEVEL, power:
     return ceil((spoken / difference) ** 2)
 
 
-def items_needed(pairs: Pairs, answers: int | None = None) -> int | None:
-    """How many items like these would tell; None where these are too few to say even that."""
+def items_needed(pairs: Pairs, answers: int | None = None, arms: int = 1) -> int | None:
+    """How many items like these would tell; None where these are too few to say even that. `arms`: that are compared
+    with the same baseline, each at its share of the level."""
     discordant = (pairs.gained + pairs.lost) / pairs.n if pairs.n else 0.0
     if discordant == 0:
         return None
     least = ceil(FEWEST_DISCORDANT / discordant)
-    needed = max(least, items_for(max(abs(pairs.difference), MARGIN), discordant))
+    level = 1 - (1 - LEVEL) / arms
+    needed = max(least, items_for(max(abs(pairs.difference), MARGIN), discordant, level))
     given = pairs.n if answers is None else answers
     return max(ceil(needed * given / pairs.n), int(given) + 1)

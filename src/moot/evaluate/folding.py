@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from moot.core.types import Debate, Json
-from moot.evaluate.comparing import compared, holm
-from moot.evaluate.intervals import Interval, Pairs, clustered_wilson, effective_n, wilson
+from moot.evaluate.comparing import among, compared, holm, items_needed
+from moot.evaluate.intervals import Interval, Pairs, clustered_wilson, effective_n, expected_pairs, wilson
 from moot.evaluate.plans import (
     POOL,
     SINGLE,
@@ -25,7 +25,6 @@ from moot.evaluate.reliability import reliability
 from moot.evaluate.rows import Arms, Grades, Pool, Row, is_complete, rows_of
 from moot.evaluate.voters import effective_voters, error_correlation, majority_theory
 
-OUT_WEIGHT = 4  # where prices are not known, a token that is written counts as so many that are read
 VERSION = 1
 
 
@@ -149,7 +148,7 @@ def _against(plan: EvaluationPlan, read: Arms, unit: str) -> tuple[list[Json], l
     for name in dict.fromkeys(str(each["baseline"]) for each in made):
         same = [each for each in made if each["baseline"] == name]
         for each, corrected in zip(same, holm([float(each["p"]) for each in same]), strict=True):
-            each["p_holm"] = corrected
+            _correct(each, corrected, len(same))
     curve: list[Json] = [_point(read.pools, k, unit) for k in sorted(sizes)]
     return made, curve
 
@@ -172,14 +171,6 @@ def _comparison(
 ) -> Json:
     result = compared(_pairs(rows, base), len(rows))
     other = fmean(_cost(row, unit) for row in base)
-    said = {
-        "helped": f"{arm} helped against {baseline}",
-        "hurt": f"{arm} hurt against {baseline}",
-        "did not help": f"{arm} did not help against {baseline}",
-        "can't tell": f"Whether {arm} helps against {baseline} can't be told from {len(rows)} answers",
-    }[result.finding]
-    points = f"{result.pairs.difference * 100:+.1f} points, {_range(result.interval)}"
-    more = f"; about {result.needed:,} items would tell" if result.needed else ""
     return {
         "arm": arm,
         "baseline": baseline,
@@ -188,6 +179,7 @@ def _comparison(
         "baseline_cost": other,
         "pool_too_small": bool(samples is not None and samples > 1 and short),
         "n": result.pairs.n,
+        "answers": len(rows),
         "gained": result.pairs.gained,
         "lost": result.pairs.lost,
         "difference": result.pairs.difference,
@@ -195,8 +187,38 @@ def _comparison(
         "p": result.p,
         "finding": result.finding,
         "needed": result.needed,
-        "sentence": f"{said} ({points}){more}.",
     }
+
+
+def _correct(comparison: Json, p_holm: float, arms: int) -> None:
+    """Complete a comparison that is one of several with the same baseline: what it finds must hold among them all."""
+    pairs = Pairs(n=comparison["n"], gained=comparison["gained"], lost=comparison["lost"])
+    alone = comparison["finding"]
+    found = among(alone, p_holm)
+    if found != alone:
+        comparison |= {"finding": found, "needed": items_needed(pairs, comparison["answers"], arms)}
+    comparison |= {"p_holm": p_holm, "arms_compared": arms, "finding_alone": alone}
+    comparison["sentence"] = _sentence(comparison)
+
+
+def _sentence(comparison: Json) -> str:
+    """The one sentence that says what a comparison has found."""
+    arm, baseline, found = comparison["arm"], comparison["baseline"], comparison["finding"]
+    said = {
+        "helped": f"{arm} helped against {baseline}",
+        "hurt": f"{arm} hurt against {baseline}",
+        "did not help": f"{arm} did not help against {baseline}",
+        "can't tell": f"Whether {arm} helps against {baseline} can't be told from {comparison['answers']} answers",
+    }[found]
+    low, high = comparison["interval"]
+    points = f"{comparison['difference'] * 100:+.1f} points, {_range(Interval(low=low, high=high))}"
+    among_all = ""
+    if found != comparison["finding_alone"]:
+        among_all = (
+            f", because {comparison['arms_compared']} arms were compared and one of them can differ so much by chance"
+        )
+    more = f"; about {comparison['needed']:,} items would tell" if comparison["needed"] else ""
+    return f"{said} ({points}){among_all}{more}."
 
 
 def _range(interval: Interval) -> str:
@@ -204,23 +226,12 @@ def _range(interval: Interval) -> str:
 
 
 def _pairs(rows: Sequence[Row], base: Sequence[Row]) -> Pairs:
-    """Pairs of the same items. A baseline's score may be a probability: then gains and losses are expected ones, which
-    is on the safe side. With clusters or epochs, at their effective number."""
+    """Pairs of the same items, in clusters where items are related or asked several times."""
     clusters: dict[str, list[tuple[float, float]]] = {}
     for row, other in zip(rows, base, strict=True):
         assert (row.item, row.epoch) == (other.item, other.epoch)
         clusters.setdefault(row.cluster, []).append((row.score, other.score))
-    flat = [pair for each in clusters.values() for pair in each]
-    n = len(flat)
-    gained, lost = sum(a * (1 - b) for a, b in flat), sum((1 - a) * b for a, b in flat)
-    if n == len(clusters) or len(clusters) < 2:
-        return Pairs(n=n, gained=gained, lost=lost)
-    mean, k = (gained - lost) / n, len(clusters)
-    naive = ((gained + lost) / n - mean * mean) / n
-    sums = [sum(a - b - mean for a, b in each) for each in clusters.values()]
-    robust = k / (k - 1) * sum(each * each for each in sums) / (n * n)
-    scale = k / n if naive <= 0 or robust <= 0 else min(1.0, naive / robust)
-    return Pairs(n=n * scale, gained=gained * scale, lost=lost * scale)
+    return expected_pairs(list(clusters.values()))
 
 
 def _summary(rows: Sequence[Row]) -> Json:

@@ -134,17 +134,21 @@ def _crossing(f: Callable[[float], float], low: float, high: float) -> float:
 
 def clustered_pairs(differences: Sequence[Sequence[float]]) -> Pairs:
     """Pairs of an effective number: `differences` are +1, 0 or -1 for each pair, in clusters. Pass it to `tango`."""
-    clusters = [each for each in differences if each]
-    flat = [score for each in clusters for score in each]
+    return expected_pairs([[(float(d > 0), float(d < 0)) for d in each] for each in differences])
+
+
+def expected_pairs(scores: Sequence[Sequence[tuple[float, float]]]) -> Pairs:
+    """Pairs from two arms' scores of the same items, in clusters. A score may be a probability, as that of samples from
+    a pool is: then gains and losses are expected ones. They vary less than counted ones, which is on the safe side.
+    With several scores in a cluster, at their effective number."""
+    clusters = [each for each in scores if each]
+    flat = [pair for each in clusters for pair in each]
     n = len(flat)
-    gained, lost = float(sum(d > 0 for d in flat)), float(sum(d < 0 for d in flat))
-    if len(clusters) < 2:
+    gained, lost = sum(a * (1 - b) for a, b in flat), sum((1 - a) * b for a, b in flat)
+    if n == len(clusters) or len(clusters) < 2:
         return Pairs(n=n, gained=gained, lost=lost)
     mean = (gained - lost) / n
     naive = ((gained + lost) / n - mean * mean) / n
-    robust = _clustered_variance(clusters, mean, n)
-    if naive <= 0 or robust <= 0:
-        scale = len(clusters) / n
-    else:
-        scale = min(1.0, naive / robust)
+    robust = _clustered_variance([[a - b for a, b in each] for each in clusters], mean, n)
+    scale = len(clusters) / n if naive <= 0 or robust <= 0 else min(1.0, naive / robust)
     return Pairs(n=n * scale, gained=gained * scale, lost=lost * scale)

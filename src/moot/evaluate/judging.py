@@ -18,6 +18,7 @@ from moot.reasoning.model_family import family_of
 
 READERS = 5
 MOST_READERS = 25
+READ_AGAIN = "judge/"  # before the id of a debate: what its forks are made for
 
 
 @record
@@ -94,7 +95,8 @@ async def reread(
     changes: Json = format_.rereading.settings(settings, readers, models)
     if max_cost_usd is not None:
         changes["max_cost_usd"] = (debate.usage.cost_usd or 0.0) + max_cost_usd
-    fork = await client.fork(debate, _after_statements(format_, debate, turns), changes)
+    at = _after_statements(format_, debate, turns)
+    fork = await client.fork(debate, at, changes, evaluation=f"{READ_AGAIN}{debate.id}")
     async with aclosing(client.app.runtime.watch(fork.id)) as updates:
         async for _ in updates:
             pass

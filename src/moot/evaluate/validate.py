@@ -10,6 +10,7 @@ from typing import Literal
 from moot.core.types import record
 from moot.evaluate.comparing import POWER, finding
 from moot.evaluate.intervals import Pairs, clustered_wilson, tango, wilson
+from moot.evaluate.pooled_checks import Scenario, simulated
 from moot.evaluate.voters import draw_votes, majority_theory
 
 EVALUATIONS = 2000
@@ -55,6 +56,7 @@ def validate(seed: int = 1, evaluations: int = EVALUATIONS) -> Iterator[Check]:
         limit=POWER,
         side="at least",
     )
+    yield from _pooled(seed, evaluations)
     for rho in (0.0, 0.5, 0.8):
         yield Check(
             name=f"majority of 5 against theory, correlation {rho}",
@@ -62,6 +64,36 @@ def validate(seed: int = 1, evaluations: int = EVALUATIONS) -> Iterator[Check]:
             limit=WITHIN,
             side="at most",
         )
+
+
+NO_BETTER = (
+    Scenario(name="3 samples, 50 items", items=50),
+    Scenario(name="3 samples, 164 items", items=164),
+    Scenario(name="the best of 3 codes, 50 items", items=50, code=True),
+    Scenario(name="3 samples, 50 items, 3 epochs, better on some and worse on others", items=50, epochs=3, sways=0.2),
+)
+REPAIRS = Scenario(name="3 samples, 100 items", items=100, repairs=0.5)
+
+
+def _pooled(seed: int, evaluations: int) -> Iterator[Check]:
+    """Comparisons with samples from a pool, whose scores are probabilities."""
+    for scenario in NO_BETTER:
+        found = simulated(scenario, seed, evaluations)
+        yield _coverage(f"a debate as good as {scenario.name}", found.covered)
+        yield Check(
+            name=f"said to help where it is as good as {scenario.name}",
+            measured=found.helped,
+            limit=FALSE_HELPED,
+            side="at most",
+        )
+    found = simulated(REPAIRS, seed, evaluations)
+    yield _coverage(f"a debate without half of the errors of {REPAIRS.name}", found.covered)
+    yield Check(
+        name=f"said to help where it has half of the errors of {REPAIRS.name}",
+        measured=found.helped,
+        limit=POWER,
+        side="at least",
+    )
 
 
 def _coverage(name: str, measured: float) -> Check:

@@ -212,6 +212,7 @@ class Runtime:
         token_id: str = "",
         metadata: Json | None = None,
         debate_id: str | None = None,
+        evaluation: str = "",
     ) -> Debate:
         """Store a new pending debate with the parent's turns before the step `at`, which will be executed anew.
 
@@ -233,6 +234,7 @@ class Runtime:
             initiated_by=initiated_by,
             token_id=token_id,
             private=parent.private,
+            evaluation=evaluation,
             metadata=metadata or {},
         )
         await check_fork(format, fork, copied)

@@ -1,0 +1,91 @@
+"""What a report finds, from debates whose answers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from moot.core.outcome import FinalAnswer, GivenAnswer, Outcome
+from moot.core.types import Debate
+from moot.evaluate.folding import fold
+from moot.evaluate.plans import Arm, EvaluationPlan, blocks
+from moot.evaluate.tasks import Item, Task
+
+ITEMS = 100
+SAMPLES = 3
+
+Right = Callable[[int], bool]
+
+
+def pool(n: int) -> bool:
+    return n < 50
+
+
+def slightly_better(n: int) -> bool:
+    """13 items gained, 4 lost: enough for one comparison at 5%, not for the better one of two."""
+    return 4 <= n < 63
+
+
+def report(**arms: Right) -> dict[str, Any]:
+    items = tuple(Item(id=str(n), question="2 + 2?", target="4") for n in range(ITEMS))
+    plan = EvaluationPlan(
+        task=Task(name="sums", kind="number", items=items),
+        arms=(Arm(name="pool", format="solo", baseline=True), *(Arm(name=name, format=name) for name in arms)),
+        pool=SAMPLES,
+    )
+    made = {"pool": pool, **arms}
+    return fold(
+        plan,
+        {
+            cell.id: debate(cell.id, made[cell.arm.name](int(block.item.id)))
+            for block in blocks(plan)
+            for cell in block.cells
+        },
+        {},
+    )
+
+
+def debate(id: str, right: bool) -> Debate:
+    value = "4" if right else "5"
+    return Debate(
+        id=id,
+        topic="2 + 2?",
+        format="any",
+        format_version="1",
+        status="completed",
+        config={},
+        cast=(),
+        tokens_out=100,
+        outcome=Outcome(
+            winner="consensus",
+            headline=value,
+            ended_by="votes",
+            verdict_source="rules",
+            answer=FinalAnswer(kind="number", value=value),
+            first_answers=tuple(GivenAnswer(seat=str(n), value=value) for n in range(SAMPLES)),
+        ),
+    )
+
+
+def against_single(found: dict[str, Any], arm: str) -> dict[str, Any]:
+    return next(each for each in found["comparisons"] if (each["arm"], each["baseline"]) == (arm, "single"))
+
+
+def test_an_arm_that_is_compared_alone_helps():
+    found = against_single(report(one=slightly_better), "one")
+    assert (found["gained"], found["lost"], found["finding"], found["needed"]) == (13, 4, "helped", None)
+    assert found["p_holm"] == found["p"] < 0.05
+    assert "arms were compared" not in found["sentence"]
+
+
+def test_the_same_arm_among_several_does_not():
+    both = report(one=slightly_better, other=pool)
+    found = against_single(both, "one")
+    assert (found["finding"], found["finding_alone"], found["arms_compared"]) == ("can't tell", "helped", 2)
+    assert found["p_holm"] == 2 * found["p"] > 0.05
+    assert found["needed"] > ITEMS
+    assert found["sentence"].startswith("Whether one helps against single can't be told from 100 answers (+9.0 points")
+    assert "because 2 arms were compared" in found["sentence"]
+    hurt = against_single(report(one=lambda n: n < 20, other=pool), "one")
+    assert hurt["finding"] == "hurt"  # far enough to hold among two
+    assert "arms were compared" not in hurt["sentence"]
