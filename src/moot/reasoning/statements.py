@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable
 
 from moot.reasoning.fence import clean
-from moot.reasoning.repetition import inner_repetition, shingles
+from moot.reasoning.repetition import inner_repetition, mirrored, shingles
 
 COPIED = 0.6  # share of four-word sequences that occur in earlier statements
+LAST = 4  # statements whose beginnings are compared
 LOOPS = 0.5  # share of a statement's four-word sequences that it repeats itself
 
 # Finish reasons of statements that the provider did not let end. "length" is a cap of ours: what came before it counts.
@@ -37,6 +39,7 @@ class Known:
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._texts: set[str] = set()
         self._shingles: set[tuple[str, ...]] = set()
+        self._last: deque[str] = deque(maxlen=LAST)
         for text in texts:
             self.add(text)
 
@@ -44,11 +47,16 @@ class Known:
         text = clean(text)
         self._texts.add(_plain(text))
         self._shingles |= shingles(text)
+        self._last.append(text)
 
     def copied_by(self, text: str, most: float = COPIED) -> bool:
         """Whether at least the share `most` of a text is in these."""
         own = shingles(text)
         return _plain(text) in self._texts or (bool(own) and len(own & self._shingles) / len(own) >= most)
+
+    def mirrored_by(self, text: str, topic: str) -> bool:
+        """Whether a text begins as one of the last of these does, but for words of the topic."""
+        return mirrored(clean(text), self._last, topic)
 
 
 NOTHING = Known()

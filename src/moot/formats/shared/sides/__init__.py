@@ -74,6 +74,7 @@ class Sides:
     verdicts: tuple[str, str] = ("It holds", "It does not hold")  # on the proposition
     claims: Mapping[Side, str] = field(default_factory=dict[Side, str])  # a yes and a no in full, where that is known
     language: Language | None = None  # of the question; None: English, or not known
+    topic: str = ""
     told: bool = True  # False: the debaters' own instructions say what they argue
 
     @classmethod
@@ -93,6 +94,7 @@ class Sides:
             proposition=proposition_of(topic),
             claims=dict(zip(order, full, strict=True)) if full else {},
             language=language_of(topic),
+            topic=topic,
         )
 
     @property
@@ -173,6 +175,8 @@ class Sides:
                 return flaw
             if self.strays(side, text):
                 return "speaks for the other side"
+            if known[other_side(side)].mirrored_by(text, self.topic):
+                return "begins with its opponent's words"
             if leaked := leaks(text):
                 return f"says “{leaked}”, which stands in your instructions"
             if self.language is not None and language_of(text) != self.language:
