@@ -27,6 +27,8 @@ from moot.formats.shared.sides import checks
 from moot.formats.shared.small import in_sentences, opening_words
 from moot.models.spec import parse
 from moot.reasoning.bm25 import bigrams, words
+from moot.reasoning.code.test_files import cases_of
+from moot.reasoning.code.written import fenced
 from moot.reasoning.fence import clean, defuse, fence, one_line, quote
 from moot.reasoning.followup import alone
 from moot.reasoning.question import read_question
@@ -116,6 +118,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "answer_in": answer_in,
     "refuses": refuses,
     "read_question": read_question,
+    "fenced": lambda text: fenced("", text),
+    "cases_of": cases_of,
     "alone": lambda text: alone(f"(asked after “{text}”)"),
     "flaw_of": lambda text: flaw_of(text, "stop", Known(), Known([text[1:]])),
     "inner_repetition": inner_repetition,

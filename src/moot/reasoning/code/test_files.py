@@ -25,7 +25,7 @@ def cases_of(text: str) -> tuple[Case, ...] | None:
     try:
         tree = ast.parse(text)
         cases = [case for node in tree.body for case in _of_node(node)]
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return tuple(cases) if cases and not any(case.problem for case in cases) else None
 

@@ -71,11 +71,13 @@ def _ending(code: str) -> str:
     return code if code.endswith("\n") else f"{code}\n"
 
 
+_TICKS = re.compile("`+")
+
+
 def fenced(tag: str, text: str) -> str:
     """A text as a block, with a fence that it does not contain."""
-    mark = "```"
-    while mark in text:
-        mark += "`"
+    longest = max(map(len, _TICKS.findall(text)), default=0)
+    mark = "`" * max(3, longest + 1)
     return f"{mark}{tag}\n{text.rstrip()}\n{mark}"
 
 
