@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from moot.core.outcome import FinalAnswer, GivenAnswer, Outcome
 from moot.core.types import Debate
-from moot.evaluate.folding import fold
+from moot.evaluate.folding import as_bytes, fold
 from moot.evaluate.plans import Arm, EvaluationPlan, blocks
 from moot.evaluate.tasks import Item, Task
 
@@ -26,7 +27,7 @@ def slightly_better(n: int) -> bool:
     return 4 <= n < 63
 
 
-def report(**arms: Right) -> dict[str, Any]:
+def planned(**arms: Right) -> tuple[EvaluationPlan, dict[str, Debate]]:
     items = tuple(Item(id=str(n), question="2 + 2?", target="4") for n in range(ITEMS))
     plan = EvaluationPlan(
         task=Task(name="sums", kind="number", items=items),
@@ -34,15 +35,15 @@ def report(**arms: Right) -> dict[str, Any]:
         pool=SAMPLES,
     )
     made = {"pool": pool, **arms}
-    return fold(
-        plan,
-        {
-            cell.id: debate(cell.id, made[cell.arm.name](int(block.item.id)))
-            for block in blocks(plan)
-            for cell in block.cells
-        },
-        {},
-    )
+    return plan, {
+        cell.id: debate(cell.id, made[cell.arm.name](int(block.item.id)))
+        for block in blocks(plan)
+        for cell in block.cells
+    }
+
+
+def report(**arms: Right) -> dict[str, Any]:
+    return fold(*planned(**arms), {})
 
 
 def debate(id: str, right: bool) -> Debate:
@@ -89,3 +90,11 @@ def test_the_same_arm_among_several_does_not():
     hurt = against_single(report(one=lambda n: n < 20, other=pool), "one")
     assert hurt["finding"] == "hurt"  # far enough to hold among two
     assert "arms were compared" not in hurt["sentence"]
+
+
+def test_the_order_in_which_cells_were_stored_makes_no_difference():
+    plan, cells = planned(one=slightly_better)
+    priced = {id: replace(each, cost_usd=0.1 * (n % 7) + 1e-17 * n) for n, (id, each) in enumerate(cells.items())}
+    found = fold(plan, priced, {})
+    assert as_bytes(found) == as_bytes(fold(plan, dict(reversed(priced.items())), {}))
+    assert round(found["spent"]["usd"], 6) == round(sum(0.1 * (n % 7) for n in range(2 * ITEMS)), 6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -199,11 +200,26 @@ async def _shown(client: Client, made: EvaluationPlan, args: Namespace) -> int:
     if args.out:
         _write(args.out, as_bytes(folded))
         note(f"Wrote {args.out}.")
+    if args.inspect:
+        _write_logs(await stored.inspect(client, made), args.inspect)
     if args.json:
         sys.stdout.write(as_bytes(folded).decode())
     else:
         _print_report(folded)
     return DONE
+
+
+def _write_logs(logs: Mapping[str, bytes], folder: str) -> None:
+    if not logs:
+        note("No item is complete, so there is no log for Inspect yet.")
+        return
+    try:
+        Path(folder).expanduser().mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} can't be made a folder: {error.strerror}.") from None
+    for name, content in logs.items():
+        _write(str(Path(folder) / name), content)
+    note(f"Wrote {count(len(logs), 'log')} to {folder}. Look at them with: inspect view --log-dir {folder}")
 
 
 def _write(path: str, content: bytes) -> None:

@@ -524,7 +524,10 @@ def _eval(parser: Parser) -> None:
     parser.add_argument("--workers", action="store_true", help="let the workers of a PostgreSQL database run the cells")
     parser.add_argument("--html", metavar="FILE", help="write the report as one page, too")
     parser.add_argument("--out", metavar="FILE", help="write the report as JSON, too")
-    parser.add_argument("--inspect", metavar="FILE", help="the log for Inspect that `export` writes, ending with .eval")
+    parser.add_argument(
+        "--inspect", metavar="PATH",
+        help="write logs for Inspect: the folder of those of a report, or the file of `export`, ending with .eval",
+    )  # fmt: skip
     parser.add_argument("-k", dest="readers", type=_whole, metavar="N", help="readers of `judge`, 1 to 25 (default: 5)")
     parser.add_argument("--judges", metavar="MODELS", help="models of the readers, in turn (default: the judge's own)")
     parser.add_argument("--seed", type=int, metavar="N", help="of the items, the samples and `validate` (default: 1)")

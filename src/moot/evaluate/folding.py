@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import fsum
 from statistics import fmean
 
 from moot.core.types import Debate, Json
@@ -22,7 +23,7 @@ from moot.evaluate.plans import (
 )
 from moot.evaluate.pool import samples_for
 from moot.evaluate.reliability import reliability
-from moot.evaluate.rows import Arms, Grades, Pool, Row, is_complete, rows_of
+from moot.evaluate.rows import Arms, Grades, Pool, Row, dollars, is_complete, rows_of
 from moot.evaluate.voters import effective_voters, error_correlation, majority_theory
 
 VERSION = 1
@@ -36,7 +37,7 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades) -> J
     unit = _unit(plan, read)
     summaries = {arm.name: _summary(read.rows[arm.name]) for arm in plan.arms if arm.name != POOL}
     spent = [cells[each].usage for each in cells]
-    usd = [each.cost_usd for each in spent]
+    usd = [dollars(each) for each in spent]
     known = [each for each in usd if each is not None]
     ended = _ended(plan, planned, complete, cells)
     comparisons, curve = _against(plan, read, unit)
@@ -56,7 +57,7 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades) -> J
         "unit": unit,
         "smallest_difference": detectable(len(complete)),
         "spent": {
-            "usd": sum(known) if len(known) == len(usd) else None,
+            "usd": fsum(known) if len(known) == len(usd) else None,  # in any order: cells are stored as they begin
             "tokens_in": sum(each.tokens_in for each in spent),
             "tokens_out": sum(each.tokens_out for each in spent),
         },

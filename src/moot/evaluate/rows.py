@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from moot.core.answers import same_as
-from moot.core.types import TIE, UNDECIDED, Debate, GivenAnswer, record
+from moot.core.types import TIE, UNDECIDED, Debate, GivenAnswer, Usage, record
 from moot.core.values import sha256_of
 from moot.evaluate.plans import POOL, Block, EvaluationPlan
 from moot.evaluate.pool import picked_of, plurality_of
@@ -15,6 +15,7 @@ from moot.evaluate.tasks import Item
 from moot.store import Grade
 
 OUT_WEIGHT = 4  # where prices are not known, a token that is written counts as so many that are read
+DIGITS = 12  # of US dollars
 
 Grades = Mapping[tuple[str, str], Grade]  # by item and the hash of the answer
 
@@ -94,6 +95,11 @@ class Scored:
         return self.grades[item.id, sha256_of(value)].examples
 
 
+def dollars(usage: Usage) -> float | None:
+    """What it cost, without the last digits, which depend on the order in which parts were added up."""
+    return None if usage.cost_usd is None else round(usage.cost_usd, DIGITS)
+
+
 def is_complete(plan: EvaluationPlan, block: Block, cells: Mapping[str, Debate], grades: Grades) -> bool:
     """Whether all debates of a block have ended, and every answer is graded where answers are run."""
     found = [cells.get(cell.id) for cell in block.cells]
@@ -144,7 +150,7 @@ def _row(scored: Scored, block: Block, epoch: int, debate: Debate) -> Row:
         epoch=epoch,
         cluster=item.cluster or item.id,
         score=float(scored.right(item, value)),
-        usd=usage.cost_usd,
+        usd=dollars(usage),
         tokens_in=usage.tokens_in,
         tokens_out=usage.tokens_out,
         debate=debate.id,

@@ -12,6 +12,7 @@ from moot.core.types import Json
 from moot.evaluate.comparing import compared
 from moot.evaluate.folding import fold
 from moot.evaluate.grading import stored_grades
+from moot.evaluate.inspect_report import inspect_logs
 from moot.evaluate.intervals import paired
 from moot.evaluate.plans import EvaluationPlan
 from moot.evaluate.running import stored_cells
@@ -36,6 +37,11 @@ async def find(client: Client, given: str) -> tuple[EvaluationPlan, StoredEvalua
 
 async def report(client: Client, plan: EvaluationPlan) -> Json:
     return fold(plan, await stored_cells(client, plan.id), await stored_grades(client, plan))
+
+
+async def inspect(client: Client, plan: EvaluationPlan) -> dict[str, bytes]:
+    """Logs for Inspect, by their file names."""
+    return inspect_logs(plan, await stored_cells(client, plan.id), await stored_grades(client, plan))
 
 
 async def replayed(client: Client, plan: EvaluationPlan) -> AsyncGenerator[tuple[str, str]]:

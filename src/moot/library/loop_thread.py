@@ -45,6 +45,10 @@ class LoopThread:
             ended.wait()
             raise
 
+    def submit(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Run a coroutine in the thread; it is canceled if the future is."""
+        return asyncio.run_coroutine_threadsafe(work(), self._loop.result())
+
     def close(self) -> None:
         self._loop.result().call_soon_threadsafe(self._end.set)
         self._thread.join()

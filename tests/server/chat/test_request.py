@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from moot.reasoning.conversation import MAX_CONTEXT_CHARS
 from moot.server.chat.chores import is_chore
-from moot.server.chat.conversation import MAX_CONTEXT_CHARS, Message, context_of
+from moot.server.chat.conversation import Message, context_of
 
 
 def test_long_conversations_lose_their_beginning():

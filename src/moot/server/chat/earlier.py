@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from moot.client import Client
 from moot.core.errors import NoSuchDebate
 from moot.core.types import Debate, record
+from moot.reasoning.conversation import MAX_CONTEXT_CHARS
 from moot.reasoning.followup import alone
 from moot.records.transcript import outcome_text
 from moot.server.chat.about import about_of
-from moot.server.chat.conversation import MAX_CONTEXT_CHARS, Message
+from moot.server.chat.conversation import Message
 from moot.server.problems import Refused
 
 MOST = 20  # debates that are looked up

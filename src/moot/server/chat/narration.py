@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from moot.core.types import Event
 from moot.formats.wording import Wording
 from moot.reasoning.clean_stream import CleanStream
+from moot.reasoning.conversation import CONTEXT
 from moot.records.transcript import passage
 from moot.runtime.hub import Flight
-from moot.server.chat.conversation import CONTEXT
 from moot.server.live import Delta, Item
 
 _BEGINS_AGAIN = "\n\n[begins again]\n\n"
