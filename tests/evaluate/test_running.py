@@ -1,0 +1,140 @@
+"""Evaluations that another process stops, that are short of money, or whose task changes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.client.client import Client
+from moot.core.types import Json
+from moot.evaluate import stored
+from moot.evaluate.drafting import EvaluationRequest, draft
+from moot.evaluate.folding import as_bytes
+from moot.evaluate.plans import EvaluationPlan
+from moot.evaluate.running import Ran, Running
+from tests.client.test_client import an_app
+from tests.forking import run_moot
+
+SMALL = EvaluationRequest(
+    task="sim_choice",
+    arms=("single", "reflect", "council"),
+    model="sim:?price_in=1&price_out=5",
+    limit=6,
+    pool=3,
+    settings={"council": {"depth": "vote"}},
+)
+
+
+def lasting(found: Json) -> bytes:
+    return as_bytes(found, timing=False)
+
+
+async def undisturbed(folder: Path, plan: EvaluationPlan) -> Json:
+    folder.mkdir()
+    async with an_app(folder) as app:
+        await Running(client=Client(app), plan=plan).run()
+        return await stored.report(Client(app), plan)
+
+
+@pytest.mark.slow
+def test_a_stop_by_another_process_leaves_complete_pairs_and_is_resumed(tmp_path: Path):
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            client = Client(app)
+            plan = await draft(client, SMALL)
+            stops: list[int] = []
+
+            def stop(ran: Ran) -> None:
+                """Called when an item is complete, while another one is under way; nothing goes on in the meantime."""
+                if not stops:
+                    environ = {"MOOT_DATABASE_URL": str(tmp_path / "moot.db"), "MOOT_CONFIG": "/dev/null"}
+                    stops.append(run_moot(("eval", "stop", plan.id), environ, tmp_path).code)
+
+            ran = await Running(client=client, plan=plan, at_once=2, progress=stop).run()
+            assert (stops, ran.stopped, ran.failed) == ([0], True, 0)
+            halted = await stored.report(client, plan)
+            assert 2 <= halted["complete"] < 6
+            assert (halted["unfinished"], halted["not_begun"]) == (0, 6 - halted["complete"])
+            assert len({(each["item"], each["arm"]) for each in halted["cells"]}) == 3 * halted["complete"]
+        async with an_app(tmp_path) as app:  # as after a restart
+            again, _ = await stored.find(Client(app), plan.id)
+            ran = await Running(client=Client(app), plan=again).run()
+            assert (ran.stopped, ran.blocks) == (False, 6)
+            whole = await stored.report(Client(app), again)
+        assert lasting(whole) == lasting(await undisturbed(tmp_path / "other", plan))
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("unit", ["usd", "tokens"])
+def test_a_budget_holds_at_every_moment_with_several_items_under_way(tmp_path: Path, unit: str):
+    async def main() -> None:
+        reports: list[Json] = []
+        for at_once in (1, 4):
+            folder = tmp_path / str(at_once)
+            folder.mkdir()
+            async with an_app(folder) as app:
+                client = Client(app)
+                worst = (await draft(client, SMALL)).worst_block
+                assert worst.usd is not None
+                budget: dict[str, Any] = {"max_output_tokens": int(worst.tokens * 2.5)}
+                if unit == "usd":
+                    budget = {"max_cost_usd": worst.usd * 2.5}
+                plan = await draft(client, replace(SMALL, **budget))
+                running = Running(client=client, plan=plan, at_once=at_once)
+                most = 0
+
+                def watch(ran: Ran, running: Running = running) -> None:
+                    """What is spent and what may still be, by all that is under way."""
+                    nonlocal most
+                    most = max(most, len(running.reserved))
+
+                running.progress = watch
+                await running.run()
+                found = await stored.report(client, plan)
+                assert found["complete"] > 0
+                assert (found["unfinished"], found["complete"] + found["not_begun"]) == (0, 6)
+                spent = found["spent"]
+                if unit == "usd":
+                    assert 0 < spent["usd"] <= worst.usd * 2.5
+                else:
+                    assert 0 < spent["tokens_out"] <= int(worst.tokens * 2.5)
+                assert most <= 2, "the worst cases of three items exceed the budget"
+                reports.append(found)
+        assert lasting(reports[0]) == lasting(reports[1])
+
+    asyncio.run(main())
+
+
+def test_a_task_that_changes_is_another_evaluation_and_the_first_keeps_its_items(tmp_path: Path):
+    items = [{"id": str(n), "question": f"{n} + 1?", "target": str(n + 1)} for n in range(2)]
+    (tmp_path / "task.yaml").write_text("name: sums\nkind: number\nitems: items.jsonl\n")
+
+    def write(given: list[dict[str, str]]) -> None:
+        (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, given)))
+
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            client = Client(app)
+            asked = replace(SMALL, task=str(tmp_path / "task.yaml"), limit=None, arms=("single", "council"))
+            write(items)
+            plan = await draft(client, asked)
+            await Running(client=client, plan=plan).run()
+            before = await stored.report(client, plan)
+            write([items[0], {**items[1], "target": "7"}])
+            other = await draft(client, asked)
+            assert other.id != plan.id
+            assert other.task.sha256 != plan.task.sha256
+            kept, _ = await stored.find(client, plan.id)
+            assert kept == plan  # what is resumed is what was begun
+            await Running(client=client, plan=kept).run()
+            assert as_bytes(await stored.report(client, kept)) == as_bytes(before)
+            write(items)
+            assert (await draft(client, asked)).id == plan.id
+
+    asyncio.run(main())
