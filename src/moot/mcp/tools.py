@@ -153,8 +153,8 @@ def _add_running(server: MCPServer[Any], service: ToolService, caller_of: Caller
         ctx: Context[Any, Any],
         debate_id: DebateId,
         title: Annotated[str | None, Field(description="empty: its question")] = None,
-        pinned: bool | None = None,
-        archived: bool | None = None,
+        pinned: Annotated[bool | None, Field(description="lists have it on top")] = None,
+        archived: Annotated[bool | None, Field(description="lists leave it out")] = None,
         tags: Annotated[list[str] | None, Field(description="all that it is to have")] = None,
     ) -> str:
         """Rename, pin, archive or tag a debate. What is left out stays."""

@@ -26,7 +26,7 @@ def _size(given: object) -> int:
 class Given(BaseModel):
     """A request body. Unknown fields are refused."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)  # true is no number
 
     @model_validator(mode="before")
     @classmethod
