@@ -17,7 +17,7 @@ from tests.simulation.plan import FAULTS, PLAYS, WAYS, Plan, Play, draw, formats
 from tests.simulation.world import Result, reference, run
 
 START = int(os.environ.get("MOOT_SIM_START", "0"))
-SEEDS = int(os.environ.get("MOOT_SIM_SEEDS", "1150"))
+SEEDS = int(os.environ.get("MOOT_SIM_SEEDS", "900"))
 FAST, FAST_CHUNK, CHUNK = min(150, SEEDS), 50, 250
 
 
