@@ -89,7 +89,7 @@ export function Curve({ report }: { report: EvaluationReport }) {
     <section aria-label="Accuracy over cost">
       <h2>Accuracy over cost</h2>
       <figure class="chart curve">
-        <figcaption>The most frequent of 1, 2, 3 … samples as a line, debates as points; cost of an item in {report.unit === 'usd' ? 'US dollars' : 'tokens, those written count four times'}</figcaption>
+        <figcaption>1, 2, 3 … samples as a line, debates as points; cost of an item in {report.unit === 'usd' ? 'US dollars' : 'tokens, those written count four times'}</figcaption>
         <svg viewBox={`0 0 ${W} ${H}`} role="img" aria-label={`Accuracy over cost. ${told}.`}>
           {[0, 0.25, 0.5, 0.75, 1].map((tick) => (
             <g key={tick}>
