@@ -17,7 +17,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,8 +30,8 @@ from moot.runtime.executors.recall import RecallExecutor
 from moot.runtime.executors.tool import ToolExecutor
 from moot.runtime.owner import this_process
 from moot.tools.sandbox import PROCESS
-from moot.tools.sandbox.supervisor import PR_SET_CHILD_SUBREAPER, tree
-from tests.tools.killing import SECONDS, stage
+from moot.tools.sandbox.supervisor import PR_SET_CHILD_SUBREAPER
+from tests.tools.killing import SECONDS, all_gone, stage
 
 MOMENTS = {"ask": ("has its result",), "recall": ("has its result",), "use": ("runs", "has its result")}
 Killed = set[tuple[str, str]]
@@ -117,7 +117,7 @@ def kill_one(url: str, debate_id: str, killed: Killed) -> tuple[str, str, str] |
         if moment == "runs":
             seen = _in_the_sandbox(pid, heard)
         os.kill(pid, signal.SIGKILL)
-    _all_gone(lambda: f"after {key}")
+    all_gone(f"after {key}")
     return key, moment, seen
 
 
@@ -130,18 +130,6 @@ def _in_the_sandbox(pid: int, heard: IO[str]) -> str:
             return "result"
         assert time.monotonic() < deadline, "it never came to its sandbox"
     return "inside"
-
-
-def _all_gone(where: Callable[[], str]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while True:
-        try:
-            done, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if not done:
-            assert time.monotonic() < deadline, f"{len(tree(os.getpid())[3]) - 1} processes are left {where()}"
-            time.sleep(0.001)
 
 
 def killings(url: str, debate_id: str) -> Iterator[tuple[str, str, str]]:
@@ -169,7 +157,7 @@ def main(url: str, debate_id: str) -> None:
     scratch = Path(os.environ["TMPDIR"])
     mounts = Path("/proc/self/mountinfo").read_text()
     made = [*killings(url, debate_id)]
-    _all_gone(lambda: "at the end")
+    all_gone("at the end")
     assert Path("/proc/self/mountinfo").read_text() == mounts
     print(json.dumps({"killed": made, "left": sorted(str(each) for each in scratch.rglob("*"))}))
 

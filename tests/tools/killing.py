@@ -46,6 +46,19 @@ def results(wait: bool) -> list[list[str]]:
     return [[each.outcome, each.value, each.error] for each in found]
 
 
+def all_gone(when: str, deadline: float | None = None) -> None:
+    """Wait until no child is left."""
+    deadline = time.monotonic() + SECONDS if deadline is None else deadline
+    while True:
+        try:
+            done, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if not done:
+            assert time.monotonic() < deadline, f"{len(tree(os.getpid())[3]) - 1} processes are left {when}"
+            time.sleep(0.001)
+
+
 def begin() -> tuple[int, int]:
     """A process that runs code for ever, once it is told to."""
     waits, tells = os.pipe()
@@ -99,14 +112,8 @@ def kill_at(wanted: str, later: float) -> str:
     select.select([], [], [], later)
     seen = stage(pid)
     os.kill(pid, signal.SIGKILL)
-    while True:
-        try:
-            done, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return seen
-        if not done:
-            assert time.monotonic() < deadline, f"{len(tree(os.getpid())[3]) - 1} processes are left after {seen!r}"
-            time.sleep(0.002)
+    all_gone(f"after {seen!r}", deadline)
+    return seen
 
 
 def main() -> None:

@@ -16,7 +16,6 @@ import os
 import shutil
 import signal
 import sys
-import time
 import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -29,8 +28,8 @@ from moot.reasoning.code.requests import Deliver, Snapshot
 from moot.tools.git.repositories import Repositories
 from moot.tools.git.snapshots import Snapshots
 from moot.tools.sandbox import PROCESS
-from moot.tools.sandbox.supervisor import PR_SET_CHILD_SUBREAPER, tree
-from tests.tools.killing import SECONDS
+from moot.tools.sandbox.supervisor import PR_SET_CHILD_SUBREAPER
+from tests.tools.killing import all_gone
 
 SESSION = "3f2a9c41-0000-4000-8000-000000000000"
 CODE = "x = 1\n"
@@ -128,20 +127,8 @@ def in_process(folder: Path, work: Work, at: int = 0) -> str:
     with os.fdopen(heard) as words:
         said = words.read()
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) in (0, -signal.SIGKILL), said
-    all_gone(said)
+    all_gone(f"after {said!r}")
     return said
-
-
-def all_gone(after: str) -> None:
-    deadline = time.monotonic() + SECONDS
-    while True:
-        try:
-            done, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if not done:
-            assert time.monotonic() < deadline, f"{len(tree(os.getpid())[3]) - 1} processes are left after {after!r}"
-            time.sleep(0.001)
 
 
 def state(folder: Path) -> dict[str, str]:

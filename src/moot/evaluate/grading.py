@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from moot.client.client import Client
 from moot.core.types import Json
 from moot.core.values import sha256_of
-from moot.evaluate.plans import EvaluationPlan
 from moot.evaluate.tasks import Item
 from moot.reasoning.code.cases import Case, passes
 from moot.reasoning.code.examples import examples_in
@@ -17,10 +16,9 @@ from moot.reasoning.code.test_files import cases_of
 from moot.store import Grade
 
 
-async def stored_grades(client: Client, plan: EvaluationPlan) -> dict[tuple[str, str], Grade]:
-    if not plan.task.graded:
-        return {}
-    return {(each.item, each.answer): each for each in await client.store.grades(plan.id)}
+async def stored_grades(client: Client, evaluation_id: str) -> dict[tuple[str, str], Grade]:
+    """The grades of an evaluation; none where answers are not run."""
+    return {(each.item, each.answer): each for each in await client.store.grades(evaluation_id)}
 
 
 async def grade(client: Client, item: Item, answers: Mapping[str, str]) -> list[Grade]:

@@ -38,12 +38,12 @@ class Ran:
     stopped: bool = False
 
 
-async def stored_cells(client: Client, evaluation_id: str) -> dict[str, Debate]:
-    """The debates of an evaluation, by id."""
+async def stored_cells(client: Client, evaluation_id: str, page_size: int = PAGE) -> dict[str, Debate]:
+    """The debates of an evaluation, by id. `page_size`: how many are read at once."""
     found: dict[str, Debate] = {}
     after: str | None = None
     while True:
-        page = await client.page(evaluation=evaluation_id, limit=PAGE, after=after)
+        page = await client.page(evaluation=evaluation_id, limit=page_size, after=after)
         found |= {each.id: each for each in page.debates}
         if page.next is None:
             return found
@@ -85,7 +85,7 @@ class Running:
         await client.store.add_evaluation(StoredEvaluation(id=plan.id, name=plan.task.name, plan=plan.as_json()))
         await client.store.stop_evaluation(plan.id, stopped=False)
         self.cells = await stored_cells(client, plan.id)
-        self.grades = await stored_grades(client, plan)
+        self.grades = await stored_grades(client, plan.id)
         for debate in self.cells.values():
             self.spent += debate.usage
         tasks = set[asyncio.Task[None]]()

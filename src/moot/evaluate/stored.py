@@ -36,12 +36,12 @@ async def find(client: Client, given: str) -> tuple[EvaluationPlan, StoredEvalua
 
 
 async def report(client: Client, plan: EvaluationPlan) -> Json:
-    return fold(plan, await stored_cells(client, plan.id), await stored_grades(client, plan))
+    return fold(plan, await stored_cells(client, plan.id), await stored_grades(client, plan.id))
 
 
 async def inspect(client: Client, plan: EvaluationPlan) -> dict[str, bytes]:
     """Logs for Inspect, by their file names."""
-    return inspect_logs(plan, await stored_cells(client, plan.id), await stored_grades(client, plan))
+    return inspect_logs(plan, await stored_cells(client, plan.id), await stored_grades(client, plan.id))
 
 
 async def replayed(client: Client, plan: EvaluationPlan) -> AsyncGenerator[tuple[str, str]]:

@@ -13,9 +13,11 @@ from pydantic import ValidationError
 
 from moot.client.client import Client
 from moot.config import masked
-from moot.core.types import Debate, Json, record
+from moot.core.types import Json, record
 from moot.evaluate.folding import fold
+from moot.evaluate.grading import stored_grades
 from moot.evaluate.plans import EvaluationPlan
+from moot.evaluate.running import stored_cells
 from moot.runtime.threads import in_thread
 from moot.store import CellCounts, StoredEvaluation, Viewer
 
@@ -78,7 +80,7 @@ class Reports:
         counts = await client.store.cell_counts(stored.id, client.viewer)
         if not _seen(client, counts):
             return None
-        grades = {(each.item, each.answer): each for each in await client.store.grades(stored.id)}
+        grades = await stored_grades(client, stored.id)
         kept, now = self._kept.get(key), (counts, len(grades))
         if kept is not None and (
             (kept.counts, kept.graded) == now or time.monotonic() - kept.made_at < REST * kept.took
@@ -89,7 +91,7 @@ class Reports:
         if plan is None:
             return None
         began = time.monotonic()
-        cells = await _cells(client, stored.id)
+        cells = await stored_cells(client, stored.id, PAGE)
         report = await in_thread(lambda: fold(plan, cells, grades))
         report["models"] = [masked(model) for model in cast("list[str]", report["models"])]
         made_at = time.monotonic()
@@ -101,17 +103,6 @@ class Reports:
 
 def _seen(client: Client, counts: CellCounts) -> bool:
     return client.viewer is None or counts.begun > 0
-
-
-async def _cells(client: Client, evaluation_id: str) -> dict[str, Debate]:
-    found: dict[str, Debate] = {}
-    after: str | None = None
-    while True:
-        page = await client.page(evaluation=evaluation_id, limit=PAGE, after=after)
-        found |= {each.id: each for each in page.debates}
-        if page.next is None:
-            return found
-        after = page.next
 
 
 async def _plan(stored: StoredEvaluation) -> EvaluationPlan | None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,38 +21,28 @@ _MARKDOWN = "text/markdown"
 
 
 def add(server: MCPServer[Any], service: ToolService, caller_of: Callable[[Context[Any, Any]], Caller]) -> None:
-    @server.resource(
-        "moot://debates/{debate_id}/record",
-        name="record",
-        title="Decision record",
-        description="The decision record of a completed debate",
-        mime_type=_MARKDOWN,
-    )
-    async def record(ctx: Context[Any, Any], debate_id: str) -> str:
-        with _errors():
-            return await service.record(caller_of(ctx), debate_id)
+    def of_debate(name: str, title: str, description: str, read: Callable[[Caller, str], Awaitable[str]]) -> None:
+        @server.resource(
+            f"moot://debates/{{debate_id}}/{name}",
+            name=name,
+            title=title,
+            description=description,
+            mime_type=_MARKDOWN,
+        )
+        async def resource(ctx: Context[Any, Any], debate_id: str) -> str:  # pyright: ignore[reportUnusedFunction]
+            with _errors():
+                return await read(caller_of(ctx), debate_id)
 
-    @server.resource(
-        "moot://debates/{debate_id}/transcript",
-        name="transcript",
-        title="Transcript",
-        description="What was said in a debate so far, without private thoughts",
-        mime_type=_MARKDOWN,
+    of_debate("record", "Decision record", "The decision record of a completed debate", service.record)
+    of_debate(
+        "transcript", "Transcript", "What was said in a debate so far, without private thoughts", service.transcript
     )
-    async def transcript(ctx: Context[Any, Any], debate_id: str) -> str:
-        with _errors():
-            return await service.transcript(caller_of(ctx), debate_id)
-
-    @server.resource(
-        "moot://debates/{debate_id}/versions",
-        name="versions",
-        title="Versions of code",
-        description="Every version of code that a debate has written: how it did, what it changes, and the code",
-        mime_type=_MARKDOWN,
+    of_debate(
+        "versions",
+        "Versions of code",
+        "Every version of code that a debate has written: how it did, what it changes, and the code",
+        service.versions,
     )
-    async def versions(ctx: Context[Any, Any], debate_id: str) -> str:
-        with _errors():
-            return await service.versions(caller_of(ctx), debate_id)
 
     @server.resource(
         "moot://templates",
