@@ -7,6 +7,7 @@ import fcntl
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,27 +87,50 @@ class Watch:
         assert self.hosts <= {"127.0.0.1"}
 
 
-Open = Callable[..., Page]
+@dataclass
+class Open:
+    """Opens a page of a size and theme; when it is closed, it must have been without fault."""
+
+    browser: Browser
+    opened: list[tuple[BrowserContext, Watch]] = field(default_factory=list)
+
+    def __call__(self, url: str, *, size: str = "desktop", theme: str = "light", allowed: tuple[str, ...] = ()) -> Page:
+        context = self.browser.new_context(viewport=SIZES[size], color_scheme=theme, has_touch=size == "phone")
+        context.set_default_timeout(PATIENCE_MS)
+        page, watch = context.new_page(), Watch(allowed)
+        watch.on(page)
+        self.opened.append((context, watch))
+        page.goto(url)
+        return page
+
+    def close(self) -> None:
+        while self.opened:
+            context, watch = self.opened.pop(0)
+            context.close()
+            watch.check()
 
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Open]:
-    """Opens a page of a size and theme; in the end every one of them must have been without fault."""
-    opened: list[tuple[BrowserContext, Watch]] = []
+    pages = Open(browser)
+    yield pages
+    pages.close()
 
-    def opening(url: str, *, size: str = "desktop", theme: str = "light", allowed: tuple[str, ...] = ()) -> Page:
-        context = browser.new_context(viewport=SIZES[size], color_scheme=theme, has_touch=size == "phone")
-        context.set_default_timeout(PATIENCE_MS)
-        page, watch = context.new_page(), Watch(allowed)
-        watch.on(page)
-        opened.append((context, watch))
-        page.goto(url)
-        return page
 
-    yield opening
-    for context, watch in opened:
-        context.close()
-        watch.check()
+Serve = Callable[..., AbstractContextManager[Served]]
+
+
+@pytest.fixture
+def serve(built: None, open_page: Open, tmp_path: Path) -> Serve:
+    """A server for one test. Its pages are closed before it ends: they would report that they can't reach it."""
+
+    @contextmanager
+    def serving(**settings: Any) -> Iterator[Served]:
+        with served(tmp_path, **settings) as site:
+            yield site
+            open_page.close()
+
+    return serving
 
 
 def keep(page: Page, name: str) -> None:

@@ -7,9 +7,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.server.serving import Served, served
+from tests.server.serving import Served
 from tests.server.test_serve import run
-from tests.web.conftest import SIM, Open, check_axe, keep, to_checkpoint
+from tests.web.conftest import SIM, Open, Serve, check_axe, keep, to_checkpoint
 
 pytestmark = pytest.mark.slow
 
@@ -86,8 +86,8 @@ def test_a_chosen_theme_stays(site: Served, open_page: Open):
     expect(root).not_to_have_css("background-color", light)
 
 
-def test_logging_in_with_a_token(built: None, open_page: Open, tmp_path):
-    with served(tmp_path, model=SIM, serve_tokens="always") as site:
+def test_logging_in_with_a_token(serve: Serve, open_page: Open, tmp_path):
+    with serve(model=SIM, serve_tokens="always") as site:
         token = re.search(r"moot_\S+", run(tmp_path, "token", "create", "ann", "--scope", "read,decide").stdout)[0]
         page = open_page(f"{site.url}/history", allowed=("status of 401", "EventSource"))
         expect(page.get_by_role("heading", name="Log in")).to_be_visible()

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.server.evaluating import ITEMS, evaluated
 from tests.server.serving import Served, served
-from tests.web.conftest import Open, check_axe, keep
+from tests.web.conftest import Open, Serve, check_axe, keep
 
 pytestmark = pytest.mark.slow
 
@@ -58,10 +58,9 @@ def test_a_report_is_saved_as_a_file(site: Served, plan: Any, open_page: Open):
     assert "<h1>Evaluation" in download.value.path().read_text(encoding="utf-8")
 
 
-def test_where_there_are_none_the_page_says_so(built: None, open_page: Open, tmp_path):
-    with served(tmp_path) as empty:
+def test_where_there_are_none_the_page_says_so(serve: Serve, open_page: Open):
+    with serve() as empty:
         page = open_page(f"{empty.url}/evaluations", size="phone", allowed=("status of 404",))
         expect(page.locator(".empty")).to_contain_text("There are no evaluations")
         page.goto(f"{empty.url}/evaluations/none")
         expect(page.get_by_role("main")).to_contain_text("There is no evaluation")
-        page.goto("about:blank")  # before the server ends, which the page would report

@@ -15,7 +15,7 @@ from moot import formats
 from moot.formats.format import COMMON
 from tests.formats.examples import CRUCIBLE, PANEL
 from tests.server.serving import Served, served
-from tests.web.conftest import Open, check_axe, keep
+from tests.web.conftest import Open, Serve, check_axe, keep
 
 SOURCE = Path(__file__).parents[2] / "web" / "src"
 COMPLETED = ".debate-top [data-status=completed]"
@@ -136,10 +136,10 @@ class TestPanel:
         check_axe(page)
         keep(page, "muted-desktop-light")
 
-    def test_a_reason_is_given_where_there_is_one(self, built: None, open_page: Open, tmp_path):
+    def test_a_reason_is_given_where_there_is_one(self, serve: Serve, open_page: Open):
         off_topic = {**ASSESSMENT, "mute": ["Cost Steward"], "off_topic": ["Cost Steward"]}
         answers = {"1/evaluate/*": off_topic, **PANEL.answers, "*/analyze/*": ANALYSIS}
-        with served(tmp_path, answers=answers) as site:
+        with serve(answers=answers) as site:
             settings = {"perspectives": 3, "max_rounds": 2, "checkpoints": False}
             page = opened(site, open_page, site.completed(format="panel", settings=settings))
             expect(page.locator(".card-note", has_text="muted")).to_contain_text("It had left the question.")

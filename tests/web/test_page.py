@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from moot import formats
 from tests.server.serving import Served, served
 from tests.server.test_serve import serving
-from tests.web.conftest import Open, check_axe, keep, to_checkpoint
+from tests.web.conftest import Open, Serve, check_axe, keep, to_checkpoint
 from tests.web.talking import Talk
 
 pytestmark = pytest.mark.slow
@@ -221,9 +221,9 @@ def _slower(route: Any, seconds: float) -> None:
     route.fulfill(json={**told, "one": {**told["one"], "seconds": seconds}})
 
 
-def test_text_in_flight_has_its_form_and_no_false_breaks(built: None, open_page: Open, tmp_path):
+def test_text_in_flight_has_its_form_and_no_false_breaks(serve: Serve, open_page: Open):
     first = "".join(f"This is sentence {number} of many. " for number in range(60))
-    with Talk(f"**Bold** and `code` come first.\n\n{first}") as talk, served(tmp_path) as site:
+    with Talk(f"**Bold** and `code` come first.\n\n{first}") as talk, serve() as site:
         debate = site.made(format="classic", settings={"max_rounds": 1, "model_debater": talk.model})
         page = open_page(f"{site.url}/debates/{debate['id']}")
         flight = page.locator("[data-flight='1/speak/a']")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.server.serving import Served, served
+from tests.server.serving import Served
 from tests.server.test_serve import serving
-from tests.web.conftest import Open
+from tests.web.conftest import Open, Serve
 from tests.web.talking import FIRST, SECOND, Talk
 
 pytestmark = pytest.mark.slow
@@ -60,8 +60,8 @@ def test_reloading_in_mid_stream_loses_and_doubles_nothing(site: Served, open_pa
         assert turns[key]["data"] is not None or turns[key]["content"].startswith(text.strip()), key
 
 
-def test_what_is_in_flight_is_there_after_each_reload(built: None, open_page: Open, tmp_path):
-    with Talk() as talk, served(tmp_path) as site:
+def test_what_is_in_flight_is_there_after_each_reload(serve: Serve, open_page: Open):
+    with Talk() as talk, serve() as site:
         debate = site.made(format="classic", settings={"max_rounds": 2, "model_debater": talk.model})
         page = open_page(f"{site.url}/debates/{debate['id']}")
         for key in ("1/speak/a", "1/speak/b", "2/speak/a", "2/speak/b"):
@@ -77,9 +77,9 @@ def test_what_is_in_flight_is_there_after_each_reload(built: None, open_page: Op
         check_whole(page, stored(site, debate["id"]))
 
 
-def test_whoever_comes_late_to_a_long_text_is_at_its_end(built: None, open_page: Open, tmp_path):
+def test_a_page_opened_late_is_at_the_end_of_a_long_text(serve: Serve, open_page: Open):
     first = "".join(f"This is sentence {number} of many. " for number in range(1, 301))
-    with Talk(first) as talk, served(tmp_path) as site:
+    with Talk(first) as talk, serve() as site:
         settings = {"max_rounds": 1, "model_debater": talk.model, "debater_max_tokens": 100_000}
         debate = site.made(format="classic", settings=settings)
         for size in ("desktop", "phone"):

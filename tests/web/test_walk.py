@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.server.serving import Served, served
-from tests.web.conftest import Open, keep, to_checkpoint
+from tests.server.serving import Served
+from tests.web.conftest import Open, Serve, keep, to_checkpoint
 
 pytestmark = pytest.mark.slow
 
@@ -228,8 +228,8 @@ def test_shortcuts_are_explained(site: Served, open_page: Open):
     expect(page).to_have_url(re.compile("/new$"))
 
 
-def test_the_list_goes_on_and_its_filters_look_at_every_page(built: None, open_page: Open, tmp_path):
-    with served(tmp_path) as site:
+def test_the_list_goes_on_and_its_filters_look_at_every_page(serve: Serve, open_page: Open):
+    with serve() as site:
         needle = site.made(topic="A needle in a haystack?", start=False)
         for number in range(60):
             site.made(topic=f"Straw number {number}?", start=False)
@@ -262,8 +262,8 @@ def test_the_list_goes_on_and_its_filters_look_at_every_page(built: None, open_p
         expect(page).to_have_url(re.compile(r"\?parent="))
 
 
-def test_a_debate_of_more_turns_than_a_page_has(built: None, open_page: Open, tmp_path):
-    with served(tmp_path) as site:
+def test_a_debate_of_more_turns_than_a_page_has(serve: Serve, open_page: Open):
+    with serve() as site:
         settings = {"max_rounds": 510, "max_total_output_tokens": 10_000_000, "max_runtime_seconds": 100_000}
         debate = site.completed(settings=settings)
         assert debate["turns"] > 1000
