@@ -15,6 +15,7 @@ from moot.app import App
 from moot.client import creating
 from moot.core.settings import Settings
 from moot.core.types import Debate
+from moot.formats import installed
 from moot.request import Request
 
 VALID_ANSWERS: dict[str, Any] = {
@@ -69,7 +70,7 @@ async def an_app(folder: Path, **settings: Any) -> AsyncIterator[App]:
 
 async def new_debate(app: App, model: str, format: str = "duel", **settings: Any) -> Debate:
     request = Request(
-        topic="Redis or PostgreSQL?",
+        topic="Sum two numbers." if "code" in installed()[format].needs else "Redis or PostgreSQL?",
         format=format,
         settings={"model_debater": model, "model_judge": model, **settings},
     )

@@ -159,7 +159,10 @@ def test_a_model_that_never_writes_code_ends_in_a_clear_sentence():
     played = forge(World(write=INVALID))
     outcome = played.outcome
     assert (outcome.winner, outcome.ended_by) == (UNDECIDED, "no_code")
-    assert outcome.headline == "No engineer wrote any code, so there is nothing to choose. three bad tries"
+    assert outcome.headline == (
+        "No engineer wrote any code, so there is nothing to choose. three bad tries If the "
+        "task asks for none, ask it in another format."
+    )
     assert outcome.scores == {}
     assert not asked(played, "predict")
 

@@ -6,6 +6,7 @@ from moot.formats.forge.matrix import matrix_grid, matrix_lines
 from moot.formats.forge.report import WORDS
 from moot.formats.forge.rules import play
 from moot.formats.forge.settings import ForgeSettings
+from moot.formats.forge.task import settle
 from moot.formats.format import Chart, EventType, Example, Format, Hears, Mark, Series
 
 _STEPS = {
@@ -81,6 +82,7 @@ FORMAT = Format(
     settings=ForgeSettings,
     parts=parts,
     play=play,
+    settle=settle,
     needs=("code",),
     answers=("code",),
     efforts={

@@ -191,7 +191,10 @@ def _why_not(forge: Forge, choice: Choice, ended: Ended) -> str:
     if not board.drafts:
         why = next(iter(forge.failed.values()), "")
         reason = f" {one_line(why, 300)}" if why else ""
-        return f"No engineer wrote any code, so there is nothing to choose.{reason}"
+        return (
+            f"No engineer wrote any code, so there is nothing to choose.{reason} If the task asks for none, ask it in "
+            "another format."
+        )
     measured = board.all_measured()
     if not any(each.ran for each in measured):
         return "Nothing was run: there is no test that calls the code, so nothing is known of any version."
