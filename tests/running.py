@@ -68,9 +68,14 @@ async def an_app(folder: Path, **settings: Any) -> AsyncIterator[App]:
         await app.close()
 
 
+def topic_for(format: str) -> str:
+    """Something that a format can be asked."""
+    return "Sum two numbers." if "code" in installed()[format].needs else "Redis or PostgreSQL?"
+
+
 async def new_debate(app: App, model: str, format: str = "duel", **settings: Any) -> Debate:
     request = Request(
-        topic="Sum two numbers." if "code" in installed()[format].needs else "Redis or PostgreSQL?",
+        topic=topic_for(format),
         format=format,
         settings={"model_debater": model, "model_judge": model, **settings},
     )

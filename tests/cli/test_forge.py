@@ -25,6 +25,29 @@ def test_the_code_that_won_is_written_and_the_report_printed(moot, tmp_path: Pat
     assert f"The code is in {out}." in result.err
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("columns", "rail"),
+    [(100, "✓ Self-evolvement  ▸ Proposal  · Adversarial rounds  · Convergence"), (50, "✓ ▸ · ·")],
+)
+def test_a_terminal_shows_how_far_it_is(moot, columns: int, rail: str):
+    terminal = moot.terminal(
+        "forge", TASK.spec, "--preset", "quick", "--model", f"{MODEL}&tps=100", rows=20, columns=columns
+    )
+    for question in ("Write the decision to docs/decisions/? [y/N] ", "Draft a follow-up issue"):
+        terminal.until(question)
+        terminal.press("\n")
+    assert terminal.end() == 0
+    assert rail in terminal.text
+
+
+def test_a_question_for_a_debate_is_refused(moot):
+    result = moot("forge", "Redis or PostgreSQL?", "--model", MODEL)
+    assert result.code == 2
+    assert "asks for a decision, not for code" in result.err
+    assert "Redis" not in moot("list").out
+
+
 def test_json_and_a_file_go_together(moot, tmp_path: Path):
     out = tmp_path / "won.py"
     result = moot("forge", TASK.spec, "--preset", "quick", "--model", MODEL, "--json", "--out", str(out))

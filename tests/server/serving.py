@@ -48,7 +48,8 @@ class Served:
         """Create a debate; the model is the scripted one unless the settings say otherwise."""
         more = {name: request.pop(name) for name in ("headers",) if name in request}
         models = {"model_debater": self.model, "model_judge": self.model}
-        body = {"topic": "Redis or PostgreSQL?", "format": "classic", **request}
+        body = {"format": "classic", **request}
+        body.setdefault("topic", "Sum two numbers." if body["format"] == "forge" else "Redis or PostgreSQL?")
         body["settings"] = {**models, **body.get("settings", {})}
         return self.post("/v1/debates", body, **more)
 

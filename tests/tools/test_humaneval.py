@@ -72,11 +72,13 @@ def test_all_reference_solutions_pass_inside(problems):
     assert {name: str(run) for name, run in found.items() if run.outcome != "returned"} == {}
 
 
-def test_a_mutant_of_each_is_caught_by_its_tests(problems):
+def test_a_mutant_of_every_third_is_caught_by_its_tests(problems):
+    some = problems[::3]
+
     async def main() -> dict[str, str]:
-        caught = await asyncio.gather(*map(first_caught, problems))
-        return {problem["task_id"]: what for problem, what in zip(problems, caught, strict=True)}
+        caught = await asyncio.gather(*map(first_caught, some))
+        return {problem["task_id"]: what for problem, what in zip(some, caught, strict=True)}
 
     found = asyncio.run(main())
     assert [name for name, what in found.items() if not what] == []
-    assert len(found) == 164
+    assert len(found) == 55

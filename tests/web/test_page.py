@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from moot import formats
+from tests.running import topic_for
 from tests.server.serving import Served, served
 from tests.server.test_serve import serving
 from tests.web.conftest import Open, Serve, check_axe, keep, to_checkpoint
@@ -57,7 +58,7 @@ def test_the_answer_of_every_format_is_in_the_first_screen(site: Served, open_pa
     sim = {"model_debater": SIM, "model_judge": SIM}
     for name, format_ in formats.installed().items():
         quick = {**format_.unattended, **format_.efforts.get("quick", {})}
-        made = site.made(topic="Tabs or spaces?", format=name, settings={**sim, **quick})
+        made = site.made(topic=topic_for(name), format=name, settings={**sim, **quick})
         done = site.rested(made["id"])
         while done["status"] == "waiting":
             site.post(f"/v1/debates/{made['id']}/answer", {"choice": "approve"}).raise_for_status()

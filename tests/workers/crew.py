@@ -21,7 +21,7 @@ from moot.request import Request
 from moot.runtime.replay import transcript
 from moot.runtime.worker import Worker
 from tests.forking import run_moot, start_moot
-from tests.running import an_app
+from tests.running import an_app, topic_for
 from tests.runtime.asking import FORMAT as ASKING
 
 MOOT = Path(sys.executable).with_name("moot")
@@ -60,7 +60,7 @@ async def new(app: App, model: str = "sim:", format: str = "classic", **settings
         seats = [SeatSpec(id="a", name="A", role="debater", model=model, max_tokens=50)]
         return await app.runtime.create(topic="t", format=ASKING, config=read.model_dump(mode="json"), cast=seats)
     return await creating.create(
-        app, app.plan(Request(topic="Redis or PostgreSQL?", format=format, settings=settings)), by=""
+        app, app.plan(Request(topic=topic_for(format), format=format, settings=settings)), by=""
     )
 
 

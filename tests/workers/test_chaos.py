@@ -26,7 +26,7 @@ from tests.workers.poison import ANTIDOTE, POISON
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-SECONDS = float(os.environ.get("MOOT_CHAOS_SECONDS", "60"))
+SECONDS = float(os.environ.get("MOOT_CHAOS_SECONDS", "40"))
 DEBATES, WORKERS, KILL_SECONDS, SEED = 100, 3, 4.0, 7
 POISONS = int(os.environ.get("MOOT_CHAOS_POISONS", "2"))
 GRACE_SECONDS = 3 * Settings().worker_sweep_seconds  # that the detector allows for sweeps

@@ -13,6 +13,7 @@ from moot import formats
 from moot.core.amounts import count
 from moot.core.stage import CAST, HEADER, VERDICT
 from moot.core.types import Debate, Event, Outcome, SeatSpec
+from moot.formats.format import Grid
 from moot.formats.wording import Wording, checks_words, points_words, tally_words, words_of
 from moot.reasoning.fence import one_line
 from moot.records.transcript import early_end
@@ -65,13 +66,26 @@ def block_of(event: Event, context: RenderContext) -> Block | None:
     return _of_format(event, context) if event.type.isupper() else None
 
 
+def drawn(grid: Grid) -> list[str]:
+    """A table of marks in lines: the columns' names once, then a row for each case."""
+    widths = [max(len(name), *(len(row.cells[at]) for row in grid.rows), 0) for at, name in enumerate(grid.columns)]
+
+    def line(cells: Sequence[str], rest: str) -> str:
+        return "  ".join([*(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)), rest]).rstrip()
+
+    rows = [line(row.cells, f"{row.name} ({row.note})" if row.note else row.name) for row in grid.rows]
+    more = [f"and {grid.more:,} more"] if grid.more else []
+    return [line(grid.columns, ""), *rows, *more] if rows else []
+
+
 def _of_format(event: Event, context: RenderContext) -> Block | None:
     kind, turn = context.wording.type(event.type), event.turn
     if kind.hidden:
         return None
     caption, quiet = context.wording.caption(event), kind.quiet or not kind.public
     if turn is None:
-        return Block(heading=caption.headline, body="\n".join(caption.lines), key=event.key, quiet=quiet)
+        lines = caption.lines if caption.grid is None else drawn(caption.grid)
+        return Block(heading=caption.headline, body="\n".join(lines), key=event.key, quiet=quiet)
     context.last_words[:] = [turn.content.strip()]
     return Block(
         heading=caption.headline,

@@ -143,7 +143,10 @@ class LiveView(View):
     def update(self, flights: Mapping[str, Flight], debate: Debate) -> None:
         room = max(2, min(REGION_LINES, self.printer.console.height - 2)) - 1
         fetching = self.download.text
-        lines = [Text(fetching, style="dim")] if fetching else self._flights(list(flights.values()), room)
+        rail = self._rail() if room > 2 and not fetching else []
+        shown = list(flights.values())
+        lines = [Text(fetching, style="dim")] if fetching else self._flights(shown, room - len(rail))
+        lines += rail
         lines.append(self._footer(flights, debate))
         for line in lines:
             line.truncate(max(4, self.printer.console.width - 3), overflow="ellipsis")
@@ -171,12 +174,22 @@ class LiveView(View):
         heading = Text.assemble(
             (f"{name} {self.context.wording.doing(flight.shows, flight.phase)} ", f"bold {colour}"), ("…", "dim")
         )
-        text = " ".join(clean(flight.text[-TAIL_CHARS:]).split())
         width = max(4, self.printer.console.width - 5)
+        if code := code_in_flight(flight.text):
+            return [heading, *(Text.assemble(("│ ", colour), (line, "dim")) for line in code[-tail:])]
+        text = " ".join(clean(flight.text[-TAIL_CHARS:]).split())
         if not text:
             return [heading]
         wrapped = list(Text(text, style="dim").wrap(self.printer.console, width, overflow="fold"))
         return [heading, *(Text.assemble(("│ ", colour), line) for line in wrapped[-tail:])]
+
+    def _rail(self) -> list[Text]:
+        """The parts of the debate in a line: by name where there is room, else a mark for each."""
+        parts, at = self.context.wording.parts, self.context.wording.part
+        marks = ["✓" if n < at else "▸" if n == at else "·" for n in range(1, len(parts) + 1)]
+        named = "  ".join(f"{mark} {clean(name)}" for mark, name in zip(marks, parts, strict=True))
+        fits = len(named) <= self.printer.console.width - 3
+        return [Text(named if fits else " ".join(marks), style="dim")] if parts else []
 
     def _footer(self, flights: Mapping[str, Flight], debate: Debate) -> Text:
         now = max((flight.round for flight in flights.values()), default=0)
@@ -188,6 +201,15 @@ class LiveView(View):
             parts.insert(1, f"{count(len(debate.cursor.open), 'step')} at work")
         parts = [chapter, *parts] if chapter else parts
         return Text(" · ".join(parts), style="dim")
+
+
+def code_in_flight(text: str) -> list[str]:
+    """The lines of a block of code that has begun and not ended; none where words come in."""
+    if text.count("```") % 2 == 0:
+        return []
+    _, _, block = text.rpartition("```")
+    _, newline, code = block[-TAIL_CHARS:].partition("\n")  # what stands beside the marks is its language
+    return [line.expandtabs(4).rstrip() for line in clean(code).splitlines() if line.strip()] if newline else []
 
 
 def _colouring() -> dict[str, Any]:

@@ -41,7 +41,8 @@ async def missing_words(app: App) -> dict[str, str]:
     found: dict[str, str] = {}
     models = {f"model_{tier}": REHEARSAL_MODEL for tier in TIERS}
     for name, format_ in app.formats.items():
-        plan = app.plan(Request(topic="Is it so?", format=name, settings=models))
+        topic = format_.examples[0].topic if format_.examples else "Is it so?"
+        plan = app.plan(Request(topic=topic, format=name, settings=models))
         rehearsals = [await rehearse(format_, plan.debate, Executors(app.models), seed) for seed in range(3)]
         if problems := dict.fromkeys(each for made in rehearsals for each in words_missing(format_, made)):
             found[name] = " ".join(problems)

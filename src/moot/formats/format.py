@@ -99,6 +99,7 @@ class Grid:
 
     columns: tuple[str, ...]
     rows: tuple[GridRow, ...]
+    more: int = 0  # rows that are left out
 
 
 @dataclass(frozen=True, kw_only=True)

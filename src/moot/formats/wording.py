@@ -78,6 +78,8 @@ class Wording:
     named: set[str]  # seats that take part: those that are not optional, and those that were named
     badges: dict[str, str] = field(default_factory=dict[str, str])
     chapter: str = ""  # the heading of the part of the debate that is under way
+    parts: tuple[str, ...] = ()  # the names of all parts, where the format says them
+    part: int = 0  # the number of the one that is under way, from 1
     stances: Mapping[str, str] = field(default_factory=dict[str, str])  # of seats with a voice
 
     @classmethod
@@ -110,6 +112,8 @@ class Wording:
             self.named.update(names)
         if self.format and event.type == self.format.chapters:
             self.chapter = self.caption(event).heading
+            self.parts = tuple(map(str, cast("Sequence[Any]", event.data.get("rail") or ())))
+            self.part = int(event.data.get("number") or 0)
         badge = self.type(event.type).badge
         if badge and event.data.get("seat"):
             self.badges[str(event.data["seat"])] = badge

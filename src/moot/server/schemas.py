@@ -223,6 +223,7 @@ class Grid(BaseModel):
 
     columns: list[str]
     rows: list[GridRow]
+    more: int = Field(description="rows that are left out")
 
 
 class Caption(BaseModel):

@@ -159,7 +159,7 @@ def event(debate_id: str, event: Event, wording: Wording, *, with_html: bool = F
 def _caption(event: Event, wording: Wording) -> schemas.Caption:
     caption = wording.caption(event)
     grid = caption.grid
-    table = None if grid is None else schemas.Grid(columns=list(grid.columns), rows=[_row(row) for row in grid.rows])
+    table = None if grid is None else filled(schemas.Grid, grid, rows=[_row(row) for row in grid.rows])
     return filled(schemas.Caption, caption, notes=[filled(schemas.Note, note) for note in caption.notes], grid=table)
 
 

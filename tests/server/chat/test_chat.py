@@ -16,6 +16,7 @@ from moot.server.chat import completions, models, responses
 from moot.server.chat.completions import ChatRequest
 from moot.server.chat.models import PREFIX
 from moot.server.chat.responses import ResponseRequest
+from tests.running import topic_for
 from tests.server.chat.asking import QUESTION, client, count, sums, told, user
 from tests.server.serving import Served, served, wait_for
 from tests.server.test_serve import run, serving
@@ -256,20 +257,20 @@ def test_a_debate_that_was_cut_off_says_so(tmp_path):
 
 @pytest.mark.parametrize("format", sorted(installed()))
 def test_too_few_tokens_are_refused_with_the_least_and_with_that_models_take_part(server: Served, format):
-    before = count(server)
+    before, messages = count(server), user(topic_for(format))
     sim = {"X-Moot-Settings": '{"model_debater": "sim:", "model_judge": "sim:"}'}
     with client(server) as asking:
         with pytest.raises(openai.UnprocessableEntityError) as refused:
-            asking.chat.completions.create(model=f"moot/{format}", messages=user(), max_tokens=5, extra_headers=sim)
+            asking.chat.completions.create(model=f"moot/{format}", messages=messages, max_tokens=5, extra_headers=sim)
         assert (refused.value.param, count(server)) == ("max_tokens", before)
         least = int(re.search(r"needs ([\d,]+) at least", refused.value.message)[1].replace(",", ""))
         answer = asking.chat.completions.create(
-            model=f"moot/{format}", messages=user(), max_completion_tokens=least, extra_headers=sim
+            model=f"moot/{format}", messages=messages, max_completion_tokens=least, extra_headers=sim
         )
     assert server.debate(answer.moot["debate"])["tokens_out"] > 0
     with client(server) as asking, pytest.raises(openai.UnprocessableEntityError, match=f"{least:,} at least"):
         asking.chat.completions.create(
-            model=f"moot/{format}", messages=user(), max_completion_tokens=least - 1, extra_headers=sim
+            model=f"moot/{format}", messages=messages, max_completion_tokens=least - 1, extra_headers=sim
         )
 
 

@@ -45,6 +45,7 @@ function GridView({ grid, title }: { grid: Grid; title: string }) {
           ))}
         </tbody>
       </table>
+      {grid.more > 0 && <p>and {grid.more} more</p>}
     </div>
   )
 }

@@ -27,7 +27,8 @@ def matrix_grid(matrix: Json, *, most: int = MOST_ROWS) -> Grid:
     """The matrix as a table: cases by versions, with how far each expectation is known."""
     versions = cast("Sequence[str]", matrix["versions"])
     rows = cast("Sequence[Mapping[str, Any]]", matrix["rows"])
-    return Grid(columns=tuple(versions), rows=tuple(_grid_row(row, versions) for row in rows[:most]))
+    shown = tuple(_grid_row(row, versions) for row in rows[:most])
+    return Grid(columns=tuple(versions), rows=shown, more=len(rows) - len(shown))
 
 
 def _grid_row(row: Mapping[str, Any], versions: Sequence[str]) -> GridRow:

@@ -1,0 +1,42 @@
+"""What the live view is made of: tables of marks, code that comes in, and how far a debate is."""
+
+from __future__ import annotations
+
+import pytest
+
+from moot.cli.blocks import drawn
+from moot.cli.screen import code_in_flight
+from moot.formats.format import Grid, GridRow
+
+
+def test_a_table_of_marks_names_its_columns_once():
+    rows = (
+        GridRow(name="f(1) == 2", cells=("✓", "✗", "·"), note="given"),
+        GridRow(name="f(2)", cells=("·", "·", "✓")),
+    )
+    assert drawn(Grid(columns=("V1", "V2", "V10"), rows=rows, more=1200)) == [
+        "V1  V2  V10",
+        "✓   ✗   ·    f(1) == 2 (given)",
+        "·   ·   ✓    f(2)",
+        "and 1,200 more",
+    ]
+
+
+def test_a_table_without_rows():
+    assert drawn(Grid(columns=("V1",), rows=())) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("Here it is:\n```python\ndef f(x):\n\treturn x\n\n  # so", ["def f(x):", "    return x", "  # so"]),
+        ("```python\ndef f(x): ...\n```\nThat is all", []),
+        ("```python\na = 1\n```\nand\n```\nb = 2", ["b = 2"]),
+        ("```pyth", []),
+        ("Words only", []),
+        ("", []),
+        ("```\n\x1b[31mred", ["[31mred"]),
+    ],
+)
+def test_code_in_flight_keeps_its_lines(text: str, lines: list[str]):
+    assert code_in_flight(text) == lines
