@@ -18,6 +18,8 @@ _STEPS = {
     "negotiate": "Plan, knowing the others'",
     "write": "Code",
     "write-anew": "Code, asked for once more",
+    "write-afresh": "Code, from nothing",
+    "run-afresh": "Run of code from nothing",
     "tests": "Tests",
     "run": "Run of own tests",
     "repair": "Repair",
@@ -92,13 +94,17 @@ FORMAT = Format(
     unattended={"clarify": "judge"},
     small={
         "preset": "quick",
-        "attempts": 2,
+        "engineers": 3,
+        "attempts": 0,
+        "fresh_starts": 2,
         "adversarial": False,
+        "convergence": False,
         "debater_max_tokens": 700,
-        "judge_max_tokens": 500,
+        "judge_max_tokens": 400,
     },
-    small_note="The model is small, so the forge is a quick one: two engineers, one oracle, no attacks, 12 calls at "
-    "most, unless you ask for more.",
+    small_note="The model is small, so the forge is a quick one: three engineers who start afresh instead of "
+    "repairing, one oracle where no test is given, no attacks, ballots or explanation, 12 calls at most, unless you "
+    "ask for more.",
     events={
         "PHASE_BEGINS": EventType(heading="{name}, phase {number} of {of}", quiet=True),
         "LESSONS": EventType(heading="Lessons of earlier debates", lines=lambda data: data["lines"], quiet=True),

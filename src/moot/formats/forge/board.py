@@ -300,6 +300,14 @@ class Board:
             found = replace(found, shows=(draft.name,))
         return replace(found, high_findings=checked.high, complexity=checked.complexity, heard=draft.heard)
 
+    @property
+    def is_tested(self) -> bool:
+        """Whether a person gave some test."""
+        return bool(self.given or self.script)
+
+    def passes_given(self, draft: Draft) -> bool:
+        return all(passed is True for passed in self.measured(draft).given)
+
     def all_measured(self) -> list[Measured]:
         return [self.measured(draft) for draft in self.drafts]
 

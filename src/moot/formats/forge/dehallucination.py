@@ -41,8 +41,7 @@ async def play(forge: Forge) -> None:
 
 def _simple(forge: Forge) -> bool:
     """A short task that comes with tests says what is meant."""
-    tested = bool(forge.board.given or forge.board.script)
-    return tested and len(forge.stage.topic.split()) <= SIMPLE_WORDS
+    return forge.board.is_tested and len(forge.stage.topic.split()) <= SIMPLE_WORDS
 
 
 def _to_person(forge: Forge, given: Questions, round: int) -> bool:
@@ -52,8 +51,7 @@ def _to_person(forge: Forge, given: Questions, round: int) -> bool:
         case "judge":
             return False
         case "auto":
-            tested = bool(forge.board.given or forge.board.script)
-            return round == 1 and not tested and given.ambiguity > AMBIGUOUS
+            return round == 1 and not forge.board.is_tested and given.ambiguity > AMBIGUOUS
 
 
 async def _ask_person(forge: Forge, asked: Sequence[Question], round: int) -> bool:

@@ -31,10 +31,12 @@ async def play(forge: Forge) -> None:
 def to_predict(forge: Forge) -> list[Calls]:
     """The calls that are worth a prediction: those on which versions differ, then the tester's own."""
     board = forge.board
+    small = any(seat.spec.small for seat in forge.oracles)
+    if small and board.given:
+        return []  # small models predict badly: among versions that pass, what most of them do says more
     open_ = [call for call in board.pool if not board.settled(call).counts and board.stable(call)]
     differing = contested(board.runs, [draft.name for draft in board.drafts], open_)
-    small = any(seat.spec.small for seat in forge.oracles)
-    stated = [] if small and board.given else [call for call in open_ if call in board.said and call not in differing]
+    stated = [call for call in open_ if call in board.said and call not in differing]
     most = MOST_PREDICTED_SMALL if small else MOST_PREDICTED
     return [call for call in (*differing, *stated) if shown_exactly(call)][:most]
 
@@ -72,7 +74,8 @@ def _may_agree(forge: Forge, call: Calls) -> bool:
 async def _ask(forge: Forge, seats: Sequence[Seat], phase: str, calls: Sequence[Calls], round: int) -> None:
     def prompt(seat: Seat) -> Prompt:
         listed = numbered_calls(seat, calls, forge.key(round, phase, seat))
-        return prompts("predict", task=forge.task(seat), interface=forge.interface_for(seat), calls=listed)
+        name = "predict_small" if seat.spec.small else "predict"
+        return prompts(name, task=forge.task(seat), interface=forge.interface_for(seat), calls=listed)
 
     asked = [seat for seat in seats if seat.id not in forge.lost]
     for call in calls:

@@ -1,5 +1,6 @@
 """Engineers write, run and repair their own code, before anyone else sees it; beside them, the tester writes tests from
-the task alone. A repair that passes fewer tests is recorded and not adopted."""
+the task alone. A repair that passes fewer tests is recorded and not adopted. Where tests are given and no version
+passes them, engineers may start afresh. A small tester is then asked last: its calls part versions that pass."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from moot.formats.forge.answers import MOST_CASES, Change, ChangedRepair, Repair
 from moot.formats.forge.board import Draft
 from moot.formats.forge.planning import plan
 from moot.formats.forge.prompting import (
+    APPROACHES,
     CHANGE_FORM,
     CODE_FORM,
     TESTS_OF_YOUR_OWN,
@@ -31,32 +33,50 @@ from moot.reasoning.code.cases import Case
 from moot.reasoning.code.evidence import Calls, Statement, by_call
 
 PHASE = "self_evolvement"
+SMALL_CASES = 6  # that a small tester is asked for: with more it repeats itself
 
 
 async def play(forge: Forge) -> None:
     await plan(forge)
-    testing = forge.stage.start(write_tests(forge))
+    late = bool(forge.board.given) and forge.tester.spec.small
+    testing = None if late else forge.stage.start(write_tests(forge))
     try:
         for wave, earlier in forge.waves(PHASE, forge.engineers):
             await forge.at_once(*(_evolve(forge, seat, earlier.get(seat.id, ()), testing) for seat in wave))
     except LimitReached:
-        await testing  # a limit may refuse every engineer while the tester is being asked
+        if testing is not None:
+            await testing  # a limit may refuse every engineer while the tester is being asked
         raise
-    await testing
+    if testing is not None:
+        await testing
     absent = [seat for seat in forge.engineers if seat.id in forge.lost]
     if absent and not forge.board.drafts:
         await forge.at_once(*(_ask_again(forge, seat) for seat in absent))
+    for start in range(1, forge.settings.fresh_starts + 1):
+        measured = forge.board.is_tested or forge.board.expected
+        if not forge.board.drafts or not measured or _passing(forge):
+            break
+        seats = [seat for seat in forge.engineers if seat.id not in forge.lost]
+        await forge.at_once(*(_start_afresh(forge, seat, start) for seat in seats))
+    if late and len({draft.name for draft in _passing(forge)}) > 1:
+        await write_tests(forge)
+
+
+def _passing(forge: Forge) -> list[Draft]:
+    """The versions that pass every given test."""
+    return [draft for draft in forge.board.drafts if forge.board.passes_given(draft)]
 
 
 async def write_tests(forge: Forge, step: str = "tests", round: int = 0) -> None:
     """The tester's tests: each is a call, and a statement of what it leads to."""
     if not forge.settings.proposal or forge.repo is not None:
         return
+    small = forge.tester.spec.small
     prompt = prompts(
-        "tests",
+        "tests_small" if small else "tests",
         task=forge.task(forge.tester),
         interface=forge.interface_for(forge.tester),
-        count=str(MOST_CASES),
+        count=str(SMALL_CASES if small else MOST_CASES),
     )
     given = await forge.ask_one(forge.tester, step, prompt, returns=Tests, round=round, shows="TESTS")
     for case in () if given is None else given.cases:
@@ -66,9 +86,10 @@ async def write_tests(forge: Forge, step: str = "tests", round: int = 0) -> None
             forge.board.tester.append(case)
 
 
-async def _evolve(forge: Forge, seat: Seat, earlier: tuple[str, ...], testing: Running[None]) -> None:
+async def _evolve(forge: Forge, seat: Seat, earlier: tuple[str, ...], testing: Running[None] | None) -> None:
     draft = await _write(forge, seat, earlier)
-    await testing
+    if testing is not None:
+        await testing
     if draft is None or not forge.settings.self_evolvement:
         return
     await _run(forge, draft, 0)
@@ -92,7 +113,10 @@ async def _write(forge: Forge, seat: Seat, earlier: tuple[str, ...]) -> Draft | 
     if isinstance(given, Failed):
         forge.missed(seat.id, given)
         return None
-    return await _taken(forge, seat, given, earlier)
+    draft = await _taken(forge, seat, given, earlier)
+    if draft is not None:
+        forge.board.hold(draft)
+    return draft
 
 
 async def _ask_again(forge: Forge, seat: Seat) -> None:
@@ -104,7 +128,23 @@ async def _ask_again(forge: Forge, seat: Seat) -> None:
     if not isinstance(given, Failed):
         draft = await _taken(forge, seat, given, (), "write-anew")
         if draft is not None:
+            forge.board.hold(draft)
             await _run(forge, draft, 0)
+
+
+async def _start_afresh(forge: Forge, seat: Seat, start: int) -> None:
+    """Have an engineer write again, by another approach and without its earlier code."""
+    given = await forge.ask_one(
+        seat, "write-afresh", _to_write(forge, seat, (), start), returns=_solution(forge), round=start, shows="CODE"
+    )
+    held = forge.board.current(seat.id)
+    draft = None if given is None else await _taken(forge, seat, given, (), "write-afresh", start)
+    if draft is None or (held is not None and draft.number == held.number):
+        return
+    await forge.run(draft, [*known(forge, seat.id)], "run-afresh", start, unnumbered=True)
+    remember(forge, draft, 1 + sum(each.draft.author == seat.id for each in forge.attempts))
+    if held is None or _passed(forge, draft) >= _passed(forge, held):
+        forge.board.hold(draft)
 
 
 def _solution(forge: Forge) -> type[Solution]:
@@ -112,9 +152,9 @@ def _solution(forge: Forge) -> type[Solution]:
 
 
 async def _taken(
-    forge: Forge, seat: Seat, given: Solution, earlier: tuple[str, ...], phase: str = "write"
+    forge: Forge, seat: Seat, given: Solution, earlier: tuple[str, ...], phase: str = "write", round: int = 0
 ) -> Draft | None:
-    code = await forge.written(seat, given.code, phase)
+    code = await forge.written(seat, given.code, phase, round)
     if code is None:
         return None
     read = next((draft for author in earlier if (draft := forge.board.current(author)) is not None), None)
@@ -122,10 +162,10 @@ async def _taken(
         seat.id,
         code,
         phase=PHASE,
-        key=forge.key(0, phase, seat),
+        key=forge.key(round, phase, seat),
+        round=round,
         parent=None if read is None else read.number,
     )
-    forge.board.hold(draft)
     names = defined_in(given.code)
     forge.board.claims.setdefault(seat.id, []).extend(
         case for case in given.cases if not case.problem and about(case.call, names)
@@ -133,7 +173,7 @@ async def _taken(
     return draft
 
 
-def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...]) -> Prompt:
+def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...], start: int = 0) -> Prompt:
     read = [
         f"{forge.called(draft)}, which you may improve on:\n"
         + code_of(draft, seat, forge.author(draft), f"write/{seat.id}")
@@ -141,6 +181,9 @@ def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...]) -> Prompt:
         if (draft := forge.board.current(author)) is not None
     ]
     approach = approach_line(seat, forge.approaches.get(seat.id, ""), _planner(forge, seat), forge.occasion(seat))
+    if start:
+        turn = [each.id for each in forge.engineers].index(seat.id) + start
+        approach = approach_line(seat, APPROACHES[turn % len(APPROACHES)], None, forge.occasion(seat))
     lessons = lessons_part(seat, forge.lessons, forge.occasion(seat))
     if forge.repo is not None:
         return prompts("change", task=forge.task(seat), approach=approach, read="\n\n".join(read), lessons=lessons)

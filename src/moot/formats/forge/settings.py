@@ -109,6 +109,12 @@ class ForgeSettings(DebateSettings):
     )
     voting: RankingMethod = Field("auto", description="how ballots are counted; auto: by the number of voters")
     attempts: int = Field(2, ge=0, le=5, description="repairs of an engineer's own code")
+    fresh_starts: int = Field(
+        0,
+        ge=0,
+        le=5,
+        description="how often engineers write from nothing again, while no version passes the given tests",
+    )
     red_rounds: int = Field(3, ge=1, le=5, description="rounds of attack and patch")
     gates: tuple[Phase, ...] = Field((), description="phases after which a person approves or rejects")
     gate_timeout_seconds: int = Field(1800, ge=1, le=2_592_000, description="how long such a gate waits")
