@@ -27,7 +27,7 @@ def most_calls(chosen: ForgeSettings) -> int:
     calls = 2 * ROUNDS * chosen.dehallucination
     calls += 2 * engineers  # plans, and the negotiation of them
     calls += 2 * engineers + 1  # code, once more if no engineer could be had; the tester's tests
-    calls += engineers * chosen.attempts * chosen.self_evolvement
+    calls += engineers * (chosen.attempts * chosen.self_evolvement + chosen.fresh_starts)
     calls += blind * chosen.proposal
     calls += (engineers + 1) * chosen.critique
     calls += (2 + blind) * chosen.review
@@ -37,7 +37,7 @@ def most_calls(chosen: ForgeSettings) -> int:
 
 
 def most_versions(chosen: ForgeSettings) -> int:
-    return chosen.engineers * (2 + chosen.attempts) + 2 + 2 + chosen.red_rounds
+    return chosen.engineers * (2 + chosen.attempts + chosen.fresh_starts) + 2 + 2 + chosen.red_rounds
 
 
 def most_runs(chosen: ForgeSettings) -> int:
@@ -61,6 +61,8 @@ CHOICES: dict[str, st.SearchStrategy[Any]] = {
     "engineers": st.integers(1, 6),
     "oracles": st.integers(1, 4),
     "attempts": st.integers(0, 5),
+    "fresh_starts": st.integers(0, 5),
+    "cases": st.sampled_from([[], ["mid(-1, -2) == 0"]]),
     "red_rounds": st.integers(1, 5),
     **{phase: st.booleans() for phase in PHASES},
 }
@@ -76,7 +78,7 @@ def test_random_switches_topologies_and_failures_always_end_within_a_computed_bo
         if step.kind == "ask" and rng.random() < failing:
             return rng.choice([INVALID, GONE, OVERLOADED] if step.spared else [INVALID])
         usual = World({f"e{n}": WRONG for n in range(1, 7)}, meant={"text": ""})
-        return worst(step) if rng.random() < 0.5 and step.phase != "write" else usual(step)
+        return worst(step) if rng.random() < 0.5 and not step.phase.startswith("write") else usual(step)
 
     check(play(script_of("forge", TASK, **chosen), answer), ForgeSettings(**chosen))
 

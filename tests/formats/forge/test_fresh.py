@@ -1,0 +1,69 @@
+"""Where no version passes the given tests, engineers write from nothing again; a small tester is asked last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moot.core.steps import Step
+from tests.formats.forge.test_rules import asked
+from tests.formats.forge.world import ALSO_RIGHT, RIGHT, TESTS, WORSE, WRONG, World, solution
+from tests.playing import Played, play, script_of
+
+TASK = "Write a function mid(a, b) that gives the larger of two numbers, and 0 if both are negative."
+GIVEN = ["mid(-1, -2) == 0"]
+ALL_WRONG = dict.fromkeys(("e1", "e2", "e3"), WRONG)
+QUICK: dict[str, Any] = {"preset": "quick", "engineers": 2, "attempts": 0, "adversarial": False, "cases": GIVEN}
+
+
+def quick(world: World, *, small: bool = False, **settings: Any) -> Played:
+    return play(script_of("forge", TASK, small=small, **{**QUICK, **settings}), world)
+
+
+def test_they_start_afresh_until_a_version_passes():
+    def second_time(step: Step) -> dict[str, Any]:
+        return solution(RIGHT if (step.seat.id, step.round) == ("e2", 2) else WRONG)
+
+    played = quick(World(ALL_WRONG, **{"write-afresh": second_time}), fresh_starts=5)
+    assert [step.key for step in played.steps if step.phase == "write-afresh"] == [
+        f"{start}/write-afresh/{seat}" for start in (1, 2) for seat in ("e1", "e2")
+    ]
+    assert played.outcome.answer is not None
+    assert played.outcome.answer.value == RIGHT
+
+
+def test_one_who_starts_afresh_is_shown_another_approach_and_no_earlier_code():
+    played = quick(World(ALL_WRONG, **{"write-afresh": solution(WORSE)}), fresh_starts=2)
+    told = {step.key: step.prompt.text for step in played.steps if step.kind == "ask"}
+    own = [told["0/write/e1"], told["1/write-afresh/e1"], told["2/write-afresh/e1"]]
+    assert len({text.split("Your approach: ")[1].splitlines()[0] for text in own}) == 3
+    assert not any("return max(a, b)" in text for text in own)
+
+
+def test_code_that_passes_less_is_kept_and_not_preferred():
+    given = [*GIVEN, "mid(1, 2) == 2"]
+    played = quick(World(ALL_WRONG, **{"write-afresh": solution(WORSE)}), small=True, fresh_starts=1, cases=given)
+    assert sorted(each["pass_rate"] for each in played.outcome.details["versions"]) == [0, 0, 0.5, 0.5]
+    assert "the best, Version 1 by Engineer A, passes 1" in played.outcome.headline
+
+
+def test_without_need_or_without_a_given_test_no_one_starts_afresh():
+    for settings in ({"fresh_starts": 0}, {"fresh_starts": 3, "cases": []}):
+        assert not asked(quick(World(ALL_WRONG), **settings), "write-afresh")
+    assert not asked(quick(World(), fresh_starts=3), "write-afresh")
+
+
+def test_a_small_tester_is_asked_only_for_what_parts_versions_that_pass():
+    alike = quick(World({"e1": RIGHT, "e2": RIGHT}), small=True)
+    assert not asked(alike, "tests")
+    wrong = quick(World(ALL_WRONG), small=True)
+    assert not asked(wrong, "tests")
+    parted = quick(World({"e1": RIGHT, "e2": ALSO_RIGHT}), small=True)
+    keys = [step.key for step in parted.steps if step.kind == "ask"]
+    assert keys.index("0/tests/tester") > max(keys.index("0/write/e1"), keys.index("0/write/e2"))
+    assert not asked(parted, "predict")
+    assert {row["case"].split(" ==")[0] for row in parted.outcome.details["matrix"]["rows"]} >= {*TESTS}
+
+
+def test_a_tester_that_is_not_small_is_asked_beside_the_engineers():
+    played = quick(World({"e1": RIGHT, "e2": RIGHT}))
+    assert asked(played, "tests")
