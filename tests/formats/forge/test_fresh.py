@@ -6,7 +6,7 @@ from typing import Any
 
 from moot.core.steps import Step
 from tests.formats.forge.test_rules import asked
-from tests.formats.forge.world import ALSO_RIGHT, RIGHT, TESTS, WORSE, WRONG, World, solution
+from tests.formats.forge.world import ALSO_RIGHT, RIGHT, WORSE, WRONG, World, solution
 from tests.playing import Played, play, script_of
 
 TASK = "Write a function mid(a, b) that gives the larger of two numbers, and 0 if both are negative."
@@ -52,18 +52,24 @@ def test_without_need_or_without_a_given_test_no_one_starts_afresh():
     assert not asked(quick(World(), fresh_starts=3), "write-afresh")
 
 
-def test_a_small_tester_is_asked_only_for_what_parts_versions_that_pass():
-    alike = quick(World({"e1": RIGHT, "e2": RIGHT}), small=True)
-    assert not asked(alike, "tests")
-    wrong = quick(World(ALL_WRONG), small=True)
-    assert not asked(wrong, "tests")
-    parted = quick(World({"e1": RIGHT, "e2": ALSO_RIGHT}), small=True)
-    keys = [step.key for step in parted.steps if step.kind == "ask"]
-    assert keys.index("0/tests/tester") > max(keys.index("0/write/e1"), keys.index("0/write/e2"))
-    assert not asked(parted, "predict")
-    assert {row["case"].split(" ==")[0] for row in parted.outcome.details["matrix"]["rows"]} >= {*TESTS}
+def test_beside_given_tests_small_blind_seats_are_not_asked_and_variants_part_the_versions():
+    given = ["mid(1, 2) == 2"]
+    played = quick(World({"e1": WRONG, "e2": RIGHT, "e3": ALSO_RIGHT}), small=True, engineers=3, cases=given)
+    assert not asked(played, "tests")
+    assert not asked(played, "predict")
+    rows = played.outcome.details["matrix"]["rows"]
+    assert [row["standing"] for row in rows][:2] == ["given", "unconfirmed"]
+    assert "mid(0, 2)" in {row["case"] for row in rows}
+    assert {row["standing"] for row in quick(World(), cases=given).outcome.details["matrix"]["rows"]} >= {"agreed"}
 
 
-def test_a_tester_that_is_not_small_is_asked_beside_the_engineers():
-    played = quick(World({"e1": RIGHT, "e2": RIGHT}))
-    assert asked(played, "tests")
+def test_of_versions_that_pass_what_most_engineers_have_written_is_chosen():
+    given = ["mid(2, 3) == 3"]
+    odd = "def mid(a, b):\n    return b\n"
+    played = quick(World({"e1": odd, "e2": RIGHT, "e3": ALSO_RIGHT}), small=True, engineers=3, cases=given)
+    assert played.outcome.answer is not None
+    assert played.outcome.answer.value in (RIGHT, ALSO_RIGHT)
+
+
+def test_a_tester_that_is_not_small_is_asked_beside_given_tests():
+    assert asked(quick(World({"e1": RIGHT, "e2": RIGHT})), "tests")

@@ -1,5 +1,6 @@
 """Versions are published and every input is pooled and run on all of them. Blind seats then say what the calls lead to:
-first those on which versions differ, then the tester's."""
+first those on which versions differ, then the tester's. Where tests are given and these seats are small models, none
+is asked: variants of the given calls show which versions do the same."""
 
 from __future__ import annotations
 
@@ -10,8 +11,11 @@ from moot.core.types import Prompt
 from moot.formats.forge.answers import Prediction, Predictions
 from moot.formats.forge.prompting import about, defined_in, numbered_calls, prompts, shown_exactly
 from moot.formats.forge.state import Forge
+from moot.reasoning.code.cases import Case
 from moot.reasoning.code.evidence import FEWEST_STATEMENTS, Calls, Statement, contested
+from moot.reasoning.code.variants import variants
 
+MOST_VARIANTS = 12
 MOST_PREDICTED = 12
 MOST_PREDICTED_SMALL = 6
 
@@ -24,6 +28,8 @@ async def play(forge: Forge) -> None:
             board.pooled([case], forge.tester.id)
     for seat in forge.engineers:
         board.pooled([case for case in board.claims.get(seat.id, ()) if about(case.call, names)], seat.id)
+    if forge.by_given_alone and forge.settings.language == "python":
+        board.pooled([Case(call=call) for call in variants([*board.given], MOST_VARIANTS)], "")
     await forge.run_all("pool")
     await predict(forge, to_predict(forge))
 
@@ -31,12 +37,12 @@ async def play(forge: Forge) -> None:
 def to_predict(forge: Forge) -> list[Calls]:
     """The calls that are worth a prediction: those on which versions differ, then the tester's own."""
     board = forge.board
-    small = any(seat.spec.small for seat in forge.oracles)
-    if small and board.given:
-        return []  # small models predict badly: among versions that pass, what most of them do says more
+    if forge.by_given_alone:
+        return []
     open_ = [call for call in board.pool if not board.settled(call).counts and board.stable(call)]
     differing = contested(board.runs, [draft.name for draft in board.drafts], open_)
     stated = [call for call in open_ if call in board.said and call not in differing]
+    small = any(seat.spec.small for seat in forge.oracles)
     most = MOST_PREDICTED_SMALL if small else MOST_PREDICTED
     return [call for call in (*differing, *stated) if shown_exactly(call)][:most]
 

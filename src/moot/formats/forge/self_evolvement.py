@@ -1,6 +1,6 @@
 """Engineers write, run and repair their own code, before anyone else sees it; beside them, the tester writes tests from
 the task alone. A repair that passes fewer tests is recorded and not adopted. Where tests are given and no version
-passes them, engineers may start afresh. A small tester is then asked last: its calls part versions that pass."""
+passes them, engineers may start afresh."""
 
 from __future__ import annotations
 
@@ -33,50 +33,38 @@ from moot.reasoning.code.cases import Case
 from moot.reasoning.code.evidence import Calls, Statement, by_call
 
 PHASE = "self_evolvement"
-SMALL_CASES = 6  # that a small tester is asked for: with more it repeats itself
 
 
 async def play(forge: Forge) -> None:
     await plan(forge)
-    late = bool(forge.board.given) and forge.tester.spec.small
-    testing = None if late else forge.stage.start(write_tests(forge))
+    testing = forge.stage.start(write_tests(forge))
     try:
         for wave, earlier in forge.waves(PHASE, forge.engineers):
             await forge.at_once(*(_evolve(forge, seat, earlier.get(seat.id, ()), testing) for seat in wave))
     except LimitReached:
-        if testing is not None:
-            await testing  # a limit may refuse every engineer while the tester is being asked
+        await testing  # a limit may refuse every engineer while the tester is being asked
         raise
-    if testing is not None:
-        await testing
+    await testing
     absent = [seat for seat in forge.engineers if seat.id in forge.lost]
     if absent and not forge.board.drafts:
         await forge.at_once(*(_ask_again(forge, seat) for seat in absent))
     for start in range(1, forge.settings.fresh_starts + 1):
         measured = forge.board.is_tested or forge.board.expected
-        if not forge.board.drafts or not measured or _passing(forge):
+        if not forge.board.drafts or not measured or any(map(forge.board.passes_given, forge.board.drafts)):
             break
         seats = [seat for seat in forge.engineers if seat.id not in forge.lost]
         await forge.at_once(*(_start_afresh(forge, seat, start) for seat in seats))
-    if late and len({draft.name for draft in _passing(forge)}) > 1:
-        await write_tests(forge)
-
-
-def _passing(forge: Forge) -> list[Draft]:
-    """The versions that pass every given test."""
-    return [draft for draft in forge.board.drafts if forge.board.passes_given(draft)]
 
 
 async def write_tests(forge: Forge, step: str = "tests", round: int = 0) -> None:
     """The tester's tests: each is a call, and a statement of what it leads to."""
-    if not forge.settings.proposal or forge.repo is not None:
+    if not forge.settings.proposal or forge.repo is not None or forge.by_given_alone:
         return
-    small = forge.tester.spec.small
     prompt = prompts(
-        "tests_small" if small else "tests",
+        "tests",
         task=forge.task(forge.tester),
         interface=forge.interface_for(forge.tester),
-        count=str(SMALL_CASES if small else MOST_CASES),
+        count=str(MOST_CASES),
     )
     given = await forge.ask_one(forge.tester, step, prompt, returns=Tests, round=round, shows="TESTS")
     for case in () if given is None else given.cases:
@@ -86,10 +74,9 @@ async def write_tests(forge: Forge, step: str = "tests", round: int = 0) -> None
             forge.board.tester.append(case)
 
 
-async def _evolve(forge: Forge, seat: Seat, earlier: tuple[str, ...], testing: Running[None] | None) -> None:
+async def _evolve(forge: Forge, seat: Seat, earlier: tuple[str, ...], testing: Running[None]) -> None:
     draft = await _write(forge, seat, earlier)
-    if testing is not None:
-        await testing
+    await testing
     if draft is None or not forge.settings.self_evolvement:
         return
     await _run(forge, draft, 0)
@@ -187,15 +174,11 @@ def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...], start: int = 0
     lessons = lessons_part(seat, forge.lessons, forge.occasion(seat))
     if forge.repo is not None:
         return prompts("change", task=forge.task(seat), approach=approach, read="\n\n".join(read), lessons=lessons)
-    return prompts(
-        "write",
-        task=forge.task(seat),
-        interface=forge.interface_for(seat),
-        approach=approach,
-        read="\n\n".join(read),
-        lessons=lessons,
-        tests="" if seat.spec.small or not forge.settings.self_evolvement else TESTS_OF_YOUR_OWN,
-    )
+    parts = {"task": forge.task(seat), "interface": forge.interface_for(seat), "approach": approach}
+    parts |= {"read": "\n\n".join(read), "lessons": lessons}
+    if seat.spec.small:
+        return prompts("write_small", **parts)
+    return prompts("write", **parts, tests=TESTS_OF_YOUR_OWN if forge.settings.self_evolvement else "")
 
 
 def _planner(forge: Forge, seat: Seat) -> Seat | None:

@@ -115,6 +115,11 @@ class Forge:
         self._occasions[reader.id] += 1
         return f"{reader.id}/{self._occasions[reader.id]}"
 
+    @property
+    def by_given_alone(self) -> bool:
+        """Whether given tests are all that is believed: small blind seats guess, and are not asked beside them."""
+        return bool(self.board.given) and self.tester.spec.small
+
     def interface_for(self, reader: Seat) -> str:
         return interface_line(reader, self.interface, self.planner, self.occasion(reader))
 
