@@ -55,10 +55,11 @@ async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
     task = load_task(request.task, seed=request.seed, limit=request.limit)
     sampler = _sampler()
     names = [SHORT.get(name, name) for name in dict.fromkeys(request.arms or default_arms(task))]
-    pooled = POOLED_CODE if task.graded else POOLED
+    pooled = POOLED_CODE if task.tested else POOLED
     if unfit := [name for name in names if name in POOLED and name not in pooled]:
         raise InputError(
-            f"The arm {unfit[0]!r} counts equal answers, and no two codes are equal. Take {' or '.join(POOLED_CODE)}."
+            f"The arm {unfit[0]!r} counts equal answers, and no two answers of the kind {task.kind!r} are equal. Take "
+            f"{' or '.join(POOLED_CODE)}."
         )
     known = {name: _known(name, sampler) for name in names if name not in pooled}
     for name in request.settings:
@@ -115,8 +116,9 @@ def check_budget(plan: EvaluationPlan) -> None:
 def default_arms(task: Task) -> list[str]:
     """The baselines, and the format that is taken for open questions, or for code."""
     installed = formats.installed().values()
-    if task.graded:
-        return [*POOLED_CODE, *[each.name for each in installed if each.pool is None and task.kind in each.answers][:1]]
+    if task.tested:
+        able = [each for each in installed if each.pool is None and task.kind in each.answers]
+        return [*POOLED_CODE, *[each.name for each in sorted(able, key=lambda each: "open" not in each.suits)][:1]]
     offered = [arm for each in installed for arm in each.arms]
     debating = [each.name for each in installed if "open" in each.suits]
     return [SINGLE, SELF_CONSISTENCY, *offered, *debating[:1]]
@@ -155,6 +157,12 @@ async def _arm(
     format_: Format,
     settings: Mapping[str, Any],
 ) -> Arm:
+    if task.kind not in format_.answers:
+        able = [each.name for each in formats.installed().values() if task.kind in each.answers]
+        raise InputError(
+            f"The arm {name!r} can't come to an answer of the kind {task.kind!r}, which the task {task.name!r} asks "
+            f"for. Formats that can: {', '.join(able)}."
+        )
     own: Mapping[str, Any] = request.settings.get(name) or {}
     chosen: Json = {} if request.model is None else {"model_debater": request.model, "model_judge": request.model}
     given = merged(merged(merged(format_.unattended, chosen), settings), own)

@@ -63,7 +63,7 @@ class EvaluationPlan(Frozen):
     @property
     def drawn(self) -> str:
         """What several samples of the pool are, as a baseline."""
-        return BEST_OF if self.task.graded else MAJORITY if self.majority else SELF_CONSISTENCY
+        return BEST_OF if self.task.tested else MAJORITY if self.majority else SELF_CONSISTENCY
 
     @property
     def compared(self) -> list[Arm]:

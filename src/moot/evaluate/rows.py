@@ -87,7 +87,7 @@ class Scored:
     grades: Grades
 
     def right(self, item: Item, value: str | None) -> bool:
-        if not self.plan.task.graded:
+        if not self.plan.task.tested:
             return self.plan.task.right(item, value)
         return value is not None and self.grades[item.id, sha256_of(value)].passed
 
@@ -105,7 +105,7 @@ def is_complete(plan: EvaluationPlan, block: Block, cells: Mapping[str, Debate],
     found = [cells.get(cell.id) for cell in block.cells]
     if not all(each is not None and each.status == "completed" and each.outcome is not None for each in found):
         return False
-    if not plan.task.graded:
+    if not plan.task.tested:
         return True
     return all((block.item.id, name) in grades for name in answers_in(each for each in found if each is not None))
 
@@ -168,7 +168,7 @@ def _row(scored: Scored, block: Block, epoch: int, debate: Debate) -> Row:
 
 def _vote(scored: Scored, block: Block, first: Sequence[GivenAnswer]) -> str:
     """What the first answers come to before any debate, by plurality."""
-    if scored.plan.task.graded:
+    if scored.plan.task.tested:
         return ""  # no two codes are the same
     spec = scored.plan.task.answer(block.item)
     counted = Counter(same_as(each.value, spec) for each in first if each.value is not None)
@@ -187,7 +187,7 @@ def _pool(scored: Scored, block: Block, row: Row, debate: Debate) -> Pool:
     answered = [each.value for each in given if each.value is not None]
     right = [scored.right(item, value) for value in answered]
     silent = len(given) - len(answered)
-    if scored.plan.task.graded:
+    if scored.plan.task.tested:
         counted = Counter((scored.examples(item, value), each) for value, each in zip(answered, right, strict=True))
         levels = sorted({level for level, _ in counted})
         return Pool(

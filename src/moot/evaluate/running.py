@@ -79,7 +79,7 @@ class Running:
     async def run(self) -> Ran:
         """Run what is left. Ends when all is done, the budget is used up, or the evaluation was stopped."""
         client, plan = self.client, self.plan
-        if plan.task.graded:
+        if plan.task.tested:
             await in_thread(lambda: check_ability("code", f"The task {plan.task.name!r}"))
         await client.app.open()
         await client.store.add_evaluation(StoredEvaluation(id=plan.id, name=plan.task.name, plan=plan.as_json()))
@@ -174,7 +174,7 @@ class Running:
 
     async def _grade(self, block: Block) -> None:
         """Run the tests over answers that they were not run over yet."""
-        if not self.plan.task.graded:
+        if not self.plan.task.tested:
             return
         item = block.item
         ended = [debate for cell in block.cells if (debate := self.cells.get(cell.id)) and debate.status == "completed"]

@@ -16,20 +16,22 @@ from moot.core.answers import AnswerKind, AnswerSpec, number_in, same_as
 from moot.core.errors import InputError, UnknownName
 from moot.core.explaining import Details, found_in
 from moot.core.values import Frozen, NonEmpty
-from moot.evaluate.generated import reasoning_items, sim_choice_items, sim_code_items
+from moot.corpus.repository import shown_with_files
+from moot.evaluate.generated import reasoning_items, sim_choice_items, sim_code_items, swe_mini_items
 from moot.evaluate.human_eval import human_eval_items
-from moot.reasoning.code.requests import MAX_CODE_CHARS
-from moot.reasoning.code.test_files import cases_of, flaw_of
+from moot.reasoning.code.requests import MAX_CODE_CHARS, FilePath
+from moot.reasoning.code.test_files import cases_of, flaw_of, modules_of
+from moot.reasoning.fence import clean
 from moot.yamlfile import read_mapping
 
-Score = Literal["exact", "number", "regex", "tests"]
+Score = Literal["exact", "number", "regex", "tests", "patch"]
 SCORES: tuple[Score, ...] = get_args(Score)
-KINDS: tuple[AnswerKind, ...] = ("choice", "number", "text", "code")
+RUN: Mapping[AnswerKind, Score] = {"code": "tests", "patch": "patch"}  # kinds of answers that are run to be scored
 NOT_HERE = {
     "mmlu": "its questions are not part of moot and are not downloaded",
     "gsm8k": "its questions are not part of moot and are not downloaded",
     "swe": "it needs container images and a network",
-    "swe_mini": "there is none yet",
+    "swe_bench": "it needs container images and a network",
 }
 DEFAULT_TASK = "reasoning"
 MOST_ITEMS = 100_000
@@ -42,14 +44,17 @@ class Item(Frozen):
     id: NonEmpty
     question: NonEmpty
     target: str = ""  # of the score `regex`: a pattern that the whole answer must match
-    tests: str = Field(default="", max_length=MAX_CODE_CHARS)  # a test file for code, which no arm sees
+    tests: str = Field(default="", max_length=MAX_CODE_CHARS)  # a test file for code or a patch, which no arm sees
+    files: dict[FilePath, str] = Field(default_factory=dict)  # of the repository that a patch is to change
     before: str = Field(default="", max_length=MAX_CODE_CHARS)  # code that stands before an answer when it is tested
     options: tuple[NonEmpty, ...] = ()
     cluster: str = ""  # items of one cluster are related: they count as less than so many
 
     @property
     def topic(self) -> str:
-        """The question as it is asked: with its options, unless it names them."""
+        """The question as it is asked: with its files, or its options, unless it names them."""
+        if self.files:
+            return shown_with_files(self.question, self.files)
         if not self.options or all(each.casefold() in self.question.casefold() for each in self.options):
             return self.question
         return f"{self.question}\n\nOptions: {'; '.join(self.options)}."
@@ -64,10 +69,11 @@ class Task(Frozen):
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
-        if self.kind not in KINDS:
-            raise ValueError(f"answers of the kind {self.kind!r} can't be scored; there are {', '.join(KINDS)}")
-        if self.graded != (self.kind == "code"):
-            raise ValueError("answers of the kind 'code' are scored by tests, and no others: give both, or neither")
+        for kind, score in RUN.items():
+            if (self.kind == kind) != (self.score == score):
+                raise ValueError(
+                    f"answers of the kind {kind!r} are scored by {score}, and no others: give both, or neither"
+                )
         seen = set[str]()
         for item in self.items:
             if item.id in seen:
@@ -80,9 +86,9 @@ class Task(Frozen):
         return _spec(self.kind, item.options if self.kind == "choice" else ())
 
     @property
-    def graded(self) -> bool:
+    def tested(self) -> bool:
         """Whether answers are run to be scored."""
-        return self.score == "tests"
+        return self.kind in RUN
 
     def right(self, item: Item, value: str | None) -> bool:
         """Whether an answer is the item's; none is wrong. Not for answers that are run."""
@@ -110,11 +116,18 @@ def _spec(kind: AnswerKind, options: tuple[str, ...]) -> AnswerSpec:
 
 
 def _check(item: Item, task: Task) -> None:
-    if task.graded != bool(item.tests.strip()):
-        has = "has no `tests`" if task.graded else f"has `tests`, but the task's score is {task.score!r}, not tests"
+    if task.tested != bool(item.tests.strip()):
+        has = "has no `tests`" if task.tested else f"has `tests`, but the task's score is {task.score!r}, not tests"
         raise ValueError(f"item {item.id!r} {has}")
-    if task.graded:
-        flaw = "" if cases_of(item.tests) else flaw_of(item.tests, "python")
+    if bool(item.files) != (task.kind == "patch"):
+        has = "has no `files`" if not item.files else f"has `files`, but the task's kind is {task.kind!r}, not patch"
+        raise ValueError(f"item {item.id!r} {has}")
+    if unseen := [path for path, text in item.files.items() if clean(text) != text]:
+        raise ValueError(
+            f"{unseen[0]} of item {item.id!r} has characters that no prompt shows, such as carriage returns"
+        )
+    if task.tested:
+        flaw = flaw_of(item.tests, "python", modules_of(item.files)) if item.files else _flaw(item.tests)
         if flaw:
             raise ValueError(f"the tests of item {item.id!r} can't be used: {flaw}")
         return
@@ -138,6 +151,10 @@ def _check(item: Item, task: Task) -> None:
             raise ValueError(f"the target of item {item.id!r} is no pattern: {error}") from None
 
 
+def _flaw(tests: str) -> str:
+    return "" if cases_of(tests) else flaw_of(tests, "python")
+
+
 BUILT_IN: Mapping[str, Callable[[int, int], Task]] = {
     "human_eval": lambda seed, limit: Task(
         name="human_eval", kind="code", score="tests", items=_made(human_eval_items(seed, limit))
@@ -148,6 +165,9 @@ BUILT_IN: Mapping[str, Callable[[int, int], Task]] = {
     ),
     "sim_code": lambda seed, limit: Task(
         name="sim_code", kind="code", score="tests", items=_made(sim_code_items(seed, limit))
+    ),
+    "swe_mini": lambda seed, limit: Task(
+        name="swe_mini", kind="patch", score="patch", items=_made(swe_mini_items(seed, limit))
     ),
 }
 
