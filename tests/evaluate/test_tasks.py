@@ -18,6 +18,8 @@ PATCHES = {"kind": "patch", "score": "patch"}
 TESTS = "from calc import add\n\ndef test_add():\n    assert add(1, 2) == 3\n"
 REPOSITORY = {"id": "1", "question": "It is wrong.", "files": {"calc.py": "x = 1\n", "b.py": "`"}, "tests": TESTS}
 
+REGEX = {"kind": "text", "score": "regex"}
+
 
 def task(folder: Path, *items: Any, **more: Any) -> str:
     lines = [each if isinstance(each, str) else json.dumps(each) for each in items]
@@ -56,6 +58,8 @@ def test_a_repository_is_shown_with_its_files_and_without_its_hidden_tests(tmp_p
         ((ITEM,), {"kind": "number"}, "has options, but the task's kind is 'number'"),
         (({"id": "1", "question": "?", "target": "many"},), {"kind": "number"}, "is no number"),
         (({"id": "1", "question": "?", "target": "("},), {"kind": "text", "score": "regex"}, "is no pattern"),
+        (({"id": "1", "question": "?", "target": r"(a)\1"},), REGEX, "in linear time"),
+        (({"id": "1", "question": "?", "target": "(?=a)a"},), REGEX, "in linear time"),
         ((ITEM,), {"kind": "patch"}, "answers of the kind 'patch' are scored by patch"),
         (({"id": "1", "question": "?", "tests": "assert x"},), PATCHES, "'1' has no `files`"),
         (({**REPOSITORY, "tests": "def test_a():\n    assert 1"},), PATCHES, "must import from 'b' or 'calc'"),
@@ -75,6 +79,29 @@ def test_a_repository_is_shown_with_its_files_and_without_its_hidden_tests(tmp_p
 def test_bad_tasks_are_refused_by_name(tmp_path: Path, items: tuple[Any, ...], more: dict[str, Any], said: str):
     with pytest.raises(InputError, match="(?s)" + said.replace("(", r"\(").replace("?", r"\?")):
         load_task(task(tmp_path, *items, **more), seed=1, limit=None)
+
+
+def test_a_pattern_must_match_the_whole_answer_and_takes_linear_time(tmp_path: Path):
+    targets = [r"(?i)v?(\d+)\.\d+", "yes|no", r"(a+)+b", "(x|x)*y"]
+    items = [{"id": str(n), "question": "?", "target": target} for n, target in enumerate(targets)]
+    found = load_task(task(tmp_path, *items, **REGEX), seed=1, limit=None)
+    version, either, nested, twice = found.items
+    assert [found.right(version, said) for said in ("V3.11", " 3.1\n", "3.11.2", "about 3.1")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert [found.right(either, said) for said in ("yes", "no", "yesno", "yes\nno", "")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert not found.right(nested, "a" * 100_000)
+    assert not found.right(twice, "x" * 100_000)
+    assert found.right(nested, "a" * 100_000 + "b")
 
 
 def test_what_can_not_be_had_is_said():

@@ -12,6 +12,7 @@ from typing import Any, Literal, Self, cast, get_args
 
 from pydantic import Field, ValidationError, model_validator
 
+from moot.core import patterns
 from moot.core.answers import AnswerKind, AnswerSpec, number_in, same_as
 from moot.core.errors import InputError, UnknownName
 from moot.core.explaining import Details, found_in
@@ -96,7 +97,7 @@ class Task(Frozen):
             return False
         spec = self.answer(item)
         if self.score == "regex":
-            return re.fullmatch(item.target, value.strip()) is not None
+            return patterns.found_in(patterns.whole(item.target), value.strip())
         if self.score == "number" or self.kind == "number":
             given, wanted = number_in(value), number_in(item.target)
             return given is not None and wanted is not None and abs(given - wanted) <= TOLERANCE * max(1, abs(wanted))
@@ -149,6 +150,11 @@ def _check(item: Item, task: Task) -> None:
             re.compile(item.target)
         except re.error as error:
             raise ValueError(f"the target of item {item.id!r} is no pattern: {error}") from None
+        if not patterns.usable(patterns.whole(item.target)):
+            raise ValueError(
+                f"the pattern of item {item.id!r} can't be matched in linear time: it looks around, refers back to a "
+                "group, or repeats too much"
+            )
 
 
 def _flaw(tests: str) -> str:
