@@ -58,6 +58,8 @@ def test_a_repository_is_shown_with_its_files_and_without_its_hidden_tests(tmp_p
         ((ITEM,), {"kind": "number"}, "has options, but the task's kind is 'number'"),
         (({"id": "1", "question": "?", "target": "many"},), {"kind": "number"}, "is no number"),
         (({"id": "1", "question": "?", "target": "("},), {"kind": "text", "score": "regex"}, "is no pattern"),
+        ((ITEM,), {"score": "graded"}, "for answers of the kind 'text', not 'choice'"),
+        ((ITEM,), {"judge": "x"}, "belong to the score graded, not to exact"),
         (({"id": "1", "question": "?", "target": r"(a)\1"},), REGEX, "in linear time"),
         (({"id": "1", "question": "?", "target": "(?=a)a"},), REGEX, "in linear time"),
         ((ITEM,), {"kind": "patch"}, "answers of the kind 'patch' are scored by patch"),

@@ -25,7 +25,7 @@ from moot.reasoning.code.test_files import cases_of, flaw_of, modules_of
 from moot.reasoning.fence import clean
 from moot.yamlfile import read_mapping
 
-Score = Literal["exact", "number", "regex", "tests", "patch"]
+Score = Literal["exact", "number", "regex", "tests", "patch", "graded"]
 SCORES: tuple[Score, ...] = get_args(Score)
 RUN: Mapping[AnswerKind, Score] = {"code": "tests", "patch": "patch"}  # kinds of answers that are run to be scored
 NOT_HERE = {
@@ -36,6 +36,10 @@ NOT_HERE = {
 }
 DEFAULT_TASK = "reasoning"
 MOST_ITEMS = 100_000
+RUBRIC = (
+    "it is right if it says what the target says, in whatever words, and nothing that contradicts it; what it says "
+    "beyond that does not count."
+)
 TOLERANCE = 1e-6  # relative, of numbers
 
 
@@ -67,6 +71,8 @@ class Task(Frozen):
     score: Score = "exact"
     items: tuple[Item, ...] = Field(min_length=1, max_length=MOST_ITEMS)
     epochs: int = Field(default=1, ge=1, le=100)
+    judge: str = ""  # of the score `graded`: the model that grades
+    rubric: NonEmpty = Field(default=RUBRIC, max_length=4000)  # what it is told about how to grade
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
@@ -75,6 +81,10 @@ class Task(Frozen):
                 raise ValueError(
                     f"answers of the kind {kind!r} are scored by {score}, and no others: give both, or neither"
                 )
+        if self.by_model and self.kind != "text":
+            raise ValueError(f"the score graded is for answers of the kind 'text', not {self.kind!r}")
+        if not self.by_model and (self.judge or self.rubric != RUBRIC):
+            raise ValueError(f"judge and rubric belong to the score graded, not to {self.score}")
         seen = set[str]()
         for item in self.items:
             if item.id in seen:
@@ -91,8 +101,18 @@ class Task(Frozen):
         """Whether answers are run to be scored."""
         return self.kind in RUN
 
+    @property
+    def by_model(self) -> bool:
+        """Whether a model grades answers. Figures of such a task are no findings."""
+        return self.score == "graded"
+
+    @property
+    def graded(self) -> bool:
+        """Whether answers have grades, which are made after the debates have ended."""
+        return self.tested or self.by_model
+
     def right(self, item: Item, value: str | None) -> bool:
-        """Whether an answer is the item's; none is wrong. Not for answers that are run."""
+        """Whether an answer is the item's; none is wrong. Not for answers that are graded."""
         if value is None:
             return False
         spec = self.answer(item)
@@ -107,7 +127,7 @@ class Task(Frozen):
     def sha256(self) -> str:
         """Of all items: an evaluation belongs to exactly these."""
         listed = [item.model_dump(mode="json") for item in self.items]
-        given = json.dumps([self.kind, self.score, listed], ensure_ascii=False, sort_keys=True)
+        given = json.dumps([self.kind, self.score, listed, self.rubric], ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(given.encode()).hexdigest()
 
 
