@@ -115,8 +115,11 @@ def test_a_stop_leaves_complete_pairs(moot: Moot):
         (("plan", "mmlu"), "not downloaded"),
         (("plan", "sim_choice", "--arms", "forge"), "can't come to an answer of the kind"),
         (("run", "human_eval", "--arms", "council"), "can't come to an answer of the kind"),
-        (("run", "human_eval", "--arms", "sc"), "no two codes are equal"),
+        (("run", "human_eval", "--arms", "sc"), "no two answers of the kind 'code' are equal"),
         (("run", "reasoning", "--arms", "forge"), "can't come to an answer of the kind"),
+        (("run", "swe_mini", "--arms", "forge"), "'forge' can't come to an answer of the kind 'patch', which the task"),
+        (("run", "swe_mini", "--arms", "duel"), "Formats that can: council"),
+        (("run", "swe_mini", "--arms", "sc"), "no two answers of the kind 'patch' are equal"),
         (("run", "reasoning", "--max-output-tokens", "10"), "Nothing could be compared"),
         (("run", "reasoning", "--max-cost-usd", "1", "--models", "a:b"), "no model provider 'a'"),
         (("plan", "sim_choice", "--set", "duell.turns=2"), "duell"),
@@ -189,3 +192,19 @@ def test_code_is_scored_by_tests_that_no_arm_sees(moot: Moot):
         assert report(moot("eval", "report", found["evaluation"], "--json"))["complete"] == 0
         assert lasting(report(moot("eval", "resume", found["evaluation"], "--json"))) == lasting(found)
         assert database.execute("select count(*) from grades").fetchone() == (len(graded),)
+
+
+def test_patches_are_scored_by_hidden_tests_and_a_debate_is_compared_with_samples(moot: Moot):
+    asked = ("swe_mini", "--limit", "2", "--pool", "2", "--set", "council.depth=vote")
+    planned = moot("eval", "plan", *asked, "--model", "sim:")
+    assert planned.code == 0, planned.err
+    found = report(moot("eval", "run", *asked, "--model", "sim:?skill=1", "--json"))
+    assert (found["complete"], {*found["arms"]}, {*found["baselines"]}) == (2, {"council"}, {"single", "best of 2"})
+    assert (found["arms"]["council"]["accuracy"], found["baselines"]["single"]["accuracy"]) == (1.0, 1.0)
+    assert all(cell["answer"].startswith("--- a/") for cell in found["cells"])
+    with closing(sqlite3.connect(moot.db)) as database:
+        assert database.execute("select count(*), min(passed), min(examples) > 0 from grades").fetchone() == (2, 1, 1)
+    asked = ("swe_mini", "--limit", "1", "--pool", "2", "--arms", "single,crucible,panel")
+    other = report(moot("eval", "run", *asked, "--model", "sim:?skill=0&repair=0", "--json"))
+    assert {*other["arms"]} == {"crucible", "panel"}
+    assert [each["accuracy"] for each in (*other["arms"].values(), *other["baselines"].values())] == [0.0] * 4

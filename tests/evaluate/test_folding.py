@@ -8,9 +8,13 @@ from typing import Any
 
 from moot.core.outcome import FinalAnswer, GivenAnswer, Outcome
 from moot.core.types import Debate
+from moot.core.values import sha256_of
 from moot.evaluate.folding import as_bytes, fold
+from moot.evaluate.html import page
+from moot.evaluate.model_grading import grading_id
 from moot.evaluate.plans import Arm, EvaluationPlan, blocks
 from moot.evaluate.tasks import Item, Task
+from moot.store import Grade
 
 ITEMS = 100
 SAMPLES = 3
@@ -90,6 +94,31 @@ def test_the_same_arm_among_several_does_not():
     hurt = against_single(report(one=lambda n: n < 20, other=pool), "one")
     assert hurt["finding"] == "hurt"  # far enough to hold among two
     assert "arms were compared" not in hurt["sentence"]
+
+
+def test_what_a_model_graded_is_never_a_finding():
+    plan, cells = planned(one=slightly_better)
+    texts = tuple(Item(id=str(n), question="2 + 2?", target="4") for n in range(ITEMS))
+    task = Task(name="sums", kind="text", score="graded", items=texts)
+    judge = Arm(name="judge", format="solo", settings={"model_debater": "sim:"})
+    graded = EvaluationPlan(task=task, arms=plan.arms, pool=SAMPLES, judge=judge)
+    old = [cells[cell.id] for block in blocks(plan) for cell in block.cells]
+    ids = [cell.id for block in blocks(graded) for cell in block.cells]
+    moved = {id: replace(each, id=id) for id, each in zip(ids, old, strict=True)}
+    grades = {
+        (item.id, sha256_of(value)): Grade(item=item.id, answer=sha256_of(value), passed=value == "4", examples=0)
+        for item in texts
+        for value in ("4", "5")
+    }
+    found = fold(graded, moved, grades)
+    one = against_single(found, "one")
+    assert (one["finding"], one["finding_alone"], one["needed"]) == ("can't tell", "helped", None)
+    assert one["sentence"].startswith("Whether one helps against single is not said, because a model graded the")
+    assert found["graded_by"] == {"model": "sim:", "rubric": task.rubric, "same_family": False}
+    assert "graded by a model, sim:, not by code" in page(found)
+    assert found["cells"][0]["graded_in"] == grading_id(graded, "0", sha256_of("4"))
+    short = fold(graded, moved, {key: each for key, each in grades.items() if key[0] != "7"})
+    assert (short["complete"], short["ungraded"], short["unfinished"]) == (ITEMS - 1, 1, 1)
 
 
 def test_the_order_in_which_cells_were_stored_makes_no_difference():

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from moot.client.client import Client
+from moot.corpus import repository_tasks
 from moot.evaluate.grading import grade
 from moot.evaluate.tasks import Item, load_task
 from moot.store import Grade
@@ -46,3 +47,41 @@ def test_answers_are_graded_by_hidden_tests_and_by_the_examples_of_the_question(
     by_file, by_cases = asyncio.run(main())
     assert [(each.passed, each.examples) for each in by_file] == [(True, 2), (False, 0), (False, 0), (False, 1)]
     assert [(each.passed, each.examples) for each in by_cases] == [(True, 1), (False, 1), (False, 0)]
+
+
+@pytest.mark.slow
+def test_patches_are_graded_by_hidden_tests_and_what_can_not_be_used_is_wrong(tmp_path: Path):
+    known = next(each for each in repository_tasks() if each.id == "stock-release")
+    item = next(each for each in load_task("swe_mini", seed=1, limit=None).items if each.id == known.id)
+    broken = known.solution.replace("    def release(self, order):", "    def release(self order):")
+    own_tests = (
+        known.solution
+        + "--- a/tests/test_stock.py\n+++ /dev/null\n@@ -1,30 +0,0 @@\n"
+        + "".join(f"-{line}\n" for line in item.files["tests/test_stock.py"].splitlines())
+    )
+    hooks = known.solution + "--- /dev/null\n+++ b/conftest.py\n@@ -0,0 +1 @@\n+import os\n"
+    outside = "--- /dev/null\n+++ b/../outside.py\n@@ -0,0 +1 @@\n+x = 1\n"
+    answers = {
+        "right": known.solution,
+        "wrong": known.mistakes[0],
+        "broken": broken,
+        "elsewhere": known.solution.replace("raise OutOfStock(article)", "raise Missing(article)"),
+        "nothing": "",
+        "prose": "Add a method that gives the goods back.",
+        "no change": '--- a/warehouse/lines.py\n+++ b/warehouse/lines.py\n@@ -1 +1 @@\n-"""Lines of an order."""\n'
+        '+"""Lines of an order."""\n',
+        "tests": own_tests,
+        "hooks": hooks,
+        "outside": outside,
+        "halves": known.solution.replace("Give back", "Give \ud800 back"),
+        "nul": known.solution.replace("Give back", "Give \0 back"),
+    }
+
+    async def main() -> list[Grade]:
+        async with an_app(tmp_path) as app:
+            return await grade(Client(app), item, answers)
+
+    grades = {each.answer: (each.passed, each.examples) for each in asyncio.run(main())}
+    assert grades.pop("right") == (True, 2)
+    assert grades.pop("wrong") == (False, 2)  # it passes the tests that its author has seen
+    assert {*grades.values()} == {(False, 0)}

@@ -10,9 +10,15 @@ import pytest
 
 from moot.core.errors import InputError, UnknownName
 from moot.corpus.quiz import recognised_question
-from moot.evaluate.tasks import BUILT_IN, load_task
+from moot.evaluate.tasks import BUILT_IN, Item, load_task
 
 ITEM = {"id": "1", "question": "Which?", "options": ["red", "blue"], "target": "Red"}
+
+PATCHES = {"kind": "patch", "score": "patch"}
+TESTS = "from calc import add\n\ndef test_add():\n    assert add(1, 2) == 3\n"
+REPOSITORY = {"id": "1", "question": "It is wrong.", "files": {"calc.py": "x = 1\n", "b.py": "`"}, "tests": TESTS}
+
+REGEX = {"kind": "text", "score": "regex"}
 
 
 def task(folder: Path, *items: Any, **more: Any) -> str:
@@ -31,6 +37,17 @@ def test_a_task_is_read_with_its_items(tmp_path: Path):
     assert len(load_task(str(tmp_path / "task.yaml"), seed=1, limit=1).items) == 1
 
 
+def test_a_repository_is_shown_with_its_files_and_without_its_hidden_tests(tmp_path: Path):
+    item = load_task(task(tmp_path, REPOSITORY, **PATCHES), seed=1, limit=None).items[0]
+    assert item.topic.startswith(
+        "It is wrong.\n\nThe files of the repository:\n\nFILE: b.py\n```\n`\n```\n\nFILE: calc.py\n"
+    )
+    assert "x = 1" in item.topic
+    assert "add" not in item.topic
+    again = Item.model_validate_json(json.dumps(item.model_dump(mode="json"), sort_keys=True))
+    assert again.topic == item.topic  # a stored plan asks the same
+
+
 @pytest.mark.parametrize(
     ("items", "more", "said"),
     [
@@ -41,7 +58,17 @@ def test_a_task_is_read_with_its_items(tmp_path: Path):
         ((ITEM,), {"kind": "number"}, "has options, but the task's kind is 'number'"),
         (({"id": "1", "question": "?", "target": "many"},), {"kind": "number"}, "is no number"),
         (({"id": "1", "question": "?", "target": "("},), {"kind": "text", "score": "regex"}, "is no pattern"),
-        ((ITEM,), {"kind": "patch"}, "can't be scored"),
+        ((ITEM,), {"score": "graded"}, "for answers of the kind 'text', not 'choice'"),
+        ((ITEM,), {"judge": "x"}, "belong to the score graded, not to exact"),
+        (({"id": "1", "question": "?", "target": r"(a)\1"},), REGEX, "in linear time"),
+        (({"id": "1", "question": "?", "target": "(?=a)a"},), REGEX, "in linear time"),
+        ((ITEM,), {"kind": "patch"}, "answers of the kind 'patch' are scored by patch"),
+        (({"id": "1", "question": "?", "tests": "assert x"},), PATCHES, "'1' has no `files`"),
+        (({**REPOSITORY, "tests": "def test_a():\n    assert 1"},), PATCHES, "must import from 'b' or 'calc'"),
+        (({**REPOSITORY, "tests": "import calc\ncalc.f()"},), PATCHES, "asserts nothing"),
+        (({**REPOSITORY, "files": {"../x.py": ""}},), PATCHES, "can't be used"),
+        (({**REPOSITORY, "files": {"calc.py": "x = 1\r\n"}},), PATCHES, "characters that no prompt shows"),
+        ((REPOSITORY,), {"kind": "code", "score": "tests"}, "has `files`, but the task's kind is 'code'"),
         ((ITEM,), {"kind": "code"}, "can't be used: answers of the kind 'code' are scored by tests"),
         (({"id": "1", "question": "?", "target": "x"},), {"kind": "code", "score": "tests"}, "'1' has no `tests`"),
         (({"id": "1", "question": "?", "tests": "x"},), {"kind": "text"}, "has `tests`, but the task's score is"),
@@ -54,6 +81,29 @@ def test_a_task_is_read_with_its_items(tmp_path: Path):
 def test_bad_tasks_are_refused_by_name(tmp_path: Path, items: tuple[Any, ...], more: dict[str, Any], said: str):
     with pytest.raises(InputError, match="(?s)" + said.replace("(", r"\(").replace("?", r"\?")):
         load_task(task(tmp_path, *items, **more), seed=1, limit=None)
+
+
+def test_a_pattern_must_match_the_whole_answer_and_takes_linear_time(tmp_path: Path):
+    targets = [r"(?i)v?(\d+)\.\d+", "yes|no", r"(a+)+b", "(x|x)*y"]
+    items = [{"id": str(n), "question": "?", "target": target} for n, target in enumerate(targets)]
+    found = load_task(task(tmp_path, *items, **REGEX), seed=1, limit=None)
+    version, either, nested, twice = found.items
+    assert [found.right(version, said) for said in ("V3.11", " 3.1\n", "3.11.2", "about 3.1")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert [found.right(either, said) for said in ("yes", "no", "yesno", "yes\nno", "")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert not found.right(nested, "a" * 100_000)
+    assert not found.right(twice, "x" * 100_000)
+    assert found.right(nested, "a" * 100_000 + "b")
 
 
 def test_what_can_not_be_had_is_said():
@@ -69,8 +119,8 @@ def test_what_can_not_be_had_is_said():
 def test_built_in_tasks_are_repeatable_and_sound(name: str):
     one, again, other = (load_task(name, seed=seed, limit=60) for seed in (1, 1, 2))
     assert one.sha256 == again.sha256 != other.sha256
-    assert len({item.question for item in one.items}) == 60
-    assert all(item.tests if one.graded else one.right(item, item.target) for item in one.items)
+    assert len({item.question for item in one.items}) == (10 if name == "swe_mini" else 60)
+    assert all(item.tests if one.tested else one.right(item, item.target) for item in one.items)
 
 
 def test_simulated_models_know_the_answers_of_their_own_task() -> None:

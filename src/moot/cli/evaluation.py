@@ -20,6 +20,7 @@ from moot.evaluate import stored
 from moot.evaluate.drafting import EvaluationRequest, draft
 from moot.evaluate.folding import as_bytes
 from moot.evaluate.html import page
+from moot.evaluate.model_grading import grading_in_words
 from moot.evaluate.plans import EvaluationPlan, blocks, detectable
 from moot.evaluate.running import AT_ONCE, Ran, Running
 from moot.request import read_assignments
@@ -159,6 +160,7 @@ def _request(args: Namespace) -> EvaluationRequest:
         max_cost_usd=args.max_cost_usd,
         max_output_tokens=args.max_output_tokens,
         settings=read_assignments(args.set or []),
+        judge=args.judge,
     )
 
 
@@ -180,6 +182,8 @@ async def _ran(client: Client, made: EvaluationPlan, args: Namespace) -> int:
         note(f"It was stopped. Go on with: moot eval resume {made.id[:8]}")
     if done.failed:
         note(f"{count(done.failed, 'cell')} could not be finished. Try again with: moot eval resume {made.id[:8]}")
+    if done.ungraded:
+        note(f"{count(done.ungraded, 'item')} left out: the judge gave no valid grade for an answer to each.")
     return FAILED if done.failed else code
 
 
@@ -263,6 +267,8 @@ def _print_plan(made: EvaluationPlan) -> None:
         (name, arm.format, money(arm.worst_usd), f"{arm.worst_tokens:,}")
         for name, arm in zip(_arms(made), made.arms, strict=True)
     ]
+    if made.judge is not None:
+        rows.append(("each grade", made.judge.format, money(made.judge.worst_usd), f"{made.judge.worst_tokens:,}"))
     table(out, ("ARM", "FORMAT", "WORST CASE", "OUTPUT TOKENS"), rows)
     cells = len(made.arms) * made.epochs * items
     out.line(
@@ -283,6 +289,8 @@ def _print_report(folded: Json) -> None:
     if folded["not_begun"] or folded["unfinished"]:
         why = " for want of budget or because it was stopped" if folded["not_begun"] else ""
         out.line(f"Not begun{why}: {folded['not_begun']}. Begun and not finished: {folded['unfinished']}.")
+    if graded := grading_in_words(folded["graded_by"]):
+        out.line(graded)
     if not folded["complete"]:
         return
     rows = [_arm_row(name, each) for part in ("baselines", "arms") for name, each in folded[part].items()]

@@ -21,7 +21,7 @@ FEW_READINGS = 20
 async def judge(args: Namespace) -> int:
     if not args.what:
         raise InputError("Which debate is to be judged again? Give its id: moot eval judge ID")
-    models = [each.strip() for each in (args.judges or "").split(",") if each.strip()]
+    models = [each.strip() for each in (args.judges or args.judge or "").split(",") if each.strip()]
     async with open_client(args) as client:
         found = [await client.find(each) for each in args.what]
         each_usd = None if args.max_cost_usd is None else args.max_cost_usd / len(found)

@@ -502,7 +502,7 @@ def _eval(parser: Parser) -> None:
     parser.add_argument("action", choices=actions, metavar="ACTION", help=", ".join(actions))
     parser.add_argument(
         "what", nargs="*", metavar="WHAT",
-        help="of plan and run: a task file, or reasoning (the default) or sim_choice; of the others: ids",
+        help="of plan and run: a task file, or a built-in task (default: reasoning); of the others: ids",
     )  # fmt: skip
     parser.add_argument(
         "--arms", metavar="A,B", help="single, self-consistency, majority, best-of, reflect, or formats"
@@ -529,6 +529,9 @@ def _eval(parser: Parser) -> None:
         help="write logs for Inspect: the folder of those of a report, or the file of `export`, ending with .eval",
     )  # fmt: skip
     parser.add_argument("-k", dest="readers", type=_whole, metavar="N", help="readers of `judge`, 1 to 25 (default: 5)")
+    parser.add_argument(
+        "--judge", metavar="SPEC", help="the model that grades the answers of a task with `score: graded`"
+    )
     parser.add_argument("--judges", metavar="MODELS", help="models of the readers, in turn (default: the judge's own)")
     parser.add_argument("--seed", type=int, metavar="N", help="of the items, the samples and `validate` (default: 1)")
     parser.add_argument("--json", action="store_true", help="one JSON document")

@@ -8,12 +8,9 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, cast
 
-from pydantic_core import SchemaError, SchemaValidator, ValidationError
-from pydantic_core.core_schema import str_schema
-
+from moot.core.patterns import found_in, usable
 from moot.core.values import Json
 
 MAX_SCHEMA_CHARS = 20_000
@@ -108,7 +105,7 @@ def _check_part(part: Mapping[str, Any], whole: Mapping[str, Any]) -> None:
     patterns: list[Any] = [part["pattern"]] if "pattern" in part else []
     patterns += list(cast(Json, named)) if isinstance(named, dict) else []
     for pattern in patterns:
-        if not isinstance(pattern, str) or len(pattern) > MAX_PATTERN_CHARS or _pattern(pattern) is None:
+        if not isinstance(pattern, str) or len(pattern) > MAX_PATTERN_CHARS or not usable(pattern):
             raise NotASchema(
                 f"the pattern {str(pattern)[:80]!r} can't be used: it looks around or back, is too long, or is none"
             )
@@ -123,26 +120,6 @@ def _resolves(target: str, whole: Any) -> bool:
         name = step.replace("~1", "/").replace("~0", "~")
         whole = cast(Json, whole).get(name) if isinstance(whole, dict) else None
     return isinstance(whole, dict | bool)
-
-
-@lru_cache(maxsize=256)
-def _pattern(pattern: str) -> SchemaValidator | None:
-    """A search for the pattern, by an engine whose time is linear; None if it can't do that one."""
-    try:
-        return SchemaValidator(str_schema(pattern=pattern))
-    except SchemaError:
-        return None
-
-
-def _matches(pattern: str, text: str) -> bool:
-    search = _pattern(pattern)
-    if search is None:
-        return False
-    try:
-        search.validate_python(text)
-    except ValidationError:
-        return False
-    return True
 
 
 _TOO_FAR = "its references lead too far"
@@ -183,14 +160,14 @@ def _errors(schema: Mapping[str, Any], value: Any) -> list[Any]:
 def _check_pattern(validator: Any, pattern: str, instance: Any, part: Any) -> Iterable[Any]:
     from jsonschema import ValidationError as Unfit
 
-    if isinstance(instance, str) and not _matches(pattern, instance):
+    if isinstance(instance, str) and not found_in(pattern, instance):
         yield Unfit("pattern")
 
 
 def _check_names(validator: Any, patterns: Json, instance: Any, part: Any) -> Iterable[Any]:
     for pattern, inner in patterns.items():
         for name, value in (cast(Json, instance) if isinstance(instance, dict) else {}).items():
-            if _matches(pattern, name):
+            if found_in(pattern, name):
                 yield from validator.descend(value, inner, path=name, schema_path=pattern)
 
 
@@ -200,7 +177,7 @@ def _check_others(validator: Any, wanted: Any, instance: Any, part: Any) -> Iter
 
     named, patterns = part.get("properties", {}), part.get("patternProperties", {})
     values: Json = cast(Json, instance) if isinstance(instance, dict) else {}
-    others = [name for name in values if name not in named and not any(_matches(each, name) for each in patterns)]
+    others = [name for name in values if name not in named and not any(found_in(each, name) for each in patterns)]
     if isinstance(wanted, dict):
         for name in others:
             yield from validator.descend(values[name], wanted, path=name)

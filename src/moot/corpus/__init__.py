@@ -5,6 +5,16 @@ One JSON file for each domain. In it a case is a list: a call or a list of state
 and, where the value is empty, the exception.
 """
 
+from moot.corpus.repository import RepositoryTask, recognised_repository, repository_tasks
 from moot.corpus.tasks import CodingTask, Mutant, recognised, task, tasks
 
-__all__ = ["CodingTask", "Mutant", "recognised", "task", "tasks"]
+__all__ = [
+    "CodingTask",
+    "Mutant",
+    "RepositoryTask",
+    "recognised",
+    "recognised_repository",
+    "repository_tasks",
+    "task",
+    "tasks",
+]

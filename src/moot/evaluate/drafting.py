@@ -12,6 +12,7 @@ from moot.client.client import Client
 from moot.core.errors import InputError, UnknownName
 from moot.core.types import HUMAN, Json, Sampling
 from moot.estimate import Estimate
+from moot.evaluate.model_grading import GRADES, asked_of_judge
 from moot.evaluate.plans import (
     MAJORITY,
     POOL,
@@ -26,6 +27,7 @@ from moot.evaluate.plans import (
 )
 from moot.evaluate.tasks import DEFAULT_TASK, Item, Task, load_task
 from moot.formats import Format
+from moot.formats.shared.answer import MOST_CHARS
 from moot.planning import Plan
 from moot.request import Request, merged
 
@@ -48,6 +50,7 @@ class EvaluationRequest:
     max_cost_usd: float | None = None
     max_output_tokens: int | None = None
     settings: Json = field(default_factory=dict[str, Any])  # of arms, by the arm's name
+    judge: str | None = None  # that grades answers; None: the task's
 
 
 async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
@@ -55,10 +58,11 @@ async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
     task = load_task(request.task, seed=request.seed, limit=request.limit)
     sampler = _sampler()
     names = [SHORT.get(name, name) for name in dict.fromkeys(request.arms or default_arms(task))]
-    pooled = POOLED_CODE if task.graded else POOLED
+    pooled = POOLED_CODE if task.tested else POOLED
     if unfit := [name for name in names if name in POOLED and name not in pooled]:
         raise InputError(
-            f"The arm {unfit[0]!r} counts equal answers, and no two codes are equal. Take {' or '.join(POOLED_CODE)}."
+            f"The arm {unfit[0]!r} counts equal answers, and no two answers of the kind {task.kind!r} are equal. Take "
+            f"{' or '.join(POOLED_CODE)}."
         )
     known = {name: _known(name, sampler) for name in names if name not in pooled}
     for name in request.settings:
@@ -86,6 +90,7 @@ async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
         match=request.match,
         max_cost_usd=request.max_cost_usd,
         max_output_tokens=request.max_output_tokens,
+        judge=await _judge(client, request, task, sampler),
     )
     check_budget(plan)
     return plan
@@ -115,8 +120,9 @@ def check_budget(plan: EvaluationPlan) -> None:
 def default_arms(task: Task) -> list[str]:
     """The baselines, and the format that is taken for open questions, or for code."""
     installed = formats.installed().values()
-    if task.graded:
-        return [*POOLED_CODE, *[each.name for each in installed if each.pool is None and task.kind in each.answers][:1]]
+    if task.tested:
+        able = [each for each in installed if each.pool is None and task.kind in each.answers]
+        return [*POOLED_CODE, *[each.name for each in sorted(able, key=lambda each: "open" not in each.suits)][:1]]
     offered = [arm for each in installed for arm in each.arms]
     debating = [each.name for each in installed if "open" in each.suits]
     return [SINGLE, SELF_CONSISTENCY, *offered, *debating[:1]]
@@ -155,6 +161,12 @@ async def _arm(
     format_: Format,
     settings: Mapping[str, Any],
 ) -> Arm:
+    if task.kind not in format_.answers:
+        able = [each.name for each in formats.installed().values() if task.kind in each.answers]
+        raise InputError(
+            f"The arm {name!r} can't come to an answer of the kind {task.kind!r}, which the task {task.name!r} asks "
+            f"for. Formats that can: {', '.join(able)}."
+        )
     own: Mapping[str, Any] = request.settings.get(name) or {}
     chosen: Json = {} if request.model is None else {"model_debater": request.model, "model_judge": request.model}
     given = merged(merged(merged(format_.unattended, chosen), settings), own)
@@ -176,6 +188,34 @@ async def _arm(
         worst_tokens=_tokens(worst, made),
         seats=_seeded(client, made),
         baseline=format_.pool is not None,
+    )
+
+
+async def _judge(client: Client, request: EvaluationRequest, task: Task, sampler: Format) -> Arm | None:
+    """What grades answers, where a model does: one sample, to the longest question that it can be asked."""
+    model = request.judge or task.judge
+    if not task.by_model:
+        if request.judge:
+            raise InputError(f"The answers of the task {task.name!r} are scored by code. Leave --judge out.")
+        return None
+    if not model:
+        raise InputError(
+            f"The answers of the task {task.name!r} are graded by a model. Say by which with --judge, or with `judge:` "
+            "in the task file."
+        )
+    longest = max(task.items, key=lambda item: len(item.topic) + len(item.target))
+    given = {**sampler.unattended, **_drawn(sampler, 1, ()), "model_debater": model, "model_judge": model}
+    settings = {**given, "answer": GRADES.model_dump(mode="json"), "recall_decisions": False}
+    topic = asked_of_judge(task, longest, "x " * (MOST_CHARS // 2))
+    made = await client.plan(Request(topic=topic, format=sampler.name, settings=settings))
+    worst = await client.estimate(made)
+    return Arm(
+        name="judge",
+        format=sampler.name,
+        settings=given,
+        worst_usd=None if worst.usage.cost_usd is None else worst.usage.cost_usd * TRIES,
+        worst_tokens=_tokens(worst, made),
+        seats=_seeded(client, made),
     )
 
 

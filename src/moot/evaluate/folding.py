@@ -11,8 +11,10 @@ from math import fsum
 from statistics import fmean
 
 from moot.core.types import Debate, Json
+from moot.core.values import sha256_of
 from moot.evaluate.comparing import among, compared, holm, items_needed
 from moot.evaluate.intervals import Interval, Pairs, clustered_wilson, effective_n, expected_pairs, wilson
+from moot.evaluate.model_grading import grading_id
 from moot.evaluate.plans import (
     POOL,
     SINGLE,
@@ -25,8 +27,10 @@ from moot.evaluate.pool import samples_for
 from moot.evaluate.reliability import reliability
 from moot.evaluate.rows import Arms, Grades, Pool, Row, dollars, is_complete, rows_of
 from moot.evaluate.voters import effective_voters, error_correlation, majority_theory
+from moot.reasoning.model_family import family_of
 
 VERSION = 1
+NO_FINDING = "can't tell"
 
 
 def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades) -> Json:
@@ -36,6 +40,8 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades) -> J
     read = rows_of(plan, complete, cells, grades)
     unit = _unit(plan, read)
     summaries = {arm.name: _summary(read.rows[arm.name]) for arm in plan.arms if arm.name != POOL}
+    own = {cell.id for block in planned for cell in block.cells}
+    models = sorted({seat.model for id, each in cells.items() if id in own for seat in each.cast})
     spent = [cells[each].usage for each in cells]
     usd = [dollars(each) for each in spent]
     known = [each for each in usd if each is not None]
@@ -53,7 +59,8 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades) -> J
         "items": len(planned),
         "complete": len(complete),
         **ended,
-        "models": sorted({seat.model for each in cells.values() for seat in each.cast}),
+        "models": models,
+        "graded_by": _graded_by(plan, models),
         "unit": unit,
         "smallest_difference": detectable(len(complete)),
         "spent": {
@@ -66,7 +73,7 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades) -> J
         "baselines": {name: _summary(rows) for name, rows in _baselines(plan, read).items()} if complete else {},
         "curve": curve,
         "comparisons": comparisons,
-        "cells": [_cell(row, arm) for arm, rows in read.rows.items() for row in rows],
+        "cells": [_cell(plan, row, arm) for arm, rows in read.rows.items() for row in rows],
         "timing": {name: _timing(rows) for name, rows in read.rows.items()},
     }
     return report
@@ -87,11 +94,24 @@ def _ended(
     limited = plan.max_cost_usd is not None or plan.max_output_tokens is not None
     return {
         "unfinished": len(begun),
+        "ungraded": sum(all(_ran(cells.get(cell.id)) for cell in block.cells) for block in begun),
         "not_begun": len(planned) - len(complete) - len(begun),
         "budget": None
         if not limited
         else {"max_cost_usd": plan.max_cost_usd, "max_output_tokens": plan.max_output_tokens},
     }
+
+
+def _graded_by(plan: EvaluationPlan, models: Sequence[str]) -> Json | None:
+    if plan.judge is None:
+        return None
+    judge = str(plan.judge.settings["model_debater"])
+    families = {family_of(model) for model in models}
+    return {"model": judge, "rubric": plan.task.rubric, "same_family": family_of(judge) in families}
+
+
+def _ran(debate: Debate | None) -> bool:
+    return debate is not None and debate.status == "completed"
 
 
 def _unit(plan: EvaluationPlan, read: Arms) -> str:
@@ -150,6 +170,8 @@ def _against(plan: EvaluationPlan, read: Arms, unit: str) -> tuple[list[Json], l
         same = [each for each in made if each["baseline"] == name]
         for each, corrected in zip(same, holm([float(each["p"]) for each in same]), strict=True):
             _correct(each, corrected, len(same))
+            if plan.judge is not None:
+                _doubt(each)
     curve: list[Json] = [_point(read.pools, k, unit) for k in sorted(sizes)]
     return made, curve
 
@@ -200,6 +222,17 @@ def _correct(comparison: Json, p_holm: float, arms: int) -> None:
         comparison |= {"finding": found, "needed": items_needed(pairs, comparison["answers"], arms)}
     comparison |= {"p_holm": p_holm, "arms_compared": arms, "finding_alone": alone}
     comparison["sentence"] = _sentence(comparison)
+
+
+def _doubt(comparison: Json) -> None:
+    """Take back what a comparison finds, because a model graded the answers."""
+    low, high = comparison["interval"]
+    points = f"{comparison['difference'] * 100:+.1f} points, {_range(Interval(low=low, high=high))}"
+    comparison |= {"finding": NO_FINDING, "needed": None}
+    comparison["sentence"] = (
+        f"Whether {comparison['arm']} helps against {comparison['baseline']} is not said, because a model graded the "
+        f"answers ({points})."
+    )
 
 
 def _sentence(comparison: Json) -> str:
@@ -325,7 +358,8 @@ def _timing(rows: Sequence[Row]) -> Json:
     return {"p50": round(at(0.5), 3), "p95": round(at(0.95), 3)}
 
 
-def _cell(row: Row, arm: str) -> Json:
+def _cell(plan: EvaluationPlan, row: Row, arm: str) -> Json:
+    graded = plan.judge is not None and row.value is not None
     return {
         "arm": arm,
         "item": row.item,
@@ -334,6 +368,7 @@ def _cell(row: Row, arm: str) -> Json:
         "answer": row.value,
         "right": bool(row.score),
         "first_vote": row.first_vote,
+        "graded_in": grading_id(plan, row.item, sha256_of(row.value or "")) if graded else None,
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from moot.corpus import tasks
+from moot.corpus import repository_tasks, tasks
 from moot.corpus.quiz import simulated_questions
 from moot.reasoning.code.written import written_case
 
@@ -122,3 +122,10 @@ def sim_code_items(seed: int, limit: int) -> list[dict[str, Any]]:
     return [
         {"id": each.id, "question": each.text, "tests": "\n".join(map(written_case, each.hidden))} for each in chosen
     ]
+
+
+def swe_mini_items(seed: int, limit: int) -> list[dict[str, Any]]:
+    """Small repositories with an issue each, and tests that no prompt shows."""
+    known = repository_tasks()
+    chosen = Random(seed).sample(known, min(limit, len(known)))
+    return [{"id": each.id, "question": each.issue, "files": each.files, "tests": each.tests} for each in chosen]

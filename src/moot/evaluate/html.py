@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from moot.core.types import Json
+from moot.evaluate.model_grading import grading_in_words
 
 WIDTH, ROW, LEFT, RIGHT = 760, 26, 190, 60
 STYLE = (
@@ -57,6 +58,8 @@ def _about(report: Json) -> str:
         f"{report['complete']} of {report['items']} items complete, by {', '.join(report['models'])}; seed "
         f"{report['seed']}; {money}, {spent['tokens_out']:,} tokens written. Cost is counted in {report['unit']}."
     )
+    if graded := grading_in_words(report["graded_by"]):
+        words += f" {graded}"
     if missing:
         words += f" {missing} items are left out: not begun, or not finished."
     if report["smallest_difference"]:

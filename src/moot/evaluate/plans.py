@@ -52,6 +52,7 @@ class EvaluationPlan(Frozen):
     match: Match = "usd"
     max_cost_usd: float | None = None
     max_output_tokens: int | None = None
+    judge: Arm | None = None  # that grades answers, where a model does
 
     @property
     def id(self) -> str:
@@ -63,7 +64,7 @@ class EvaluationPlan(Frozen):
     @property
     def drawn(self) -> str:
         """What several samples of the pool are, as a baseline."""
-        return BEST_OF if self.task.graded else MAJORITY if self.majority else SELF_CONSISTENCY
+        return BEST_OF if self.task.tested else MAJORITY if self.majority else SELF_CONSISTENCY
 
     @property
     def compared(self) -> list[Arm]:
@@ -73,10 +74,19 @@ class EvaluationPlan(Frozen):
     def worst_block(self) -> Worst:
         usd = [arm.worst_usd for arm in self.arms]
         known = [each for each in usd if each is not None]
-        return Worst(
+        return self.worst_grading + Worst(
             usd=None if len(known) < len(usd) else sum(known) * self.epochs,
             tokens=sum(arm.worst_tokens for arm in self.arms) * self.epochs,
         )
+
+    @property
+    def worst_grading(self) -> Worst:
+        """The most that a judge may use on one block: for every sample, and the answer of every other arm."""
+        if self.judge is None:
+            return Worst()
+        count = (self.pool + len(self.arms) - 1) * self.epochs
+        usd = self.judge.worst_usd
+        return Worst(usd=None if usd is None else usd * count, tokens=self.judge.worst_tokens * count)
 
 
 @record
@@ -85,6 +95,10 @@ class Worst:
 
     usd: float | None = 0.0
     tokens: int = 0
+
+    def __add__(self, other: Worst) -> Worst:
+        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        return Worst(usd=usd, tokens=self.tokens + other.tokens)
 
 
 @record

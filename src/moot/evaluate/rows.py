@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from moot.core.answers import same_as
@@ -107,18 +107,20 @@ def is_complete(plan: EvaluationPlan, block: Block, cells: Mapping[str, Debate],
         return False
     if not plan.task.graded:
         return True
-    return all((block.item.id, name) in grades for name in answers_in(each for each in found if each is not None))
+    return all((block.item.id, name) in grades for name in to_grade(plan, block, cells))
 
 
-def answers_in(debates: Iterable[Debate]) -> dict[str, str]:
-    """All answers of debates, by their hashes: those they came to, and the first ones."""
+def to_grade(plan: EvaluationPlan, block: Block, cells: Mapping[str, Debate]) -> dict[str, str]:
+    """The answers of a block that are graded, by their hashes: those that its debates came to, and the first ones. A
+    judge model reads of first answers those of the pool only."""
     found: dict[str, str] = {}
-    for debate in debates:
-        if debate.outcome is not None:
-            given = [debate.outcome.answer, *debate.outcome.first_answers]
-            found |= {
-                sha256_of(each.value): each.value for each in given if each is not None and each.value is not None
-            }
+    for cell in block.cells:
+        debate = cells.get(cell.id)
+        if debate is None or debate.status != "completed" or debate.outcome is None:
+            continue
+        first = debate.outcome.first_answers if plan.task.tested or cell.arm.name == POOL else ()
+        given = [debate.outcome.answer, *first]
+        found |= {sha256_of(each.value): each.value for each in given if each is not None and each.value is not None}
     return found
 
 
@@ -158,7 +160,7 @@ def _row(scored: Scored, block: Block, epoch: int, debate: Debate) -> Row:
         undecided=outcome.winner == UNDECIDED,
         tie=outcome.winner == TIE,
         flip_rate=outcome.flip_rate,
-        first=[scored.right(item, each.value) for each in outcome.first_answers],
+        first=[] if scored.plan.task.by_model else [scored.right(item, each.value) for each in outcome.first_answers],
         first_vote=_vote(scored, block, outcome.first_answers),
         stated=fmean(stated) if stated else None,
         agreement=outcome.support,
@@ -169,7 +171,7 @@ def _row(scored: Scored, block: Block, epoch: int, debate: Debate) -> Row:
 def _vote(scored: Scored, block: Block, first: Sequence[GivenAnswer]) -> str:
     """What the first answers come to before any debate, by plurality."""
     if scored.plan.task.graded:
-        return ""  # no two codes are the same
+        return ""  # no two codes are the same, and no judge has read these
     spec = scored.plan.task.answer(block.item)
     counted = Counter(same_as(each.value, spec) for each in first if each.value is not None)
     if not counted:
@@ -187,7 +189,7 @@ def _pool(scored: Scored, block: Block, row: Row, debate: Debate) -> Pool:
     answered = [each.value for each in given if each.value is not None]
     right = [scored.right(item, value) for value in answered]
     silent = len(given) - len(answered)
-    if scored.plan.task.graded:
+    if scored.plan.task.tested:
         counted = Counter((scored.examples(item, value), each) for value, each in zip(answered, right, strict=True))
         levels = sorted({level for level, _ in counted})
         return Pool(

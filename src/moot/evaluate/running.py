@@ -14,8 +14,10 @@ from moot.client.once import Once
 from moot.core.errors import WrongStatus
 from moot.core.types import Debate, Usage
 from moot.evaluate.grading import grade, stored_grades
+from moot.evaluate.model_grading import asked_of_judge, grade_in, grading_id, gradings_of, settings_of_grading
 from moot.evaluate.plans import Block, Cell, EvaluationPlan, Worst, blocks, settings_of
-from moot.evaluate.rows import answers_in, is_complete
+from moot.evaluate.rows import is_complete, to_grade
+from moot.evaluate.tasks import Item
 from moot.request import Request
 from moot.runtime.threads import in_thread
 from moot.store import Grade, IdempotencyKey, StoredEvaluation
@@ -34,6 +36,7 @@ class Ran:
     blocks: int = 0  # complete
     of: int = 0
     failed: int = 0  # cells that could not be finished
+    ungraded: int = 0  # blocks with an answer that the judge gave no valid grade
     cut: int = 0  # blocks that the budget did not allow
     stopped: bool = False
 
@@ -48,6 +51,12 @@ async def stored_cells(client: Client, evaluation_id: str, page_size: int = PAGE
         if page.next is None:
             return found
         after = page.next
+
+
+async def stored_debates(client: Client, plan: EvaluationPlan, page_size: int = PAGE) -> dict[str, Debate]:
+    """The cells of an evaluation, and the debates in which a judge has graded its answers."""
+    graded = await stored_cells(client, gradings_of(plan.id), page_size) if plan.judge is not None else {}
+    return await stored_cells(client, plan.id, page_size) | graded
 
 
 def fits(plan: EvaluationPlan, spent: Usage, more: Worst) -> bool:
@@ -79,12 +88,12 @@ class Running:
     async def run(self) -> Ran:
         """Run what is left. Ends when all is done, the budget is used up, or the evaluation was stopped."""
         client, plan = self.client, self.plan
-        if plan.task.graded:
+        if plan.task.tested:
             await in_thread(lambda: check_ability("code", f"The task {plan.task.name!r}"))
         await client.app.open()
         await client.store.add_evaluation(StoredEvaluation(id=plan.id, name=plan.task.name, plan=plan.as_json()))
         await client.store.stop_evaluation(plan.id, stopped=False)
-        self.cells = await stored_cells(client, plan.id)
+        self.cells = await stored_debates(client, plan)
         self.grades = await stored_grades(client, plan.id)
         for debate in self.cells.values():
             self.spent += debate.usage
@@ -117,7 +126,7 @@ class Running:
     async def _admitted(self, block: Block, left: list[Cell], tasks: set[asyncio.Task[None]]) -> bool:
         """Wait until a block may begin; False if it may not. Whether it may depends on what the blocks before it have
         used, and so not on how many run at once."""
-        more = self._worst(left)
+        more = self._worst(left) + self.plan.worst_grading
         while True:
             if await self._stopped():
                 self.ran.stopped = True
@@ -140,17 +149,16 @@ class Running:
         for cell in left:
             used = self.cells[cell.id].usage if cell.id in self.cells else Usage()
             usd = cell.arm.worst_usd
-            total = Worst(
-                usd=None if total.usd is None or usd is None else total.usd + max(0.0, usd - (used.cost_usd or 0.0)),
-                tokens=total.tokens + max(0, cell.arm.worst_tokens - used.tokens_out),
+            total += Worst(
+                usd=None if usd is None else max(0.0, usd - (used.cost_usd or 0.0)),
+                tokens=max(0, cell.arm.worst_tokens - used.tokens_out),
             )
         return total
 
     def _in_flight(self, more: Worst) -> Worst:
         total = more
         for each in self.reserved.values():
-            usd = None if total.usd is None or each.usd is None else total.usd + each.usd
-            total = Worst(usd=usd, tokens=total.tokens + each.tokens)
+            total += each
         return total
 
     async def _stopped(self) -> bool:
@@ -158,28 +166,30 @@ class Running:
         return bool(found) and found[0].stopped_at is not None
 
     async def _block(self, block: Block, left: list[Cell]) -> None:
-        before = {cell.id: self.cells[cell.id].usage for cell in left if cell.id in self.cells}
         ended = await asyncio.gather(*(self._cell(cell) for cell in left))
-        for debate in ended:
-            self.cells[debate.id] = debate
-            self.spent += debate.usage - before.get(debate.id, Usage())
         await self._grade(block)
         self.reserved.pop(block.item.id)
         failed = sum(debate.status != "completed" for debate in ended)
         self.ran.failed += failed
-        if failed:
+        graded = is_complete(self.plan, block, self.cells, self.grades)
+        self.ran.ungraded += not failed and not graded
+        if failed or not graded:
             self._incomplete += 1
         else:
             self._count()
 
     async def _grade(self, block: Block) -> None:
-        """Run the tests over answers that they were not run over yet."""
-        if not self.plan.task.graded:
+        """Have answers graded that are not yet: by tests, or by the judge."""
+        task, item = self.plan.task, block.item
+        if not task.graded:
             return
-        item = block.item
-        ended = [debate for cell in block.cells if (debate := self.cells.get(cell.id)) and debate.status == "completed"]
-        left = {name: text for name, text in answers_in(ended).items() if (item.id, name) not in self.grades}
-        made = await grade(self.client, item, left)
+        answers = to_grade(self.plan, block, self.cells)
+        left = {name: text for name, text in answers.items() if (item.id, name) not in self.grades}
+        if task.by_model:
+            found = await asyncio.gather(*(self._judged(item, name, text) for name, text in left.items()))
+            made = [each for each in found if each is not None]
+        else:
+            made = await grade(self.client, item, left)
         await self.client.store.add_grades(self.plan.id, made)
         self.grades |= {(each.item, each.answer): each for each in made}
 
@@ -189,11 +199,29 @@ class Running:
             self.progress(self.ran)
 
     async def _cell(self, cell: Cell) -> Debate:
-        """Let one debate run until it rests."""
-        client = self.client
         request = Request(topic=cell.item.topic, format=cell.arm.format, settings=settings_of(self.plan, cell))
-        plan = replace(await client.plan(request, here=not self.by_workers), evaluation=self.plan.id, looks_back=False)
-        key = IdempotencyKey(key=f"evaluation/{cell.id}", hash="", debate_id=cell.id)
+        return await self._debate(cell.id, request, self.plan.id)
+
+    async def _judged(self, item: Item, name: str, answer: str) -> Grade | None:
+        """The judge's grade of an answer; None if it gave none."""
+        plan = self.plan
+        assert plan.judge is not None
+        id = grading_id(plan, item.id, name)
+        topic = asked_of_judge(plan.task, item, answer)
+        request = Request(topic=topic, format=plan.judge.format, settings=settings_of_grading(plan, id))
+        return grade_in(await self._debate(id, request, gradings_of(plan.id)), item, name)
+
+    async def _debate(self, id: str, request: Request, evaluation: str) -> Debate:
+        """Let one debate run until it rests, and count what it has used."""
+        before = self.cells[id].usage if id in self.cells else Usage()
+        debate = self.cells[id] = await self._rested(id, request, evaluation)
+        self.spent += debate.usage - before
+        return debate
+
+    async def _rested(self, id: str, request: Request, evaluation: str) -> Debate:
+        client = self.client
+        plan = replace(await client.plan(request, here=not self.by_workers), evaluation=evaluation, looks_back=False)
+        key = IdempotencyKey(key=f"evaluation/{id}", hash="", debate_id=id)
         debate = await client.create(plan, once=Once(store=client.store, held=key), start=False)
         if debate.terminal:
             return debate
@@ -204,4 +232,4 @@ class Running:
         async with aclosing(client.follow(debate)) as updates:
             async for _ in updates:
                 pass
-        return await client.store.get(cell.id)
+        return await client.store.get(id)

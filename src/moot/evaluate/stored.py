@@ -10,12 +10,12 @@ from moot.client.client import Client
 from moot.core.errors import InputError, MootError, UnknownName
 from moot.core.types import Json
 from moot.evaluate.comparing import compared
-from moot.evaluate.folding import fold
+from moot.evaluate.folding import NO_FINDING, fold
 from moot.evaluate.grading import stored_grades
 from moot.evaluate.inspect_report import inspect_logs
 from moot.evaluate.intervals import paired
 from moot.evaluate.plans import EvaluationPlan
-from moot.evaluate.running import stored_cells
+from moot.evaluate.running import stored_cells, stored_debates
 from moot.store import StoredEvaluation
 
 
@@ -36,7 +36,7 @@ async def find(client: Client, given: str) -> tuple[EvaluationPlan, StoredEvalua
 
 
 async def report(client: Client, plan: EvaluationPlan) -> Json:
-    return fold(plan, await stored_cells(client, plan.id), await stored_grades(client, plan.id))
+    return fold(plan, await stored_debates(client, plan), await stored_grades(client, plan.id))
 
 
 async def inspect(client: Client, plan: EvaluationPlan) -> dict[str, bytes]:
@@ -46,7 +46,7 @@ async def inspect(client: Client, plan: EvaluationPlan) -> dict[str, bytes]:
 
 async def replayed(client: Client, plan: EvaluationPlan) -> AsyncGenerator[tuple[str, str]]:
     """Run the rules of every complete cell over its turns again; yield each id, and what differs (empty: nothing)."""
-    for debate in (await stored_cells(client, plan.id)).values():
+    for debate in (await stored_debates(client, plan)).values():
         if debate.status != "completed":
             continue
         try:
@@ -82,8 +82,8 @@ def side_by_side(one: Json, two: Json) -> list[Json]:
                 "difference": result.pairs.difference,
                 "interval": [result.interval.low, result.interval.high],
                 "p": result.p,
-                "finding": result.finding,
-                "needed": result.needed,
+                "finding": result.finding if not one["graded_by"] else NO_FINDING,
+                "needed": result.needed if not one["graded_by"] else None,
             }
         )
     return made

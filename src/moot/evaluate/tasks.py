@@ -12,27 +12,34 @@ from typing import Any, Literal, Self, cast, get_args
 
 from pydantic import Field, ValidationError, model_validator
 
+from moot.core import patterns
 from moot.core.answers import AnswerKind, AnswerSpec, number_in, same_as
 from moot.core.errors import InputError, UnknownName
 from moot.core.explaining import Details, found_in
 from moot.core.values import Frozen, NonEmpty
-from moot.evaluate.generated import reasoning_items, sim_choice_items, sim_code_items
+from moot.corpus.repository import shown_with_files
+from moot.evaluate.generated import reasoning_items, sim_choice_items, sim_code_items, swe_mini_items
 from moot.evaluate.human_eval import human_eval_items
-from moot.reasoning.code.requests import MAX_CODE_CHARS
-from moot.reasoning.code.test_files import cases_of, flaw_of
+from moot.reasoning.code.requests import MAX_CODE_CHARS, FilePath
+from moot.reasoning.code.test_files import cases_of, flaw_of, modules_of
+from moot.reasoning.fence import clean
 from moot.yamlfile import read_mapping
 
-Score = Literal["exact", "number", "regex", "tests"]
+Score = Literal["exact", "number", "regex", "tests", "patch", "graded"]
 SCORES: tuple[Score, ...] = get_args(Score)
-KINDS: tuple[AnswerKind, ...] = ("choice", "number", "text", "code")
+RUN: Mapping[AnswerKind, Score] = {"code": "tests", "patch": "patch"}  # kinds of answers that are run to be scored
 NOT_HERE = {
     "mmlu": "its questions are not part of moot and are not downloaded",
     "gsm8k": "its questions are not part of moot and are not downloaded",
     "swe": "it needs container images and a network",
-    "swe_mini": "there is none yet",
+    "swe_bench": "it needs container images and a network",
 }
 DEFAULT_TASK = "reasoning"
 MOST_ITEMS = 100_000
+RUBRIC = (
+    "it is right if it says what the target says, in whatever words, and nothing that contradicts it; what it says "
+    "beyond that does not count."
+)
 TOLERANCE = 1e-6  # relative, of numbers
 
 
@@ -42,14 +49,17 @@ class Item(Frozen):
     id: NonEmpty
     question: NonEmpty
     target: str = ""  # of the score `regex`: a pattern that the whole answer must match
-    tests: str = Field(default="", max_length=MAX_CODE_CHARS)  # a test file for code, which no arm sees
+    tests: str = Field(default="", max_length=MAX_CODE_CHARS)  # a test file for code or a patch, which no arm sees
+    files: dict[FilePath, str] = Field(default_factory=dict)  # of the repository that a patch is to change
     before: str = Field(default="", max_length=MAX_CODE_CHARS)  # code that stands before an answer when it is tested
     options: tuple[NonEmpty, ...] = ()
     cluster: str = ""  # items of one cluster are related: they count as less than so many
 
     @property
     def topic(self) -> str:
-        """The question as it is asked: with its options, unless it names them."""
+        """The question as it is asked: with its files, or its options, unless it names them."""
+        if self.files:
+            return shown_with_files(self.question, self.files)
         if not self.options or all(each.casefold() in self.question.casefold() for each in self.options):
             return self.question
         return f"{self.question}\n\nOptions: {'; '.join(self.options)}."
@@ -61,13 +71,20 @@ class Task(Frozen):
     score: Score = "exact"
     items: tuple[Item, ...] = Field(min_length=1, max_length=MOST_ITEMS)
     epochs: int = Field(default=1, ge=1, le=100)
+    judge: str = ""  # of the score `graded`: the model that grades
+    rubric: NonEmpty = Field(default=RUBRIC, max_length=4000)  # what it is told about how to grade
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
-        if self.kind not in KINDS:
-            raise ValueError(f"answers of the kind {self.kind!r} can't be scored; there are {', '.join(KINDS)}")
-        if self.graded != (self.kind == "code"):
-            raise ValueError("answers of the kind 'code' are scored by tests, and no others: give both, or neither")
+        for kind, score in RUN.items():
+            if (self.kind == kind) != (self.score == score):
+                raise ValueError(
+                    f"answers of the kind {kind!r} are scored by {score}, and no others: give both, or neither"
+                )
+        if self.by_model and self.kind != "text":
+            raise ValueError(f"the score graded is for answers of the kind 'text', not {self.kind!r}")
+        if not self.by_model and (self.judge or self.rubric != RUBRIC):
+            raise ValueError(f"judge and rubric belong to the score graded, not to {self.score}")
         seen = set[str]()
         for item in self.items:
             if item.id in seen:
@@ -80,17 +97,27 @@ class Task(Frozen):
         return _spec(self.kind, item.options if self.kind == "choice" else ())
 
     @property
-    def graded(self) -> bool:
+    def tested(self) -> bool:
         """Whether answers are run to be scored."""
-        return self.score == "tests"
+        return self.kind in RUN
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a model grades answers. Figures of such a task are no findings."""
+        return self.score == "graded"
+
+    @property
+    def graded(self) -> bool:
+        """Whether answers have grades, which are made after the debates have ended."""
+        return self.tested or self.by_model
 
     def right(self, item: Item, value: str | None) -> bool:
-        """Whether an answer is the item's; none is wrong. Not for answers that are run."""
+        """Whether an answer is the item's; none is wrong. Not for answers that are graded."""
         if value is None:
             return False
         spec = self.answer(item)
         if self.score == "regex":
-            return re.fullmatch(item.target, value.strip()) is not None
+            return patterns.found_in(patterns.whole(item.target), value.strip())
         if self.score == "number" or self.kind == "number":
             given, wanted = number_in(value), number_in(item.target)
             return given is not None and wanted is not None and abs(given - wanted) <= TOLERANCE * max(1, abs(wanted))
@@ -100,7 +127,7 @@ class Task(Frozen):
     def sha256(self) -> str:
         """Of all items: an evaluation belongs to exactly these."""
         listed = [item.model_dump(mode="json") for item in self.items]
-        given = json.dumps([self.kind, self.score, listed], ensure_ascii=False, sort_keys=True)
+        given = json.dumps([self.kind, self.score, listed, self.rubric], ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(given.encode()).hexdigest()
 
 
@@ -110,11 +137,18 @@ def _spec(kind: AnswerKind, options: tuple[str, ...]) -> AnswerSpec:
 
 
 def _check(item: Item, task: Task) -> None:
-    if task.graded != bool(item.tests.strip()):
-        has = "has no `tests`" if task.graded else f"has `tests`, but the task's score is {task.score!r}, not tests"
+    if task.tested != bool(item.tests.strip()):
+        has = "has no `tests`" if task.tested else f"has `tests`, but the task's score is {task.score!r}, not tests"
         raise ValueError(f"item {item.id!r} {has}")
-    if task.graded:
-        flaw = "" if cases_of(item.tests) else flaw_of(item.tests, "python")
+    if bool(item.files) != (task.kind == "patch"):
+        has = "has no `files`" if not item.files else f"has `files`, but the task's kind is {task.kind!r}, not patch"
+        raise ValueError(f"item {item.id!r} {has}")
+    if unseen := [path for path, text in item.files.items() if clean(text) != text]:
+        raise ValueError(
+            f"{unseen[0]} of item {item.id!r} has characters that no prompt shows, such as carriage returns"
+        )
+    if task.tested:
+        flaw = flaw_of(item.tests, "python", modules_of(item.files)) if item.files else _flaw(item.tests)
         if flaw:
             raise ValueError(f"the tests of item {item.id!r} can't be used: {flaw}")
         return
@@ -136,6 +170,15 @@ def _check(item: Item, task: Task) -> None:
             re.compile(item.target)
         except re.error as error:
             raise ValueError(f"the target of item {item.id!r} is no pattern: {error}") from None
+        if not patterns.usable(patterns.whole(item.target)):
+            raise ValueError(
+                f"the pattern of item {item.id!r} can't be matched in linear time: it looks around, refers back to a "
+                "group, or repeats too much"
+            )
+
+
+def _flaw(tests: str) -> str:
+    return "" if cases_of(tests) else flaw_of(tests, "python")
 
 
 BUILT_IN: Mapping[str, Callable[[int, int], Task]] = {
@@ -148,6 +191,9 @@ BUILT_IN: Mapping[str, Callable[[int, int], Task]] = {
     ),
     "sim_code": lambda seed, limit: Task(
         name="sim_code", kind="code", score="tests", items=_made(sim_code_items(seed, limit))
+    ),
+    "swe_mini": lambda seed, limit: Task(
+        name="swe_mini", kind="patch", score="patch", items=_made(swe_mini_items(seed, limit))
     ),
 }
 

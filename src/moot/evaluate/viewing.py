@@ -17,7 +17,7 @@ from moot.core.types import Json, record
 from moot.evaluate.folding import fold
 from moot.evaluate.grading import stored_grades
 from moot.evaluate.plans import EvaluationPlan
-from moot.evaluate.running import stored_cells
+from moot.evaluate.running import stored_debates
 from moot.runtime.threads import in_thread
 from moot.store import CellCounts, StoredEvaluation, Viewer
 
@@ -91,9 +91,11 @@ class Reports:
         if plan is None:
             return None
         began = time.monotonic()
-        cells = await stored_cells(client, stored.id, PAGE)
+        cells = await stored_debates(client, plan, PAGE)
         report = await in_thread(lambda: fold(plan, cells, grades))
         report["models"] = [masked(model) for model in cast("list[str]", report["models"])]
+        if report["graded_by"]:
+            report["graded_by"]["model"] = masked(report["graded_by"]["model"])
         made_at = time.monotonic()
         self._kept[key] = _Kept(counts=counts, graded=len(grades), report=report, made_at=made_at, took=made_at - began)
         while len(self._kept) > MOST_KEPT:

@@ -99,6 +99,8 @@ class EvaluationReport(BaseModel):
     unfinished: int
     not_begun: int
     models: list[str]
+    ungraded: int = Field(description="unfinished items with an answer that the judge gave no valid grade")
+    grading: str = Field(description="what to say of figures that a model graded; empty: code scored the answers")
     demonstration: bool = Field(description="a demonstration model takes part: the findings mean nothing")
     unit: str = Field(description="in what cost is counted: usd or tokens")
     smallest_difference: float | None = Field(description="that so many items show")

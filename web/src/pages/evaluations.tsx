@@ -62,6 +62,7 @@ export function EvaluationPage({ id }: { id: string }) {
         <>
           <section aria-label="Findings" class="findings">
             {report.comparisons.map((each) => <p key={`${each.arm}/${each.baseline}`} class={`finding ${each.finding === 'helped' ? 'good' : each.finding === 'hurt' ? 'bad' : ''}`}>{each.sentence}</p>)}
+            {report.grading && <p class="dim">{report.grading}</p>}
             {report.comparisons.some((each) => each.pool_too_small) && <p class="dim">All samples together cost less than a debate, so they are compared at less than its cost.</p>}
           </section>
           <Arms report={report} />

@@ -25,7 +25,7 @@ from moot.formats.council.families import shared_error_risk
 from moot.formats.council.settings import CouncilSettings
 from moot.formats.council.shapes import Synthesis
 from moot.formats.council.vote import Labels, Standing, Submission, Tally, choice_of, latest
-from moot.formats.shared.answer import final_answer, final_in, same_form
+from moot.formats.shared.answer import final_answer, final_in, headline_of, same_form
 from moot.formats.shared.attendance import Absence, checks_on, notes_on
 from moot.formats.shared.checks import UNSETTLED, answer_in
 from moot.reasoning.fence import clean
@@ -191,7 +191,7 @@ def report(result: CouncilResult, written: Synthesis | str, ledger: Json | None 
     typed = result.typed if winner != UNDECIDED else None
     return Outcome(
         winner=winner,
-        headline=f"{clean(typed.value)}." if typed else _headline(result, winner, sentence),
+        headline=headline_of(typed) if typed else _headline(result, winner, sentence),
         how=result.how if sentence else "",
         ended_by=result.ended_by,
         verdict_source="jury" if tally else "fallback",

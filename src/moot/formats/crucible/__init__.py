@@ -21,7 +21,7 @@ FORMAT = Format(
     settings=CrucibleSettings,
     parts=parts,
     play=play,
-    answers=("choice", "number", "text"),
+    answers=("choice", "number", "text", "patch"),
     keeps_ledger=True,
     efforts={
         "quick": {"min_rounds": 1, "max_rounds": 1},

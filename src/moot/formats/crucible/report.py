@@ -8,6 +8,7 @@ from moot.core.types import Check, Confidence, FinalAnswer, Outcome, Recalled, R
 from moot.formats.crucible.issues import Issues
 from moot.formats.crucible.settings import CrucibleSettings
 from moot.formats.crucible.shapes import Critique, Round
+from moot.formats.shared.answer import headline_of
 from moot.formats.shared.checks import UNSETTLED, answer_in, complete, own_words
 from moot.reasoning.fence import clean, one_line
 from moot.reasoning.statements import CUT_OFF, LOST
@@ -101,7 +102,7 @@ def report(result: CrucibleResult, answer: str | None, missing: str = "", typed:
     sentence = answer_in(statement)
     decided = answer is not None and bool(sentence) and bool(result.valid)
     missing_part = "valid critique" if answer is not None and sentence else "final answer"
-    shown = f"{clean(typed.value)}." if typed else sentence
+    shown = headline_of(typed) if typed else sentence
     headline = shown if decided else f"Undecided: there is no {missing_part}."
     headline = f"{UNSETTLED} {shown}" if decided and not result.held else headline
     return Outcome(

@@ -10,10 +10,9 @@ from moot.core.types import ArguedPosition, Check, Confidence, FinalAnswer, Json
 from moot.formats.panel.measures import RoundMeasures
 from moot.formats.panel.panelist import Panelist
 from moot.formats.panel.shapes import Synthesis
-from moot.formats.shared.answer import final_answer, final_in
+from moot.formats.shared.answer import final_answer, final_in, headline_of
 from moot.formats.shared.attendance import Absence, checks_on, notes_on
 from moot.formats.shared.checks import UNSETTLED, answer_in, complete, own_words
-from moot.reasoning.fence import clean
 
 TOO_FEW = "too_few_voices"
 
@@ -111,7 +110,7 @@ def report(
         reason = written if isinstance(written, str) else "The synthesis recommends nothing."
     confidence = _confidence(result, valid)
     typed = None if spec is None or valid is None else final_answer(final_in(valid), spec)
-    shown = f"{clean(typed.value)}." if typed else sentence
+    shown = headline_of(typed) if typed else sentence
     return Outcome(
         winner=result.winner if valid else "undecided",
         headline=_headline(result, shown) if valid else "Undecided: there is no valid synthesis.",

@@ -11,6 +11,7 @@ from moot.core.types import (
     ABSTAINS,
     UNDECIDED,
     Confidence,
+    FinalAnswer,
     GivenAnswer,
     Level,
     Outcome,
@@ -18,7 +19,7 @@ from moot.core.types import (
     RecordParts,
     VoteCast,
 )
-from moot.formats.shared.answer import final_answer, poll_of, same_form
+from moot.formats.shared.answer import final_answer, headline_of, poll_of, same_form
 from moot.formats.solo.settings import SoloSettings
 from moot.formats.solo.shapes import CODE
 from moot.reasoning.fence import clean, one_line
@@ -112,8 +113,7 @@ def _headline(value: str | None, result: SoloResult) -> str:
         return "Undecided: no sample gave a valid answer."
     spec = result.settings.wanted
     if spec.kind in CODE:
-        lines = len(value.strip().splitlines())
-        return f"The answer is {'a patch' if spec.kind == 'patch' else 'code'} of {lines} line{'s' * (lines != 1)}."
+        return headline_of(FinalAnswer(kind=spec.kind, value=value))
     text = (first_sentence(value) if spec.kind == "text" else "") or one_line(same_form(value, spec))
     return text if text.endswith((".", "!", "?")) else f"{text}."
 

@@ -4,6 +4,7 @@ It runs nothing. What it knows of a task is data: the solution, seeded mistakes,
 """
 
 from moot.models.coding.coder import Coder
+from moot.models.coding.patcher import Patcher
 from moot.models.coding.skills import Skills
 
-__all__ = ["Coder", "Skills"]
+__all__ = ["Coder", "Patcher", "Skills"]

@@ -185,7 +185,7 @@ def _review(engineer: _Engineer) -> Json:
 
 
 def _critique(engineer: _Engineer) -> Json:
-    labels = _choices(engineer.returns, "version")
+    labels = choices(engineer.returns, "version")
     versions = engineer.prompt.labelled(labels)
     found = [_issue(engineer, label, versions.get(label)) for label in labels]
     return {"issues": [issue for issue in found if issue is not None][:5]}
@@ -206,7 +206,7 @@ def _issue(engineer: _Engineer, label: str, version: Version | None) -> Json | N
 
 
 def _ballot(engineer: _Engineer) -> Json:
-    labels = list(_choices(engineer.returns, "ranking"))
+    labels = list(choices(engineer.returns, "ranking"))
     versions = engineer.prompt.labelled(labels)
     engineer.draws.of("ranking").shuffle(labels)
     if engineer.chance("ballot", engineer.skills.skill):
@@ -283,7 +283,7 @@ def _plain(value: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _choices(returns: type[Answer] | None, name: str) -> tuple[str, ...]:
+def choices(returns: type[Answer] | None, name: str) -> tuple[str, ...]:
     """The texts that a field allows, wherever it is in a shape."""
     schema: Any = {} if returns is None else returns.model_json_schema()
     return next(_allowed(schema, name), ())

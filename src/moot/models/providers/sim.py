@@ -1,7 +1,7 @@
 """`sim:` writes plausible nonsense, for load tests and drafts. Options set its seed, speed, price and failure rate.
 
-With one of the options of `Skills` it also writes code, tests and critique for the tasks of the corpus, and answers
-simulated questions.
+With one of the options of `Skills` it also writes code, tests, critique and patches for the tasks of the corpus, and
+answers simulated questions.
 
 Of a call's sampling settings it honours `seed` and `stop`. Each call can be logged to a file: "time, process, model,
 key, seat" when it starts. The process names that file, not the spec, which may come from an untrusted source.
@@ -26,9 +26,9 @@ from pydantic import Field, ValidationError
 
 from moot.core.errors import ModelOverloaded
 from moot.core.settings import read
-from moot.core.types import CHARS_PER_TOKEN, Answer, Call, Hear, Model, Price, Reply, TextAnswer, Usage
+from moot.core.types import CHARS_PER_TOKEN, Answer, Call, Hear, Json, Model, Price, Reply, TextAnswer, Usage
 from moot.models import call_log
-from moot.models.coding import Coder, Skills
+from moot.models.coding import Coder, Patcher, Skills
 from moot.models.providers.provider import EVERY_SETTING, ModelSpec, Opened, Opening, Provider
 from moot.models.quiz import Answerer
 from moot.models.usage import count_chars, estimate_tokens
@@ -113,6 +113,7 @@ def sim_model(spec: ModelSpec, log: str | None = None) -> Model:
     name = str(spec)
     chances = _Chances(options)
     coder = Coder(options) if options.skilled else None
+    patcher = Patcher(options) if options.skilled else None
     answerer = Answerer(options, options.seed) if options.skilled else None
 
     async def simulated(call: Call, hear: Hear) -> Reply:
@@ -120,9 +121,13 @@ def sim_model(spec: ModelSpec, log: str | None = None) -> Model:
             call_log.append(log, f"{time.time():.6f}\t{os.getpid()}\t{name}\t{call.key}\t{call.seat}\n")
         seed = _seed(options, call)
         known = None if coder is None else coder.answer(call, seed)
-        if known is None and answerer is not None:
+        if known is None and patcher is not None and answerer is not None:
             rng = Random(f"{seed}/{call.key}/{call.seat}")
-            known = answerer.answer(call, seed, lambda returns: _valid(returns, rng))
+
+            def example_of(returns: type[Answer]) -> Json:
+                return _valid(returns, rng)
+
+            known = patcher.answer(call, seed, example_of) or answerer.answer(call, seed, example_of)
         if known is None:
             written = _write(seed, call.key, call.seat, options.tokens, call.returns)
         else:

@@ -66,7 +66,8 @@ class CasesRun(Answer):
         return f"{len(self.results)} calls: {words}.{ended}"
 
 
-FilePath = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$")]
+FILE_PATH = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$"
+FilePath = Annotated[str, StringConstraints(pattern=FILE_PATH)]
 
 
 class ExtraFile(Answer):

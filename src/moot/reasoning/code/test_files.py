@@ -4,15 +4,37 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from moot.reasoning.code.cases import Case
 from moot.reasoning.code.written import case_of
 
 SOLUTION = "solution"  # the module that holds the code under test
 
+_TEST_PATH = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$|(?:^|/)tests?/")
+_TEST_SETTINGS = ("pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml")
 _CHECKS = {"raises", "warns", "fail", "testmod", "testfile", "exit", "_exit"}  # that can fail a test when called
 _ASSERTING = re.compile(r"\b(?:assert|expect|throw|fail|should|exit)\b|\bt\.(?:is|deepEqual)\b", re.IGNORECASE)
+
+
+def is_test_path(path: str) -> bool:
+    """Whether a file of a repository belongs to its tests, or says how they are run."""
+    return _TEST_PATH.search(path) is not None or path in _TEST_SETTINGS
+
+
+def has_tests(text: str) -> bool:
+    """Whether a Python file has functions or methods that are tests."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return any(node.name.startswith("test") for node in functions)
+
+
+def modules_of(paths: Collection[str]) -> set[str]:
+    """The names by which tests import the files of a repository."""
+    return {path.partition("/")[0].removesuffix(".py") for path in paths if not is_test_path(path)}
 
 
 def cases_of(text: str) -> tuple[Case, ...] | None:
@@ -46,15 +68,15 @@ def line_at_fault(text: str) -> int | None:
     return other if calls_alone else None
 
 
-def flaw_of(text: str, language: str) -> str:
+def flaw_of(text: str, language: str, modules: Collection[str] = (SOLUTION,)) -> str:
     """Why a test file can't tell right code from wrong code; empty if it may. Every version would pass one that asserts
-    nothing."""
+    nothing. `modules`: those that hold the code, of which it must name one."""
     try:
         tree = ast.parse(text) if language == "python" else None
     except (SyntaxError, ValueError, RecursionError, MemoryError) as wrong:
         return f"it can't be read as Python ({type(wrong).__name__}: {getattr(wrong, 'msg', None) or wrong})"
-    if SOLUTION not in text:
-        return f"it never uses the code, which it must import from {SOLUTION!r}"
+    if not any(module in text for module in modules):
+        return f"it never uses the code, which it must import from {' or '.join(map(repr, sorted(modules)))}"
     asserts = _ASSERTING.search(text) is not None if tree is None else any(map(_asserts, ast.walk(tree)))
     return "" if asserts else "it asserts nothing, so that every version would pass it"
 

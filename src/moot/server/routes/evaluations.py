@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 from moot.caller import Caller
 from moot.core.types import Json
 from moot.evaluate.html import page
+from moot.evaluate.model_grading import grading_in_words
 from moot.models.choice import is_demonstration
 from moot.runtime.threads import in_thread
 from moot.server import evaluation_schemas as schemas
@@ -63,7 +64,13 @@ async def get_evaluation(evaluation_id: EvaluationId, context: Context, caller: 
     arms = {name: each for name, each in report["arms"].items() if each["n"]}
     demonstration = any(map(is_demonstration, report["models"]))
     return schemas.EvaluationReport.model_validate(
-        {**report, "id": report["evaluation"], "arms": arms, "demonstration": demonstration}
+        {
+            **report,
+            "id": report["evaluation"],
+            "arms": arms,
+            "grading": grading_in_words(report["graded_by"]),
+            "demonstration": demonstration,
+        }
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -31,6 +30,7 @@ from moot.reasoning.code.requests import (
     ScriptRun,
     ShownFile,
 )
+from moot.reasoning.code.test_files import is_test_path
 from moot.tools.code import limits_of, read_request, text_of
 from moot.tools.git.changes import LINK, SUBMODULE, Entry, contents, entries, patch_of, tree_of
 from moot.tools.git.command import GitError
@@ -47,8 +47,6 @@ SHOWN_CHARS = 12_000  # of all files that are shown
 FILE_CHARS = 6_000
 GIVEN = "test_given.py"
 WAIT_SECONDS = 60.0
-_TEST = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$|(?:^|/)tests?/")
-_CONFIG = ("pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml")
 
 TextOf = Callable[[str], str]
 
@@ -109,8 +107,8 @@ class Repositories:
         if installed("pytest") is None:
             raise ToolError("The tests of a repository are run with pytest, which is not installed beside moot.")
         before, now = await entries(workspace, base), await entries(workspace, tree)
-        kept = {path: entry for path, entry in now.items() if not _is_test(path)}
-        kept |= {path: entry for path, entry in before.items() if _is_test(path)}
+        kept = {path: entry for path, entry in now.items() if not is_test_path(path)}
+        kept |= {path: entry for path, entry in before.items() if is_test_path(path)}
         plain = {path: entry for path, entry in kept.items() if entry.mode not in (LINK, SUBMODULE)}
         size = sum(entry.size for entry in plain.values())
         if len(plain) > MOST_FILES or size > MOST_BYTES:
@@ -151,10 +149,6 @@ def _request(arguments: Json) -> OpenRepository | ApplyChange | RunRepository | 
     if "message" in arguments:
         return read_request(Deliver, arguments)
     return read_request(RunRepository, arguments)
-
-
-def _is_test(path: str) -> bool:
-    return _TEST.search(path) is not None or path in _CONFIG
 
 
 async def _applied(workspace: Workspace, request: ApplyChange, text: TextOf) -> ChangeApplied:

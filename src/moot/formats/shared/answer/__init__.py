@@ -15,6 +15,7 @@ from pydantic import AfterValidator, StringConstraints, create_model
 from moot.core.answers import AnswerSpec, same_as, written_number
 from moot.core.types import Answer, Candidate, FinalAnswer, NonEmpty, Poll, Prompt, TextAnswer
 from moot.core.types import Ballot as CastBallot
+from moot.reasoning.fence import clean
 from moot.reasoning.voting import counted
 
 A = TypeVar("A", bound=Answer)
@@ -66,6 +67,14 @@ def final_answer(value: str | None, spec: AnswerSpec) -> FinalAnswer | None:
 def same_form(value: str, spec: AnswerSpec) -> str:
     """The value as it is stored: an option in the spelling of the question, a number in one form."""
     return same_as(value, spec) if spec.kind in ("choice", "number") else value
+
+
+def headline_of(answer: FinalAnswer) -> str:
+    """A sentence that states the answer, or, of code and patches, how long it is."""
+    if not answer.is_code:
+        return f"{clean(answer.value)}."
+    lines = len(answer.value.strip().splitlines())
+    return f"The answer is {'a patch' if answer.kind == 'patch' else 'code'} of {lines} line{'s' * (lines != 1)}."
 
 
 def asked_for(spec: AnswerSpec) -> str:
