@@ -37,6 +37,8 @@ def test_one_who_starts_afresh_is_shown_another_approach_and_no_earlier_code():
     own = [told["0/write/e1"], told["1/write-afresh/e1"], told["2/write-afresh/e1"]]
     assert len({text.split("Your approach: ")[1].splitlines()[0] for text in own}) == 3
     assert not any("return max(a, b)" in text for text in own)
+    assert "mid(-1, -2) == 0 (given by the task), but it gives" in own[1]
+    assert "mid(-1, -2) == 0" not in own[0]
 
 
 def test_code_that_passes_less_is_kept_and_not_preferred():

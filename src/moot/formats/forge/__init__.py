@@ -96,11 +96,12 @@ FORMAT = Format(
         "preset": "quick",
         "engineers": 3,
         "attempts": 0,
-        "fresh_starts": 2,
+        "fresh_starts": 3,
         "adversarial": False,
         "convergence": False,
         "debater_max_tokens": 700,
         "judge_max_tokens": 400,
+        "sampling": {"temperature": 0.7},  # with less, fresh starts are alike
     },
     small_note="The model is small, so the forge is a quick one: three engineers who start afresh instead of "
     "repairing, one oracle where no test is given, no attacks, ballots or explanation, 12 calls at most, unless you "

@@ -120,11 +120,16 @@ async def _ask_again(forge: Forge, seat: Seat) -> None:
 
 
 async def _start_afresh(forge: Forge, seat: Seat, start: int) -> None:
-    """Have an engineer write again, by another approach and without its earlier code."""
-    given = await forge.ask_one(
-        seat, "write-afresh", _to_write(forge, seat, (), start), returns=_solution(forge), round=start, shows="CODE"
-    )
+    """Have an engineer write again, by another approach: told what its code got wrong, and not shown that code."""
     held = forge.board.current(seat.id)
+    given = await forge.ask_one(
+        seat,
+        "write-afresh",
+        _to_start(forge, seat, held, start),
+        returns=_solution(forge),
+        round=start,
+        shows="CODE",
+    )
     draft = None if given is None else await _taken(forge, seat, given, (), "write-afresh", start)
     if draft is None or (held is not None and draft.number == held.number):
         return
@@ -160,17 +165,30 @@ async def _taken(
     return draft
 
 
-def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...], start: int = 0) -> Prompt:
+def _to_start(forge: Forge, seat: Seat, held: Draft | None, start: int) -> Prompt:
+    turn = [each.id for each in forge.engineers].index(seat.id) + start
+    approach = approach_line(seat, APPROACHES[turn % len(APPROACHES)], None, forge.occasion(seat))
+    if forge.repo is not None or held is None:
+        return _to_write(forge, seat, (), approach)
+    return prompts(
+        "afresh",
+        task=forge.task(seat),
+        interface=forge.interface_for(seat),
+        approach=approach,
+        failed=failed_part(seat, wrong(forge, held), forge.key(start, "write-afresh", seat)),
+    )
+
+
+def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...], approach: str = "") -> Prompt:
     read = [
         f"{forge.called(draft)}, which you may improve on:\n"
         + code_of(draft, seat, forge.author(draft), f"write/{seat.id}")
         for author in earlier
         if (draft := forge.board.current(author)) is not None
     ]
-    approach = approach_line(seat, forge.approaches.get(seat.id, ""), _planner(forge, seat), forge.occasion(seat))
-    if start:
-        turn = [each.id for each in forge.engineers].index(seat.id) + start
-        approach = approach_line(seat, APPROACHES[turn % len(APPROACHES)], None, forge.occasion(seat))
+    if not approach:
+        own = forge.approaches.get(seat.id, "")
+        approach = approach_line(seat, own, _planner(forge, seat), forge.occasion(seat))
     lessons = lessons_part(seat, forge.lessons, forge.occasion(seat))
     if forge.repo is not None:
         return prompts("change", task=forge.task(seat), approach=approach, read="\n\n".join(read), lessons=lessons)
