@@ -14,7 +14,7 @@ from moot.server import guard, slowing
 from moot.server.slowing import BURST_SECONDS, MOST_HELD, MOST_SECONDS, SHARE, Slowing
 from tests.server.serving import Served, served, wait_for
 
-RATE = 40  # of which 4 may be refused at once
+RATE = 80  # of which 4 may be refused at once
 BURST = round(RATE * SHARE * BURST_SECONDS)
 STREAM = "GET /v1/stream?newest=true HTTP/1.1\r\nHost: {host}\r\n\r\n"
 INVALID = "POST /v1/debates HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"

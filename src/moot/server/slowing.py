@@ -19,7 +19,7 @@ from starlette.types import Receive
 REFUSED = frozenset({400, 401, 403, 413, 415, 421, 422, 429})
 HASTY_SECONDS = 1.0  # a stream that its client leaves sooner was opened for nothing
 SHARE = 1 / 400  # of the requests a second that one client may make: how many refusals are not held back
-BURST_SECONDS = 40  # seconds' worth of them that an idle client may have at once
+BURST_SECONDS = 20  # seconds' worth of them that an idle client may have at once
 FIRST_SECONDS, MOST_SECONDS = 0.1, 2.0  # for which an answer is held back: the first time, and after ever more refusals
 MOST_DOUBLED = 5  # how often that time is doubled
 MOST_HELD = 64  # answers to one client that are held back at once: each keeps a connection and a body
