@@ -47,7 +47,7 @@ class LocalDispatcher:
         self._sweeper: asyncio.Task[None] | None = None
 
     async def dispatch(self, debate_id: str, verb: DriveVerb, *, seen: Debate | None = None) -> Debate:
-        if self._resume and self._runtime.suspects.closed:  # the next sweep after that lets it begin
+        if self._resume and self._runtime.suspects.closed:  # a sweep right after that lets it begin
             return await self._runtime.defer(debate_id, verb, seen=seen)
         verbs = {"start": self._runtime.start, "resume": self._runtime.resume, "retry": self._runtime.retry}
         return await verbs[verb](debate_id, seen=seen)
@@ -67,7 +67,7 @@ class LocalDispatcher:
 
     async def _keep_sweeping(self) -> None:
         while True:
-            await asyncio.sleep(SWEEP_SECONDS)
+            await self._runtime.suspects.until_sweep(SWEEP_SECONDS)
             try:
                 await self._sweep()
             except Exception:  # the next sweep may succeed

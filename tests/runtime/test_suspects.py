@@ -90,6 +90,40 @@ def test_a_step_that_is_stored_lets_others_in_at_once(process):
     assert process.suspects.may_close
 
 
+def test_one_that_was_turned_away_comes_in_when_there_is_room(process):
+    async def main() -> None:
+        for n in range(3):
+            process.drive(f"suspect {n}", 3)
+        waiting = [asyncio.create_task(process.suspects.room(f"innocent {n}", 2, 60)) for n in range(2)]
+        await asyncio.sleep(0)
+        process.suspects.notify()
+        await asyncio.sleep(0)
+        assert not any(task.done() for task in waiting), "nothing has changed"
+        process.drives["suspect 0"].progressed = True
+        process.suspects.notify()
+        assert await asyncio.gather(*waiting) == [True, True]
+
+    asyncio.run(main())
+
+
+def test_where_one_is_driven_alone_no_other_waits_for_room(process):
+    process.drive("suspect", LIMIT - 1)
+    assert not asyncio.run(process.suspects.room("innocent", 0, 60))
+
+
+def test_a_sweep_comes_as_soon_as_there_is_room(process):
+    async def main() -> None:
+        process.drive("suspect", LIMIT - 1)
+        process.suspects.turn_away("innocent", 0)
+        sweep = asyncio.create_task(process.suspects.until_sweep(1000))
+        await asyncio.sleep(0)
+        del process.drives["suspect"]
+        process.suspects.notify()
+        await sweep
+
+    asyncio.run(main())
+
+
 async def died(runtime: Runtime, debate: Debate, times: int = 1) -> None:
     """As if so many processes had died driving it."""
     for n in range(times):
@@ -149,6 +183,32 @@ def test_a_suspect_does_not_wait_for_ever_for_the_steps_of_others(tmp_path):
         assert (await swept_until(runtime, slow, "completed")).epoch == 2, "it was handed back when its step was over"
 
     on(tmp_path, check)
+
+
+def test_suspects_beyond_a_group_come_in_when_one_of_it_stores_a_step(tmp_path):
+    held = Held(tmp_path)
+
+    async def check(app) -> None:
+        runtime = app.runtime
+        group = [await new_debate(app, held.model, turns=2) for _ in range(10)]
+        last = await new_debate(app, "sim:", turns=2)
+        for debate in (*group, last):
+            await died(runtime, debate, 2)
+        for debate in group:
+            assert await runtime.advance(debate.id) is not None
+        assert await runtime.advance(last.id) is None
+        turned_away = asyncio.create_task(runtime.advance(last.id, patience=600))
+        await until(lambda: held.log.exists() and held.log.read_text())
+        assert not turned_away.done()
+        held.release()
+        assert (await turned_away).status == "running"
+        await runtime.wait(last.id)
+
+    async def main() -> None:
+        async with an_app(tmp_path, crash_limit=LIMIT) as app:
+            await check(app)
+
+    asyncio.run(main())
 
 
 def test_a_death_in_company_convicts_no_one(tmp_path):

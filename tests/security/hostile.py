@@ -2,9 +2,11 @@
 
     python -m tests.security.hostile [--rounds 3] [--debates 50] [--clients 40] [--files 1024] [--kinds slow huge …]
 
-A real `moot serve` on SQLite, with a small limit of open files. Debates are run with and without hostile clients, in
-turns; the ratio of the medians counts. The model is simulated. The clients are on the same machine, so the processor
-that they take themselves is part of what is measured.
+A real `moot serve` on SQLite, with a small limit of open files and every other setting at its default, the limit of
+requests a second included. Debates are run with and without hostile clients, in turns; the ratio of the medians counts.
+The model is simulated. Each hostile client has an address of its own (127.0.0.2 and so on, which needs Linux), as it
+would have anywhere but here; with `--together` all have the address of those who run the debates. The clients are on
+the same machine, so the processor that they take themselves is part of what is measured.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,6 +44,7 @@ class Plan:
     clients: int = 40
     files: int = 1024
     latency_ms: int = 300
+    together: bool = False  # hostile clients have the address of the others
     kinds: Sequence[str] = ("half", "slow", "huge", "reconnecting", "deaf", "revoked", "crowd")
 
 
@@ -98,8 +101,9 @@ class Target:
         return subprocess.run([MOOT, *args], env=self.environ, check=True, capture_output=True, text=True).stdout
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-        reader, writer = await asyncio.open_connection(self.host, self.port)
+    async def connection(self, address: str) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        """`address`: where it comes from."""
+        reader, writer = await asyncio.open_connection(self.host, self.port, local_addr=(address, 0))
         try:
             yield reader, writer
         finally:
@@ -125,7 +129,6 @@ def serving(folder: Path, files: int, **settings: str) -> Iterator[Target]:
         "MOOT_EMBEDDER": "none",
         "MOOT_MODEL": "sim:",
         "MOOT_SERVE_TOKENS": "always",
-        "MOOT_SERVE_RATE": "100000",
         **settings,
     }
     made = subprocess.run(
@@ -183,8 +186,8 @@ async def run_debates(target: Target, plan: Plan) -> float:
 class Hostile:
     """Clients that behave badly, each in a way of its own, until they are canceled."""
 
-    def __init__(self, target: Target, done: Counter[str], seed: int) -> None:
-        self.target, self.done, self.random = target, done, random.Random(seed)
+    def __init__(self, target: Target, done: Counter[str], seed: int, address: str) -> None:
+        self.target, self.done, self.random, self.address = target, done, random.Random(seed), address
 
     async def run(self, kind: str) -> None:
         while True:
@@ -195,13 +198,13 @@ class Hostile:
 
     async def half(self) -> None:
         """Half the headers, then silence."""
-        async with self.target.connection() as (reader, writer):
+        async with self.target.connection(self.address) as (reader, writer):
             writer.write(b"GET /v1/debates HTTP/1.1\r\nHost: x\r\nX-Half:")
             await asyncio.wait_for(reader.read(), 20)
 
     async def slow(self) -> None:
         """A body, a byte at a time."""
-        async with self.target.connection() as (_, writer):
+        async with self.target.connection(self.address) as (_, writer):
             writer.write(self.target.request("POST", "/v1/debates", length=1000))
             for _ in range(100):
                 writer.write(b" ")
@@ -211,39 +214,34 @@ class Hostile:
     async def huge(self) -> None:
         """Large bodies that are not valid, and texts that take long to render."""
         body = self.random.choice(HUGE)
-        async with self.target.connection() as (reader, writer):
+        async with self.target.connection(self.address) as (reader, writer):
             writer.write(self.target.request("POST", "/v1/debates", length=len(body)) + body)
             await reader.readuntil(b"\r\n\r\n")
 
     async def reconnecting(self) -> None:
         """A stream that is opened and left at once."""
-        async with self.target.connection() as (reader, writer):
+        async with self.target.connection(self.address) as (reader, writer):
             writer.write(self.target.request("GET", "/v1/stream?newest=true"))
             await reader.readuntil(b"\r\n\r\n")
 
     async def deaf(self) -> None:
         """A stream that is never read."""
-        async with self.target.connection() as (_, writer):
+        async with self.target.connection(self.address) as (_, writer):
             writer.write(self.target.request("GET", "/v1/stream?newest=true"))
             await asyncio.sleep(5)
 
     async def revoked(self) -> None:
         """Tokens that are not valid."""
-        async with self.target.connection() as (reader, writer):
+        async with self.target.connection(self.address) as (reader, writer):
             writer.write(self.target.request("GET", "/v1/debates", token="moot_never"))
             await reader.readuntil(b"\r\n\r\n")
 
     async def crowd(self) -> None:
         """Connections without a request, many at once."""
-        open_: list[asyncio.StreamWriter] = []
-        try:
+        async with AsyncExitStack() as stack:
             for _ in range(30):
-                _, writer = await asyncio.open_connection(self.target.host, self.target.port)
-                open_.append(writer)
+                await stack.enter_async_context(self.target.connection(self.address))
             await asyncio.sleep(3)
-        finally:
-            for writer in open_:
-                writer.close()
 
 
 # Made once: the clients share their process with those that watch the debates.
@@ -260,7 +258,12 @@ HUGE = [
 @asynccontextmanager
 async def attacked(target: Target, plan: Plan, done: Counter[str]) -> AsyncIterator[None]:
     tasks = [
-        asyncio.create_task(Hostile(target, done, n).run(plan.kinds[n % len(plan.kinds)]), name=f"hostile-{n}")
+        asyncio.create_task(
+            Hostile(target, done, n, "127.0.0.1" if plan.together else f"127.0.{n // 250}.{2 + n % 250}").run(
+                plan.kinds[n % len(plan.kinds)]
+            ),
+            name=f"hostile-{n}",
+        )
         for n in range(plan.clients)
     ]
     try:
@@ -296,6 +299,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.security.hostile", description=__doc__)
     for name in ("rounds", "debates", "clients", "files"):
         parser.add_argument(f"--{name}", type=int, default=getattr(Plan, name))
+    parser.add_argument("--together", action="store_true")
     parser.add_argument("--kinds", nargs="+", choices=Plan.kinds, default=Plan.kinds)
     with tempfile.TemporaryDirectory() as folder:
         report = soak(Path(folder), Plan(**vars(parser.parse_args(argv))))

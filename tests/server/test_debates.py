@@ -256,6 +256,21 @@ def test_guidance_is_heard_and_is_a_turn(server: Served):
     problem(server.post(f"/v1/debates/{made['id']}/guide", {"text": " "}), 422, "invalid")
 
 
+def test_an_audit_comes_in_parts_and_one_of_a_step_has_that_step_alone(server: Served):
+    made = server.completed(settings={"max_rounds": 2})
+    whole = server.get(f"/v1/debates/{made['id']}/audit")
+    assert "content-length" not in whole.headers
+    audit = whole.json()
+    assert set(audit) == {"debate", "turns", "events"}
+    assert [turn["seq"] for turn in audit["turns"]] == list(range(1, audit["debate"]["turn_count"] + 1))
+    one = server.get(f"/v1/debates/{made['id']}/audit?step=2/speak/b").json()
+    assert one["debate"] == audit["debate"]
+    assert one["turns"] == [turn for turn in audit["turns"] if turn["key"] == "2/speak/b"]
+    assert one["turns"][0]["messages"]
+    assert one["events"] == [event for event in audit["events"] if event["key"] == "2/speak/b"]
+    assert server.get(f"/v1/debates/{made['id']}/audit?step=9/speak/b").json()["turns"] == []
+
+
 class TestList:
     @pytest.fixture(scope="class")
     @classmethod

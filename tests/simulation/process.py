@@ -99,7 +99,7 @@ class Process(Place):
     async def _sweep(self) -> None:
         """Without workers, the serving process looks for abandoned debates."""
         while True:
-            await asyncio.sleep(self.world.plan.sweep * self.world.rng.uniform(0.8, 1.2))
+            await self.runtime.suspects.until_sweep(self.world.plan.sweep * self.world.rng.uniform(0.8, 1.2))
             with suppress(StoreError):
                 await self.runtime.recover()
                 for debate in await self.runtime.expire():

@@ -47,6 +47,8 @@ where status = 'running' and (
     select debate_id from simulated_jobs where key not like 'expire/%'
       and (taken_by is null or owner is null or owner not in (select value from json_each(:dead)))
   )"""
+_FREE = """update simulated_jobs set taken_by = null, due = :now
+where taken_by in (select value from json_each(:dead))"""
 _STRANDED = """update debate_sessions set
   status = 'stopped', updated_at = :now, last_seq = last_seq + 1, owner = null, lease_until = null
 where status = 'stopping' and (owner is null or lease_until <= :now) returning id, last_seq"""
@@ -58,7 +60,8 @@ _REFUSE = "update simulated_jobs set taken_by = null, due = ? where key = ?"
 _ANY = """select 1 from simulated_jobs
 where due <= :now and (taken_by is null or beat <= :now - :patience) limit 1"""
 _DUE = """update simulated_jobs set taken_by = :owner, beat = :now
-where due <= :now and (taken_by is null or beat <= :now - :patience) returning key, debate_id"""
+where due <= :now and (taken_by is null or beat <= :now - :patience)
+  and (:advances or key like 'expire/%') returning key, debate_id"""
 
 _DEPTH = """select
   count(*) filter (where taken_by is null and key not like 'expire/%') as waiting,
@@ -99,6 +102,9 @@ class SimulatedQueue:
         await self._queue_all("queue", _ANSWERED, id=debate_id)
 
     async def sweep(self, quiet_seconds: float, dead: Collection[str] = ()) -> Swept:
+        if dead:
+            free = {"dead": dumps(list(dead)), "now": self._now()}
+            await self._write("sweep", None, lambda connection: connection.execute(_FREE, free).rowcount)
         orphans = await self._queue_all("sweep", _ORPHANS, quiet=quiet_seconds, dead=dumps(list(dead)))
         answered = await self._queue_all("sweep", _ANSWERED, id=None)
 
@@ -114,13 +120,20 @@ class SimulatedQueue:
         return ()  # the audit sees for itself
 
     async def run(
-        self, advance: Advance, expire: Callable[[], Awaitable[None]], *, at_once: int, stop: asyncio.Event
+        self,
+        advance: Advance,
+        expire: Callable[[], Awaitable[None]],
+        *,
+        at_once: int,
+        stop: asyncio.Event,
+        owner: str = "",
+        takes: Callable[[], bool] = lambda: True,
     ) -> None:
         tasks: dict[str, asyncio.Task[None]] = {}
         try:
             while not stop.is_set():
-                for key, debate_id in await self._take(list(tasks)):
-                    job: Awaitable[bool | None] = expire() if key.startswith("expire/") else advance(debate_id)
+                for key, debate_id in await self._take(list(tasks), owner or self._process.owner, takes()):
+                    job: Awaitable[float | None] = expire() if key.startswith("expire/") else advance(debate_id)
                     tasks[key] = asyncio.create_task(self._work(key, job, stop))
                 with suppress(TimeoutError):
                     async with asyncio.timeout(POLL_SECONDS * self._world.rng.uniform(0.2, 1)):
@@ -141,7 +154,7 @@ class SimulatedQueue:
         rows = await self._process.store.look(_DRIVERS, {"now": self._now()})
         return {row["owner"]: row["debates"] for row in rows}
 
-    async def _take(self, running: list[str]) -> list[tuple[str, str]]:
+    async def _take(self, running: list[str], owner: str, advances: bool) -> list[tuple[str, str]]:
         any_due = await self._process.store.look(_ANY, {"now": self._now(), "patience": HEARTBEAT_SECONDS})
         beats = running and self._now() - self._beaten >= HEARTBEAT_SECONDS / 3
         if not any_due and not beats:
@@ -150,7 +163,12 @@ class SimulatedQueue:
         lost, doubled = self._world.trouble.of_delivery()
 
         def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-            values = {"owner": self._process.owner, "now": self._now(), "patience": HEARTBEAT_SECONDS}
+            values = {
+                "owner": owner,
+                "now": self._now(),
+                "patience": HEARTBEAT_SECONDS,
+                "advances": advances,
+            }
             for key in running:
                 connection.execute("update simulated_jobs set beat = ? where key = ?", [values["now"], key])
             found = [(row["key"], row["debate_id"]) for row in connection.execute(_DUE, values).fetchall()]
@@ -165,14 +183,14 @@ class SimulatedQueue:
 
         return await self._write("take", None, work)
 
-    async def _work(self, key: str, job: Awaitable[bool | None], stop: asyncio.Event) -> None:
+    async def _work(self, key: str, job: Awaitable[float | None], stop: asyncio.Event) -> None:
         """A job that fails is over, too; one that was not taken is given to another. One that nobody waits for any
         more, because the connection was lost, is delivered again when its heartbeat has ended."""
-        taken = None
+        again = None
         with suppress(MootError):
-            taken = await job
-        if taken is False:
-            due = self._now() + (0.0 if stop.is_set() else POLL_SECONDS)
+            again = await job
+        if again is not None:
+            due = self._now() + (0.0 if stop.is_set() else again)
             await self._write("refuse", None, lambda connection: connection.execute(_REFUSE, [due, key]).rowcount)
         else:
             await self._write("finish", None, lambda connection: connection.execute(_FINISH, [key]).rowcount)

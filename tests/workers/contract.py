@@ -66,24 +66,26 @@ async def asking(yard: Yard, n: int = 0) -> Debate:
 class Delivered:
     """A worker that notes what it is given, and does what it was told with each in turn."""
 
-    def __init__(self, *does: bool | Exception) -> None:
-        self.does = list(does)
+    def __init__(self, *does: bool | Exception, takes: Callable[[], bool] = lambda: True) -> None:
+        self.does, self.takes = list(does), takes
         self.given: list[str] = []
         self.expired = 0
         self.stop = asyncio.Event()
 
-    async def advance(self, debate_id: str) -> bool:
+    async def advance(self, debate_id: str) -> float | None:
         self.given.append(debate_id)
         done = self.does.pop(0) if self.does else True
         if isinstance(done, Exception):
             raise done
-        return done
+        return None if done else 0.1
 
     async def expire(self) -> None:
         self.expired += 1
 
     async def until(self, yard: Yard, enough: Callable[[], Awaitable[bool]]) -> None:
-        running = asyncio.create_task(yard.queue.run(self.advance, self.expire, at_once=10, stop=self.stop))
+        running = asyncio.create_task(
+            yard.queue.run(self.advance, self.expire, at_once=10, stop=self.stop, takes=self.takes)
+        )
         try:
             async with asyncio.timeout(60):
                 while not await enough():
@@ -329,10 +331,10 @@ class QueueContract:
             one = await queued(yard)
             taken, never = asyncio.Event(), asyncio.Event()
 
-            async def hangs(debate_id: str) -> bool:
+            async def hangs(debate_id: str) -> float | None:
                 taken.set()
                 await never.wait()
-                return True
+                return None
 
             first, stop = Delivered(), asyncio.Event()
             hanging = asyncio.create_task(yard.queue.run(hangs, first.expire, at_once=10, stop=stop))
@@ -344,6 +346,50 @@ class QueueContract:
             second = Delivered()
             await second.until(yard, is_done(yard))
             assert second.given == [one.id]
+
+        run(check)
+
+    def test_what_a_dead_worker_took_is_delivered_again_after_a_sweep(self, run):
+        async def check(yard: Yard) -> None:
+            one = await queued(yard)
+            taken, never = asyncio.Event(), asyncio.Event()
+
+            async def hangs(debate_id: str) -> float | None:
+                taken.set()
+                await never.wait()
+                return None
+
+            dead, stop = Delivered(), asyncio.Event()
+            hanging = asyncio.create_task(
+                yard.queue.run(hangs, dead.expire, at_once=10, stop=stop, owner="machine/1/2/dead")
+            )
+            await taken.wait()
+            hanging.cancel()
+            await asyncio.gather(hanging, return_exceptions=True)
+            await yard.queue.sweep(60, ["machine/1/2/another"])
+            assert await yard.queue.depth() == Depth(taken=1)
+            await yard.queue.sweep(60, ["machine/1/2/dead"])
+            assert await yard.queue.depth() == Depth(waiting=1)
+            second = Delivered()
+            await second.until(yard, is_done(yard))
+            assert second.given == [one.id]
+
+        run(check)
+
+    def test_a_worker_that_takes_no_debates_is_given_none(self, run):
+        async def check(yard: Yard) -> None:
+            one = await queued(yard)
+            asked: list[bool] = []
+
+            def takes() -> bool:
+                assert worker.given == [] or asked[-1]
+                asked.append(len(asked) >= 3)
+                return asked[-1]
+
+            worker = Delivered(takes=takes)
+            await worker.until(yard, is_done(yard))
+            assert worker.given == [one.id]
+            assert asked[:4] == [False, False, False, True]
 
         run(check)
 

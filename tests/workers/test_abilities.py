@@ -59,11 +59,12 @@ def test_a_worker_without_a_sandbox_leaves_the_debate_to_one_that_has_it(databas
             refused = asyncio.Event()
             advance = without.runtime.advance
 
-            async def watched(debate_id: str) -> Any:
-                found = await advance(debate_id)
-                if found is None:
+            async def watched(debate_id: str, **more: Any) -> Any:
+                try:
+                    return await advance(debate_id, **more)
+                except AbilityMissing:
                     refused.set()
-                return found
+                    raise
 
             without.runtime.advance = watched
             async with without.presence(first):

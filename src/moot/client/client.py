@@ -580,9 +580,9 @@ class Client:
             return None if debate_id is None else await self.store.get(debate_id)
         return None
 
-    async def audit(self, debate: Debate) -> Json:
-        """Everything stored of a debate, with every message that was sent to a model."""
-        return await documents.audit(self.app, debate.id)
+    async def audit(self, debate: Debate, step: str | None = None) -> Json:
+        """Everything stored of a debate, or of one step of it, with every message that was sent to a model."""
+        return await documents.audit(self.app, debate.id, step)
 
     async def replay(self, debate: Debate) -> Proof:
         """Run the rules over the stored turns again, and compare the transcripts."""

@@ -37,11 +37,11 @@ async def prove(app: App, debate_id: str) -> Proof:
     return await in_thread(lambda: replay.prove(formats.get(debate.format), debate, turns, recorded, artifacts))
 
 
-async def audit(app: App, debate_id: str) -> Json:
-    """Everything stored of a debate, with every message that was sent to a model."""
+async def audit(app: App, debate_id: str, step: str | None = None) -> Json:
+    """Everything stored of a debate, or of one step of it, with every message that was sent to a model."""
     debate, turns = await _stored(app, debate_id)
     recorded = await events(app, debate_id)
-    return await in_thread(lambda: _audited(app, debate, turns, recorded))
+    return await in_thread(lambda: _audited(app, debate, turns, recorded, step))
 
 
 async def trace(app: App, debate_id: str) -> Json | None:
@@ -98,16 +98,19 @@ async def page(app: App, debate_id: str) -> str:
     return await in_thread(made)
 
 
-def _audited(app: App, debate: Debate, turns: Sequence[Turn], recorded: Sequence[Event]) -> Json:
+def _audited(app: App, debate: Debate, turns: Sequence[Turn], recorded: Sequence[Event], step: str | None) -> Json:
     steps = rerun(formats.get(debate.format), debate, turns).steps
     return {
         "debate": {**_debate_json(debate), "demonstration": app.is_demonstration(debate)},
         "turns": [
             {**asdict(turn), "messages": [asdict(m) for m in steps[turn.key].messages] if turn.key in steps else []}
             for turn in turns
+            if step in (None, turn.key)
         ],
         "events": [
-            {"seq": e.seq, "type": e.type, "key": e.key, "data": e.data, "created_at": e.created_at} for e in recorded
+            {"seq": e.seq, "type": e.type, "key": e.key, "data": e.data, "created_at": e.created_at}
+            for e in recorded
+            if step in (None, e.key)
         ],
         "trace": _trace(debate, turns),
     }

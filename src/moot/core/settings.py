@@ -394,15 +394,20 @@ def read(model: type[M], given: Mapping[str, Any], what: str = "setting", *, str
     return made
 
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
 def check_size(given: object, what: str = "setting") -> None:
     """Raises InputError if a document has very many values, at any depth: looking at each would take long."""
     left, count = [given], 0
     while left:
         each = left.pop()
-        if isinstance(each, Mapping):
-            left += cast("Mapping[Any, Any]", each).values()
+        if type(each) in _SCALARS:  # almost all are, and to ask whether one is a mapping takes long
+            pass
         elif isinstance(each, list | tuple):
             left += cast("list[Any]", each)
+        elif isinstance(each, Mapping):
+            left += cast("Mapping[Any, Any]", each).values()
         count += 1
         if count + len(left) > MOST_VALUES:
             raise InputError(f"There are more than {MOST_VALUES:,} values in the {what}s. Give fewer.")

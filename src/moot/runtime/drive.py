@@ -64,9 +64,11 @@ class Drive:
         ceilings: Ceilings | None = None,
         demonstration: bool = False,
         episodes_kept: int | None = None,
+        on_progress: Callable[[], None] = lambda: None,
     ) -> None:
         """`leased_until` is a time of the event loop's clock; see `renewed`. `demonstration`: what is learnt here is
-        only recalled in demonstrations."""
+        only recalled in demonstrations. `on_progress` is called when the first step is stored."""
+        self._on_progress = on_progress
         self._demonstration, self._episodes_kept = demonstration, episodes_kept
         self._ceilings = ceilings or Ceilings()
         self._daily = daily(self._ceilings)  # calls are reserved in the store
@@ -455,7 +457,9 @@ class Drive:
             if self.observer is not None:
                 self.observer.refused(self.debate)
             raise Superseded(f"Debate {self.debate.short} was taken over, canceled or deleted meanwhile.")
-        self.progressed = self.progressed or bool(commit.turns)
+        if commit.turns and not self.progressed:
+            self.progressed = True
+            self._on_progress()
         if commit.artifacts:
             await self._make_room(commit.artifacts)
         for event in committed.events:

@@ -157,20 +157,19 @@ class Runtime:
         return await self._take(await self.store.get(debate_id), "retry", seen=seen)
 
     async def defer(self, debate_id: str, verb: Verb, *, seen: Debate | None = None) -> Debate:
-        """Set a debate running without driving it: the next sweep does that."""
+        """Set a debate running without driving it: the next sweep does that, as soon as no other is driven alone."""
         moved = await self.store.move(debate_id, "running", expect=tuple(RULES[verb].moves), seen=seen)
         if moved is None:
             raise self.refusal(await self.store.get(debate_id), verb)
+        self.suspects.turn_away(debate_id, 0)
         return moved
 
-    async def advance(self, debate_id: str) -> Debate | None:
+    async def advance(self, debate_id: str, *, patience: float = 0.0) -> Debate | None:
         """Drive a running debate on that no live process drives. For workers. Returns None when it must not be driven
-        beside what this process drives now, or when this machine can't do what its format needs. One that must be
-        driven alone comes in when all others were handed back."""
-        try:
-            return await self._take_apart(debate_id, "advance")
-        except AbilityMissing:
-            return None
+        beside what this process drives, after `patience` seconds at most; at once where another is driven alone. One
+        that must be driven alone comes in when all others were handed back. Raises AbilityMissing when this machine
+        can't do what its format needs."""
+        return await self._take_apart(debate_id, "advance", patience)
 
     async def stop(self, debate_id: str, *, now: bool = False, seen: Debate | None = None) -> Debate:
         """Start no further step. The steps in flight are finished first, or cut off with `now`."""
@@ -433,19 +432,23 @@ class Runtime:
             raise self.refusal(await self.store.get(debate_id), verb)
         return moved
 
-    async def _take_apart(self, debate_id: str, verb: Verb) -> Debate | None:
-        """Claim a debate as far as the suspects here allow it, and drive it in a task."""
+    async def _take_apart(self, debate_id: str, verb: Verb, patience: float = 0.0) -> Debate | None:
+        """Claim a debate as soon as the suspects here allow it, and drive it in a task."""
         debate, suspects = await self.store.get(debate_id), self.suspects
         crashes = crashes_of(debate, self.owner)
         if suspects.is_guilty(debate, self.owner):
             return await self._take(debate, verb)
-        alone = suspects.needs_alone(crashes)
-        if alone and not suspects.may_close:
-            return None
+        if not suspects.may_enter(debate_id, crashes):
+            if not patience:
+                suspects.turn_away(debate_id, crashes)
+                return None
+            if not await suspects.room(debate_id, crashes, patience):
+                return None
+            # Its place is kept while it is read again: it may have changed meanwhile.
+            with nullcontext() if suspects.needs_alone(crashes) else suspects.entering(debate_id, crashes):
+                return await self._take_apart(debate_id, verb)
         if suspects.admits(debate_id, crashes):
             return await self._take(debate, verb)
-        if not alone:
-            return None
         log.warning("Debate %s is driven alone next: %d processes died driving it.", debate.short, crashes)
         with suspects.entering(debate_id, crashes):
             # Beside steps that take longer than this it is not alone, but it has a chance to store a step.
@@ -513,6 +516,7 @@ class Runtime:
             ceilings=self._ceilings,
             demonstration=self._is_demonstration(claimed),
             episodes_kept=self._episodes_kept,
+            on_progress=self.suspects.notify,
         )
         if self._leaving is not None:
             drive.signal(self._leaving, hand_back=True)
@@ -538,6 +542,7 @@ class Runtime:
         finally:
             if self._drives.get(debate_id) is drive:
                 del self._drives[debate_id], self._tasks[debate_id]
+            self.suspects.notify()
             self.hub.wake(debate_id)
 
     def _raise_if_broken(self, debate: Debate) -> None:

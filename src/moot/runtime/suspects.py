@@ -12,6 +12,10 @@ A debate that kills its process gets to that limit, as it never stores a step. A
 debate beside it takes its process down any more: to be set aside, its process would have to be killed from outside both
 times.
 
+A debate that is turned away comes in as soon as there is room for it: when one under suspicion stores its first step
+or leaves, or when the time alone of another is over. While a debate is driven alone here, this process takes no others
+from a queue, so that they go to processes that are open.
+
 Others don't wait for long behind a debate that is driven alone. After the time of a lease they are let in again, though
 no step was stored; a death after that is no death alone. Then others have at least as much time as it has taken, before
 the next debate is driven alone here. What kills its process only later than that gets twice as long after each further
@@ -24,8 +28,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+import math
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
 
 from moot.core.lifecycle import LIVE
 from moot.core.types import Debate, Failure, Shown
@@ -44,7 +49,8 @@ class Suspects:
         """`drives`: what this process drives, by id. `seconds`: for how long a debate is driven alone."""
         self._drives, self._limit, self._seconds = drives, crash_limit, seconds
         self._entering: dict[str, int] = {}  # being claimed: id, and deaths of its drivers
-        self._entered = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._turned_away: dict[str, int] = {}  # since the last sweep: id, and deaths of its drivers
         self._alone: tuple[str, float, float] | None = None  # which debate is driven alone, since when, until when
         self._open_until = 0.0  # until then no further debate is driven alone
 
@@ -99,7 +105,7 @@ class Suspects:
             yield
         finally:
             self._entering.pop(debate_id, None)  # two deliveries of one debate may enter at once
-            self._entered.set()
+            self.notify()
 
     def others(self, debate_id: str) -> list[int]:
         """The deaths that count, of every debate here but one."""
@@ -113,10 +119,54 @@ class Suspects:
             if each != debate_id and drive.debate.alone and not drive.progressed
         ]
 
+    def may_enter(self, debate_id: str, crashes: int) -> bool:
+        """Whether a debate may be driven here now; one that must be alone, after the others were handed back."""
+        return self.may_close if self.needs_alone(crashes) else self.admits(debate_id, crashes)
+
+    def notify(self) -> None:
+        """Wake those that wait for room. Called when a debate was claimed, could not be, stored its first step, or
+        left."""
+        self._changed.set()
+
     async def changed(self) -> None:
-        """Wait until a debate has been claimed, or could not be."""
-        self._entered.clear()
-        await self._entered.wait()
+        """Wait until `notify` is called."""
+        self._changed.clear()
+        await self._changed.wait()
+
+    async def room(self, debate_id: str, crashes: int, seconds: float) -> bool:
+        """Wait until a debate may be driven here, at most so many seconds; return whether it may. It must enter before
+        anything else is awaited. Does not wait where another is driven alone: other processes may be open."""
+        may = await self._until(lambda: self.closed or self.may_enter(debate_id, crashes), _now() + seconds)
+        return may and self.may_enter(debate_id, crashes)
+
+    def turn_away(self, debate_id: str, crashes: int) -> None:
+        """Remember a debate that had to be left for the next sweep."""
+        self._turned_away[debate_id] = crashes
+
+    async def until_sweep(self, seconds: float) -> bool:
+        """Wait so many seconds, or until there is room for a debate that was turned away since the last call. Return
+        whether there is."""
+
+        def any_may() -> bool:
+            return any(self.may_enter(each, crashes) for each, crashes in self._turned_away.items())
+
+        found = await self._until(any_may, _now() + seconds)
+        self._turned_away.clear()
+        return found
+
+    async def _until(self, holds: Callable[[], bool], deadline: float) -> bool:
+        """Wait until a condition holds, at most until `deadline`; return whether it does."""
+        while not holds():
+            if _now() >= deadline:
+                return False
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(min(deadline, self._next_time())):
+                    await self.changed()
+        return True
+
+    def _next_time(self) -> float:
+        """When there may be room without an event: the time alone of a debate is over, or that of those after it."""
+        return min((time for time in (*(self._alone or ())[2:], self._open_until) if time > _now()), default=math.inf)
 
     def _group(self, crashes: int) -> int:
         return 1 if self.needs_alone(crashes) else GROUPS[min(crashes, max(GROUPS))]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from moot.core.errors import MootError, NoSuchDebate, StoreError, WrongStatus
+from moot.core.errors import AbilityMissing, MootError, NoSuchDebate, StoreError, WrongStatus
 from moot.runtime.outage import FIRST_WAIT, LONGEST_WAIT, Outage, until_there
 from moot.runtime.runtime import Runtime
 from moot.store import Changed
@@ -16,6 +16,10 @@ from moot.store.queue import Queue, Swept
 from moot.telemetry import TaskContext, task_context
 
 log = logging.getLogger("moot.worker")
+
+LOOK_SECONDS = 0.5  # between two looks whether workers of this machine, known from the last sweep, are alive
+HOLD_SECONDS = 2.0  # that a debate waits here for room beside those under suspicion; then another worker may have some
+RETRY_SECONDS = 2.0  # after which a debate is delivered again that this worker can't drive
 
 
 class Worker:
@@ -28,7 +32,7 @@ class Worker:
         self._stop = asyncio.Event()
         self._outage = Outage(log)
         self._expiring, self._asked, self._done = asyncio.Lock(), 0, 0  # see _expire
-        self._driving: set[asyncio.Task[bool]] = set()
+        self._driving: set[asyncio.Task[float | None]] = set()
         self._background: set[asyncio.Task[None]] = set()
 
     def stop(self) -> None:
@@ -73,7 +77,14 @@ class Worker:
         while not self._stop.is_set():
             began = asyncio.get_running_loop().time()
             try:
-                await self.queue.run(self._advance, self._expire, at_once=self._at_once, stop=self._stop)
+                await self.queue.run(
+                    self._advance,
+                    self._expire,
+                    at_once=self._at_once,
+                    stop=self._stop,
+                    owner=self.runtime.owner,
+                    takes=lambda: not self.runtime.suspects.closed,
+                )
             except StoreError as error:
                 self._outage.failed("The queue broke off", error)
             if self._stop.is_set():
@@ -84,22 +95,23 @@ class Worker:
                 async with asyncio.timeout(wait):
                     await self._stop.wait()
 
-    async def _advance(self, debate_id: str) -> bool:
+    async def _advance(self, debate_id: str) -> float | None:
         if self._stop.is_set() or len(self._driving) >= self._at_once:
-            return False  # the queue limits deliveries itself, but forgets its count when its connection is lost
+            # The queue limits deliveries itself, but forgets its count when its connection is lost.
+            return RETRY_SECONDS
         task = asyncio.create_task(self._drive(debate_id), name=f"moot-work-{debate_id[:8]}")
         self._driving.add(task)
         task.add_done_callback(self._driving.discard)
         return await asyncio.shield(task)  # a lost connection of the queue does not end the drive
 
-    async def _drive(self, debate_id: str) -> bool:
-        """Drive a debate until it rests; return False if it must not be driven here now. After any error its lease runs
-        out, and a sweep finds it."""
+    async def _drive(self, debate_id: str) -> float | None:
+        """Drive a debate until it rests; if it must not be driven here now, return the seconds after which it may be
+        delivered again. After any error its lease runs out, and a sweep finds it."""
         short = debate_id[:8]
         try:
-            debate = await self.runtime.advance(debate_id)
+            debate = await self.runtime.advance(debate_id, patience=HOLD_SECONDS)
             if debate is None:
-                return False
+                return 0.0
             task_context.set(TaskContext(debate_id, debate.epoch))
             rested = await self.runtime.wait(debate_id)
             if rested.status == "waiting":
@@ -112,13 +124,15 @@ class Worker:
                 log.info("Debate %s is handed back.", short)
         except (WrongStatus, NoSuchDebate):
             pass  # delivered twice or late: it rests, or another worker drives it
+        except AbilityMissing:
+            return RETRY_SECONDS
         except MootError as error:
             self.abandoned += self._stop.is_set()
             log.error("Debate %s could not be driven on: %s", short, error)
         except Exception as error:
             # Its text is not logged: it may quote anything.
             log.error("Debate %s could not be driven on: %s.", short, type(error).__name__, exc_info=error)
-        return True
+        return None
 
     async def _expect_answers(self, debate_id: str) -> None:
         due = [gate.expires_at for gate in await self.runtime.store.gates(debate_id) if gate.status == "open"]
@@ -149,9 +163,12 @@ class Worker:
 
     async def _sweeps(self) -> None:
         while not self._stop.is_set():
+            owners: Collection[str] = ()
             try:
                 await self._expire()
-                dead = self.runtime.dead_among(await self.queue.workers())
+                owners = await self.queue.workers()
+                dead = self.runtime.dead_among(owners)
+                owners = {*owners} - {*dead}
                 swept = await self.queue.sweep(self._sweep_seconds, dead)
                 self._outage.over()
                 if self.runtime.observer is not None:
@@ -165,7 +182,15 @@ class Worker:
                 self._outage.failed("The sweep failed", error)
             except Exception as error:  # the next sweep may succeed; without sweeps, lost debates stay lost
                 log.error("The sweep failed: %s.", type(error).__name__, exc_info=error)
-            await asyncio.sleep(self._sweep_seconds)
+            await self._until_sweep(owners)
+
+    async def _until_sweep(self, owners: Collection[str]) -> None:
+        """Wait for the next sweep: as long as that takes, or until one of these workers is found to be dead."""
+        clock = asyncio.get_running_loop().time
+        due = clock() + self._sweep_seconds
+        while (left := due - clock()) > 0:
+            if await self.runtime.suspects.until_sweep(min(LOOK_SECONDS, left)) or self.runtime.dead_among(owners):
+                return
 
     async def _drain(self) -> None:
         await self._hand_back(self._drain_seconds)

@@ -35,6 +35,7 @@ from moot.server.routes import (
     stream,
     transcript,
 )
+from moot.server.slowing import Slowing
 
 # What OpenAPI describes; the dashboard and other protocols are mounted in `create_app`.
 ROUTERS = [
@@ -107,6 +108,7 @@ def create_app(
         Guard,
         names=Names(host, settings.serve_hosts),
         rates=ClientRates(settings.serve_rate),
+        slowing=Slowing(settings.serve_rate),
         at_once=limits.client_connections,
         origins=origins,
         max_import=settings.serve_import_mb * 1_000_000,

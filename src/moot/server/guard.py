@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from moot.server.origins import Origins
 from moot.server.problems import Refused, response, unexpected
 from moot.server.request_ids import KEY
+from moot.server.slowing import HASTY_SECONDS, REFUSED, Slowing
 
 log = logging.getLogger("moot.server")
 
@@ -32,6 +33,7 @@ SHARED = "/shared/"  # before the secret of a link, which no log may have
 IMPORT_PATH = "/v1/import"  # its body is measured as it is read
 JSON_LINES, PACKED, OCTETS = "application/jsonl", "application/gzip", "application/octet-stream"
 MAX_LOGIN = 4_000  # of what anyone may send without a token
+EVENTS = "text/event-stream"
 BURST_SECONDS = 10  # seconds' worth of requests that an idle client may make at once
 MAX_CLIENTS = 10_000
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -119,13 +121,14 @@ class Guard:
         *,
         names: Names,
         rates: ClientRates,
+        slowing: Slowing,
         at_once: int,
         origins: Origins | None = None,
         max_body: int = MAX_BODY,
         max_import: int = MAX_BODY,
     ) -> None:
         """`at_once`: requests in progress that one client may have."""
-        self.max_import = max_import
+        self.max_import, self.slowing = max_import, slowing
         self.app, self.names, self.rates, self.at_once, self.max_body = app, names, rates, at_once, max_body
         self.origins = origins or Origins()
         self._in_progress: Counter[str] = Counter()  # by client; behind a proxy, the one that it names
@@ -137,20 +140,30 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        begun = False
+        begun, client = False, _client(scope)
+        streams_since: float | None = None
 
         async def guarded(message: Message) -> None:
-            nonlocal begun
+            nonlocal begun, streams_since
             if message["type"] == "http.response.start":
                 begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
+                refused = message["status"] in REFUSED
+                if refused:
+                    self.slowing.count(client)
+                streams = headers.get("content-type", "").startswith(EVENTS)
+                if refused or streams:
+                    await self.slowing.hold(client, receive)
+                streams_since = time.monotonic() if streams else None
+            elif not message.get("more_body"):
+                streams_since = None  # it has ended
             await send(message)
 
         try:
             self._check(scope)
-            with self._counted(_client(scope)):
+            with self._counted(client):
                 await self.app(scope, self._measured(scope, receive), guarded)
         except Refused as refused:
             await response(refused, scope["path"])(scope, receive, guarded)
@@ -160,6 +173,9 @@ class Guard:
             if begun:
                 raise
             await response(unexpected(), scope["path"])(scope, receive, guarded)
+        finally:
+            if streams_since is not None and time.monotonic() - streams_since < HASTY_SECONDS:
+                self.slowing.count(client)
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
@@ -188,6 +204,12 @@ class Guard:
         """Count a request in progress. Raises Refused when the client has too many."""
         if self._in_progress[client] >= self.at_once:
             raise Refused("too-many-connections", f"You have {self.at_once:,} requests in progress, which is the most.")
+        if self.slowing.is_full(client):
+            raise Refused(
+                "too-many-requests",
+                "Too many requests of yours were refused just now. Wait a few seconds, and mend what they ask for.",
+                headers={"Retry-After": "5"},
+            )
         self._in_progress[client] += 1
         try:
             yield

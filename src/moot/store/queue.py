@@ -10,7 +10,7 @@ from typing import Protocol
 
 from moot.core.types import Debate, Status, record
 
-Advance = Callable[[str], Awaitable[bool]]
+Advance = Callable[[str], Awaitable[float | None]]
 
 
 @record
@@ -62,7 +62,7 @@ class Queue(Protocol):
 
     async def sweep(self, quiet_seconds: float, dead: Collection[str] = ()) -> Swept:
         """Enqueue debates that lack a job. Those changed within `quiet_seconds` are left alone, unless their owner is
-        one of the `dead`, whose leases and jobs don't count."""
+        one of the `dead`, whose leases don't count, and whose jobs are delivered to others."""
         ...
 
     async def stuck(self, seconds: float) -> Sequence[Stuck]:
@@ -71,10 +71,19 @@ class Queue(Protocol):
         ...
 
     async def run(
-        self, advance: Advance, expire: Callable[[], Awaitable[None]], *, at_once: int, stop: asyncio.Event
+        self,
+        advance: Advance,
+        expire: Callable[[], Awaitable[None]],
+        *,
+        at_once: int,
+        stop: asyncio.Event,
+        owner: str = "",
+        takes: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Deliver jobs until `stop` is set. `advance` drives a debate as far as it goes, and returns False to hand the
-        job to another worker; `expire` handles gates past their expiry. Raises StoreError when the database is gone."""
+        """Deliver jobs until `stop` is set. `advance` drives a debate as far as it goes, or returns the seconds after
+        which the job may be delivered again, to any worker; `expire` handles gates past their expiry. `owner` is the
+        name by which `sweep` knows a dead worker. No debate is delivered while `takes` returns False. Raises StoreError
+        when the database is gone."""
         ...
 
     async def depth(self) -> Depth: ...

@@ -21,7 +21,7 @@ export function Inspector({ watched }: { watched: Watched }) {
 /** Everything about one turn: what was asked, what came back, and what it took. */
 function Inspecting({ at, watched }: { at: string; watched: Watched }) {
   const debate = watched.debate.value
-  const loaded = useLoad((signal) => call('auditDebate', { params: { debate_id: debate.id }, signal }), [debate.id, at])
+  const loaded = useLoad((signal) => call('auditDebate', { params: { debate_id: debate.id }, query: { step: at }, signal }), [debate.id, at])
   const turn = loaded.value?.turns.find((each) => each.key === at) as Audited | undefined
   return (
     <Dialog title={turn ? `${watched.name(turn.seat)}: ${phaseName(debate, turn.phase)}` : 'A turn'} wide onClose={() => (inspected.value = '')}>

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse
+from pydantic_core import to_json
 
 from moot.config import masked, shown
 from moot.core.types import Debate, Json
@@ -23,6 +26,7 @@ router = APIRouter(tags=["transcript"])
 LOOKS = documented("unknown-debate", "ambiguous-id", "invalid")
 After = Annotated[int, Query(ge=0, le=2**53, description="only what comes after this number")]
 Limit = Annotated[int, Query(ge=1, le=1000)]
+Step = Annotated[str | None, Query(max_length=200, description="only the turn and the events of this step")]
 
 _EVENTS: dict[str, Any] = {
     "description": "A page of events; with `Accept: text/event-stream` the live stream. A dialect has other events",
@@ -127,18 +131,34 @@ async def _page(context: ServerContext, debate: Debate, after: int, limit: int, 
     response_model=schemas.Audit,
     responses={**LOOKS, **documented("rules-changed")},
 )
-async def audit(debate_id: DebateId, context: Context, caller: Reader) -> Response:
+async def audit(debate_id: DebateId, context: Context, caller: Reader, step: Step = None) -> Response:
+    """Each turn has the whole conversation that it answers, so this is far larger than the debate: ask for one step
+    where one is enough."""
     debate = await context.find(debate_id, caller)
-    found = await context.client.audit(debate)
-    return Response(await in_thread(lambda: views.json_of(_audit(found))), media_type="application/json")
+    found = await context.client.audit(debate, step)
+    return StreamingResponse(_audit(found), media_type="application/json")
 
 
-def _audit(found: Json) -> schemas.Audit:
+async def _audit(found: Json) -> AsyncGenerator[bytes, None]:
+    """The JSON of an audit, a turn at a time: the whole of a long debate would take tens of megabytes."""
     about: Json = found["debate"]
     about = {**about, "config": shown(about["config"]), "cast": shown(about["cast"]), "error": shown(about["error"])}
-    turns = [_without_addresses(turn) for turn in found["turns"]]
-    events = [each if each["type"].isupper() else {**each, "data": shown(each["data"])} for each in found["events"]]
-    return schemas.Audit(debate=about, turns=turns, events=events)
+    yield b'{"debate":' + _json(about)
+    parts: Sequence[tuple[str, Callable[[Json], Json]]] = (("turns", _without_addresses), ("events", _event))
+    for name, view in parts:
+        yield f',"{name}":['.encode()
+        for n, each in enumerate(found[name]):
+            yield (b"," if n else b"") + await in_thread(lambda each=each, view=view: _json(view(each)))
+        yield b"]"
+    yield b"}"
+
+
+def _json(value: Json) -> bytes:
+    return to_json(value, inf_nan_mode="null")
+
+
+def _event(event: Json) -> Json:
+    return event if event["type"].isupper() else {**event, "data": shown(event["data"])}
 
 
 def _without_addresses(turn: Json) -> Json:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -30,6 +32,7 @@ T = TypeVar("T")
 ADVANCE, EXPIRE = "advance", "expire"
 POLL_SECONDS = 2.0  # by which a lost notification delays a job at most
 BATCH = 10  # jobs taken at a time: with more, the first worker leaves the others nothing
+_OF_OWNER = 18  # characters of a manager's id that are the owner's
 TIDY_SECONDS = 3600.0  # between two deletions of PgQueuer's old log rows
 
 logging.getLogger("pgqueuer").setLevel(logging.CRITICAL)  # lost connections are reported by us
@@ -78,6 +81,9 @@ class PgQueue:
         await self._queue_all("answered", id=debate_id)
 
     async def sweep(self, quiet_seconds: float, dead: Collection[str] = ()) -> Swept:
+        if dead:
+            prefixes = [str(_manager_id(each))[:_OF_OWNER] for each in dead]
+            await self._with_connection(lambda connection, _: sql("free_jobs").on(connection, {"dead": prefixes}))
         orphans = await self._queue_all("orphans", quiet=quiet_seconds, dead=list(dead))
         answered = await self._queue_all("answered", id=None)
         stopped = await self._rows("stranded")
@@ -88,11 +94,23 @@ class PgQueue:
         return await self._with_connection(lambda connection, _: stuck(connection, self._store.now(), seconds))
 
     async def run(
-        self, advance: Advance, expire: Callable[[], Awaitable[None]], *, at_once: int, stop: asyncio.Event
+        self,
+        advance: Advance,
+        expire: Callable[[], Awaitable[None]],
+        *,
+        at_once: int,
+        stop: asyncio.Event,
+        owner: str = "",
+        takes: Callable[[], bool] = lambda: True,
     ) -> None:
         from pgqueuer.errors import RetryRequested
         from pgqueuer.qm import QueueManager
         from pgqueuer.types import Channel
+
+        class Manager(QueueManager):
+            def entrypoints_below_capacity_limits(self) -> set[Any]:
+                known = super().entrypoints_below_capacity_limits()
+                return known if takes() else known - {ADVANCE}
 
         await self.open()
         gone = asyncio.Event()  # the connection is lost: jobs need not be waited for, their debates are driven anyway
@@ -101,16 +119,17 @@ class PgQueue:
         try:
             connection = await connect(self._store.address)
             connection.add_termination_listener(lambda _: gone.set())
-            manager = QueueManager(
+            manager = Manager(
                 self._queries_on(_failing_fast(connection, gone)),
                 channel=Channel(self._names.channel),
             )
+            manager.queue_manager_id = cast(Any, _manager_id(owner))
 
             @manager.entrypoint(ADVANCE, accepts_context=False)
             async def _(job: Job) -> None:
-                taken = await _unless(gone, advance((job.payload or b"").decode()))
-                if taken is False:
-                    raise RetryRequested(timedelta(seconds=0 if stop.is_set() else POLL_SECONDS))
+                again = await _unless(gone, advance((job.payload or b"").decode()))
+                if again is not None:
+                    raise RetryRequested(timedelta(seconds=0 if stop.is_set() else again))
 
             @manager.entrypoint(EXPIRE, accepts_context=False)
             async def _(job: Job) -> None:
@@ -264,6 +283,12 @@ def _failing_fast(connection: Connection, broken: asyncio.Event) -> Any:
                 raise
 
     return FailFastDriver(cast(Any, connection))
+
+
+def _manager_id(owner: str) -> uuid.UUID:
+    """The name under which PgQueuer knows who has taken a job: the owner's in its first half, the rest random, as a
+    worker that lost its connection begins anew."""
+    return uuid.UUID(bytes=hashlib.sha256(owner.encode()).digest()[:8] + uuid.uuid4().bytes[:8])
 
 
 async def _unless(gone: asyncio.Event, work: Awaitable[T]) -> T | None:

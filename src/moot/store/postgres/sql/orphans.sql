@@ -1,4 +1,4 @@
--- A job that a dead owner has taken does not count: it is delivered again only when its heartbeat has run out.
+-- A job that a dead owner has taken does not count, should it not have been freed.
 select id, epoch, last_seq from debate_sessions s
 where status = 'running'
   and ((owner is null or lease_until <= :now) and updated_at <= :now - :quiet or owner = any(:dead::text[]))
