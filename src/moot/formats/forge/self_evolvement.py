@@ -171,7 +171,7 @@ def _to_start(forge: Forge, seat: Seat, held: Draft | None, start: int) -> Promp
     if forge.repo is not None or held is None:
         return _to_write(forge, seat, (), approach)
     return prompts(
-        "afresh",
+        "afresh_small" if seat.spec.small else "afresh",
         task=forge.task(seat),
         interface=forge.interface_for(seat),
         approach=approach,
