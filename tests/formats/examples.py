@@ -11,6 +11,7 @@ from typing import Any
 
 from moot.core.script import Step
 from moot.core.steps import Use
+from moot.formats import installed
 from tests.formats.forge.tools import used
 
 TOPIC = "Should we use Redis or PostgreSQL for caching?"
@@ -26,6 +27,11 @@ class Example:
         if isinstance(step, Use):
             return used(step)
         return filled(fitting({**self.people, **MEMORY, **self.answers}, step.key), step)
+
+
+def topic_of(format: str) -> str:
+    """TOPIC, or a task for code where a format needs one."""
+    return "Sum two numbers." if "code" in installed()[format].needs else TOPIC
 
 
 def fitting(answers: Mapping[str, Any], key: str) -> Any:

@@ -122,6 +122,10 @@ WAYS: Mapping[str, tuple[Way, ...]] = {
         ),
         Way(answer=World(recall=LESSON), settings={"repo": "/an/empty"}),
         Way(answer=World(write=INVALID)),
+        Way(
+            answer=World(dict.fromkeys(("e1", "e2", "e3"), WRONG), **{"write-afresh": solution(RIGHT)}),
+            settings={"attempts": 0, "fresh_starts": 1, "cases": ["mid(-1, -2) == 0"]},
+        ),
         Way(answer=World(**{f"0/write/e{n}": GONE for n in (1, 2, 3)})),
         Way(answer=World(**{"approve-proposal": {"choice": "reject", "text": ""}}), settings={"gates": ["proposal"]}),
         Way(answer=World(), settings={"proposal": False, "cases": ["mid(1, 2) == 2"]}),

@@ -17,7 +17,7 @@ from moot.client import creating, documents
 from moot.core.types import Debate, Turn
 from moot.formats import installed
 from moot.request import Request
-from tests.formats.examples import EXAMPLES, TOPIC, Example, fitting
+from tests.formats.examples import EXAMPLES, Example, fitting, topic_of
 from tests.formats.forge.tools import in_process
 from tests.running import an_app, run_to_end
 
@@ -91,7 +91,7 @@ def with_family(folder: Path, format_name: str, check: Any) -> None:
             without_sandbox(app)
             model = scripted(folder, "answers", example.answers)
             settings = {"model_debater": model, "model_judge": model, **example.settings}
-            plan = app.plan(Request(topic=TOPIC, format=format_name, settings=settings))
+            plan = app.plan(Request(topic=topic_of(format_name), format=format_name, settings=settings))
             parent = await run_to_end(app, await creating.create(app, plan), example.people)
             turns = list(await app.runtime.store.turns(parent.id))
             await check(Family(folder, app, example, parent, turns))
@@ -198,7 +198,9 @@ def test_the_question_of_a_waiting_parent_stays_open(tmp_path, format_name):
             without_sandbox(app)
             model = scripted(tmp_path, "answers", example.answers)
             settings = {"model_debater": model, "model_judge": model, **example.settings}
-            parent = await creating.create(app, app.plan(Request(topic=TOPIC, format=format_name, settings=settings)))
+            parent = await creating.create(
+                app, app.plan(Request(topic=topic_of(format_name), format=format_name, settings=settings))
+            )
             await app.runtime.start(parent.id)
             waiting = await app.runtime.wait(parent.id)
             assert (waiting.status == "waiting") == bool(example.people)

@@ -12,7 +12,7 @@ import yaml
 from moot.client import creating, documents
 from moot.formats import installed
 from moot.request import Request
-from tests.formats.examples import EXAMPLES, TOPIC
+from tests.formats.examples import EXAMPLES, topic_of
 from tests.formats.test_injection import ATTACKS, has_voice, hostile, run
 from tests.running import an_app, run_to_end
 
@@ -36,7 +36,7 @@ async def course(folder: Path, name: str, answer: Any) -> dict[str, Any]:
     example = EXAMPLES[name]
     settings = {"model_debater": model, "model_judge": model, **example.settings, **room}
     async with an_app(folder, embedder="none") as app:
-        made = await creating.create(app, app.plan(Request(topic=TOPIC, format=name, settings=settings)))
+        made = await creating.create(app, app.plan(Request(topic=topic_of(name), format=name, settings=settings)))
         done = await run_to_end(app, made, example.people)
         assert (await documents.prove(app, done.id)).same
         store = app.runtime.store

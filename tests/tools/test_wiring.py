@@ -128,7 +128,8 @@ def test_a_stored_debate_is_not_driven_where_there_is_no_sandbox(tmp_path, codin
                 await app.runtime.start(made.id)
             assert (await app.runtime.store.get(made.id)).status == "pending"
             await app.runtime.defer(made.id, "start")
-            assert await app.runtime.advance(made.id) is None
+            with pytest.raises(AbilityMissing):
+                await app.runtime.advance(made.id)
             assert await app.runtime.recover() == []
             left = await app.runtime.store.get(made.id)
             assert (left.status, left.owner, left.turn_count) == ("running", None, 0)
