@@ -103,6 +103,23 @@ def is_done(yard: Yard) -> Callable[[], Awaitable[bool]]:
     return none_left
 
 
+async def taken_and_left(yard: Yard, owner: str = "") -> None:
+    """Have a worker take the one job, and end without a word while it is at it."""
+    taken, never, worker = asyncio.Event(), asyncio.Event(), Delivered()
+
+    async def hangs(debate_id: str) -> float | None:
+        taken.set()
+        await never.wait()
+        return None
+
+    running = yard.queue.run(hangs, worker.expire, at_once=10, stop=asyncio.Event(), owner=owner)
+    hanging = asyncio.create_task(running)
+    await taken.wait()
+    assert await yard.queue.depth() == Depth(taken=1)
+    hanging.cancel()
+    await asyncio.gather(hanging, return_exceptions=True)
+
+
 class QueueContract:
     """`run` opens a yard in which no process drives debates, runs the coroutine, and closes the yard."""
 
@@ -329,19 +346,7 @@ class QueueContract:
     def test_what_someone_took_who_fell_silent_is_delivered_again(self, run):
         async def check(yard: Yard) -> None:
             one = await queued(yard)
-            taken, never = asyncio.Event(), asyncio.Event()
-
-            async def hangs(debate_id: str) -> float | None:
-                taken.set()
-                await never.wait()
-                return None
-
-            first, stop = Delivered(), asyncio.Event()
-            hanging = asyncio.create_task(yard.queue.run(hangs, first.expire, at_once=10, stop=stop))
-            await taken.wait()
-            assert await yard.queue.depth() == Depth(taken=1)
-            hanging.cancel()
-            await asyncio.gather(hanging, return_exceptions=True)
+            await taken_and_left(yard)
             await yard.silence()
             second = Delivered()
             await second.until(yard, is_done(yard))
@@ -352,20 +357,7 @@ class QueueContract:
     def test_what_a_dead_worker_took_is_delivered_again_after_a_sweep(self, run):
         async def check(yard: Yard) -> None:
             one = await queued(yard)
-            taken, never = asyncio.Event(), asyncio.Event()
-
-            async def hangs(debate_id: str) -> float | None:
-                taken.set()
-                await never.wait()
-                return None
-
-            dead, stop = Delivered(), asyncio.Event()
-            hanging = asyncio.create_task(
-                yard.queue.run(hangs, dead.expire, at_once=10, stop=stop, owner="machine/1/2/dead")
-            )
-            await taken.wait()
-            hanging.cancel()
-            await asyncio.gather(hanging, return_exceptions=True)
+            await taken_and_left(yard, "machine/1/2/dead")
             await yard.queue.sweep(60, ["machine/1/2/another"])
             assert await yard.queue.depth() == Depth(taken=1)
             await yard.queue.sweep(60, ["machine/1/2/dead"])

@@ -11,7 +11,7 @@ import ipaddress
 import logging
 import socket
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -20,6 +20,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from moot.server.buckets import Buckets
 from moot.server.origins import Origins
 from moot.server.problems import Refused, response, unexpected
 from moot.server.request_ids import KEY
@@ -35,7 +36,6 @@ JSON_LINES, PACKED, OCTETS = "application/jsonl", "application/gzip", "applicati
 MAX_LOGIN = 4_000  # of what anyone may send without a token
 EVENTS = "text/event-stream"
 BURST_SECONDS = 10  # seconds' worth of requests that an idle client may make at once
-MAX_CLIENTS = 10_000
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 OWN_SITE = ("same-origin", "none")  # of Sec-Fetch-Site
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -96,22 +96,17 @@ def _is_address(name: str) -> bool:
 
 
 class ClientRates:
-    """A token bucket for each client: `rate` requests a second, with bursts of `BURST_SECONDS`."""
+    """Lets each client make `rate` requests a second, with bursts of `BURST_SECONDS`."""
 
     def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._rate, self._clock = rate, clock
-        self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._buckets = Buckets(rate, BURST_SECONDS, clock)
 
     def wait(self, client: str) -> float:
         """Count a request; return the seconds to wait before trying again, or 0 when it is allowed."""
-        now = self._clock()
-        left, then = self._clients.pop(client, (self._rate * BURST_SECONDS, now))
-        left = min(self._rate * BURST_SECONDS, left + (now - then) * self._rate)
+        left = self._buckets.left(client)
         allowed = left >= 1
-        self._clients[client] = (left - 1 if allowed else left, now)
-        if len(self._clients) > MAX_CLIENTS:
-            self._clients.popitem(last=False)
-        return 0.0 if allowed else (1 - left) / self._rate
+        self._buckets.keep(client, left - 1 if allowed else left)
+        return 0.0 if allowed else (1 - left) / self._buckets.rate
 
 
 class Guard:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 
 from starlette.types import Receive
+
+from moot.server.buckets import Buckets
 
 REFUSED = frozenset({400, 401, 403, 413, 415, 421, 422, 429})
 HASTY_SECONDS = 1.0  # a stream that its client leaves sooner was opened for nothing
@@ -23,7 +25,6 @@ BURST_SECONDS = 20  # seconds' worth of them that an idle client may have at onc
 FIRST_SECONDS, MOST_SECONDS = 0.1, 2.0  # for which an answer is held back: the first time, and after ever more refusals
 MOST_DOUBLED = 5  # how often that time is doubled
 MOST_HELD = 64  # answers to one client that are held back at once: each keeps a connection and a body
-MAX_CLIENTS = 10_000
 
 
 class Slowing:
@@ -31,8 +32,7 @@ class Slowing:
 
     def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         """`rate`: requests a second that one client may make."""
-        self._rate, self._clock = rate * SHARE, clock
-        self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()  # refusals left, and when that was counted
+        self._refusals = Buckets(rate * SHARE, BURST_SECONDS, clock)
         self._held: Counter[str] = Counter()
 
     def is_full(self, client: str) -> bool:
@@ -42,14 +42,11 @@ class Slowing:
     def count(self, client: str) -> None:
         """Count a refusal."""
         # Not below what the longest time stands for: a client that has stopped is soon treated like any other.
-        self._clients[client] = max(self._left(client) - 1, -1.0 - MOST_DOUBLED), self._clock()
-        self._clients.move_to_end(client)
-        if len(self._clients) > MAX_CLIENTS:
-            self._clients.popitem(last=False)
+        self._refusals.keep(client, max(self._refusals.left(client) - 1, -1.0 - MOST_DOUBLED))
 
     def seconds(self, client: str) -> float:
         """For how long an answer to a client is held back now."""
-        left = self._left(client)
+        left = self._refusals.left(client)
         return 0.0 if left >= 0 else min(MOST_SECONDS, FIRST_SECONDS * 2 ** (-left - 1))
 
     async def hold(self, client: str, receive: Receive) -> None:
@@ -67,8 +64,3 @@ class Slowing:
             self._held[client] -= 1
             if not self._held[client]:
                 del self._held[client]
-
-    def _left(self, client: str) -> float:
-        most = self._rate * BURST_SECONDS
-        left, then = self._clients.get(client, (most, 0.0))
-        return min(most, left + (self._clock() - then) * self._rate)
