@@ -32,7 +32,7 @@ class Plan:
     private: bool = False  # only its token, and `admin`, will see it
     evaluation: str = ""  # the evaluation whose cell it becomes; empty: none
     follows: str | None = None  # the debate that the question is asked after
-    background: str = ""  # what every seat is told of that debate, fenced
+    background: str = ""  # what every seat reads about that debate, fenced
     looks_back: bool = True  # False: an earlier decision is not even looked for
     metadata: Json = field(default_factory=dict[str, Any])  # what the way in keeps with the debate
 

@@ -53,7 +53,7 @@ def test_claims_are_grouped_by_how_they_stand(held):
     assert [group.split()[0] for group in groups] == ["CONCEDED", "STANDING", "OPEN", "REFUTED"]
     assert "c2  Debater A  [1/speak/a]\n  It is simple.\n  conceded by Debater B\n" in done.out
     assert '  attacks c1\n  answers the words: "under a millisecond" (1/speak/a)\n' in done.out
-    assert "  attacks c2 (counts for nothing: the words it quotes were said by nobody else before)\n" in done.out
+    assert "  attacks c2 (counts for nothing: the words it quotes were said by no one else before)\n" in done.out
     assert "  note: attacks 'c9', which is no claim made before: dropped\n" in done.out
     assert "  supports c2 (counts for nothing: the claim is of the same speaker)\n" in done.out
     assert "  evidence: our tests\n" in done.out

@@ -127,7 +127,7 @@ class TestPostgres:
             assert "127.0.0.1:1" in shown.out
 
     def test_a_newer_schema_is_refused_everywhere_and_left_alone(self, at: Moot, database_url: str):
-        execute(database_url, "insert into moot_schema values (99)")
+        execute(database_url, "insert into moot_schema values (99, 0)")
         for args in (["list"], ["db", "migrate"], ["debate", "Is it?", "--model", "sim:"]):
             refused = at(*args)
             assert refused.code == 2

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
-from moot.cli.forge import _write
+from moot.cli.format_command import write
 from moot.corpus import tasks
+from moot.formats.command import Result
 
 TASK = next(iter(tasks()))
 MODEL = "sim:?seed=3&skill=1&cases=1&repair=1&red=1"
@@ -58,7 +58,7 @@ def test_json_and_a_file_go_together(moot, tmp_path: Path):
 
 def test_code_that_can_not_be_written_in_the_end_is_printed(tmp_path: Path, capsys):
     out = tmp_path / "gone" / "won.py"
-    assert _write(out, "def f(): ...\n", Namespace(json=False)) == 1
+    assert write(out, "def f(): ...\n", Result("code", ""), as_json=False) == 1
     shown = capsys.readouterr()
     assert "def f(): ..." in shown.out
     assert "can't be written: No such file or directory" in shown.err

@@ -137,9 +137,9 @@ def test_the_terminal_that_is_answered_elsewhere_follows_the_debate_there(moot):
 
 def test_a_checkpoint_that_timed_out_says_so(moot):
     terminal = moot.terminal(*panel(moot, "--set", "checkpoint_timeout_seconds=1"))
-    terminal.until("1/checkpoint/you timed out: nobody answered within 1 second.")
+    terminal.until("1/checkpoint/you timed out: no one answered within 1 second.")
     assert terminal.end() == 3
-    assert "timed out: nobody answered" in moot("show", moot.ids[0]).out
+    assert "timed out: no one answered" in moot("show", moot.ids[0]).out
     assert "1/checkpoint/you  timed out, but can still be answered" in moot("gates").out
 
 

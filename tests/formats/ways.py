@@ -17,10 +17,9 @@ from moot.models.providers.sim import example, prose
 from tests.formats.council.answers import ballot, council
 from tests.formats.crucible.answers import CONTENT, FOUND, STUCK, critique, issue, rounds
 from tests.formats.examples import EXAMPLES, RULING
-from tests.formats.forge.test_rules import ATTACK, criticize, tied
-from tests.formats.forge.test_rules import issue as issue_with
 from tests.formats.forge.tools import used
-from tests.formats.forge.world import RIGHT, WRONG, World, cases, repair, solution, truth
+from tests.formats.forge.world import ATTACK, RIGHT, WRONG, World, cases, criticize, repair, solution, tied, truth
+from tests.formats.forge.world import issue as issue_with
 from tests.formats.panel.answers import THREE, analysis, assessment, rebuttal
 from tests.formats.panel.answers import answers as panel
 from tests.playing import Played, good, play, script_of

@@ -10,7 +10,7 @@ from typing import cast
 
 from moot import formats as installed
 from moot.app import App
-from moot.cli.commands import DONE, FAILED
+from moot.cli.commands import COMMANDS, DONE, FAILED, every_command
 from moot.cli.download import MEGABYTE
 from moot.cli.printer import Span, make_printer, note, replace_unprintable, table
 from moot.cli.session import open_app
@@ -50,6 +50,7 @@ async def doctor(args: Namespace) -> int:
         findings += await checkup.check_formats(app)
         findings += await check_code(app)
         findings += checkup.check_plugins()
+        findings += [Finding(ok=False, what=what, fix=fix) for what, fix in _unused_commands().items()]
     for finding in findings:
         out.line(_MARKS["wrong" if not finding.ok else "lacks" if finding.lacks else "ok"], finding.what)
         for line in finding.fix.splitlines():
@@ -122,8 +123,12 @@ async def formats(args: Namespace) -> int:
             out.line((f"{problem.name} ({problem.package}) can't be used. ", "bold red"), problem.text)
         for name, problem in incomplete.items():
             out.line((f"{name} is incomplete. ", "bold yellow"), problem)
+        for what, problem in _unused_commands().items():
+            out.line((f"{what[:1].upper()}{what[1:]} can't be used. ", "bold red"), problem)
         if default == installed.AUTO:
             out.note("Without --format, the question decides, and the reason is said.")
+        own = [f"moot {name}" for name, command in every_command().items() if command.declared]
+        out.note(f"Commands of formats: {', '.join(own)}")
         out.note("All settings of one: moot formats NAME")
         return DONE
     format_ = installed.get(args.name)
@@ -141,6 +146,20 @@ async def formats(args: Namespace) -> int:
             out.line(f"    {setting.about}")
     out.note("Set one with --set NAME=VALUE; those with [] in a YAML file, with --file.")
     return DONE
+
+
+def _unused_commands() -> dict[str, str]:
+    """Commands of formats that have the name of one of moot's own, with what to do."""
+    names = [
+        name
+        for name, format_ in installed.installed().items()
+        if format_.command and name in COMMANDS and COMMANDS[name].declared is not format_.command
+    ]
+    return {
+        f"the command of the format {name} ({installed.DOOR.package(name)})": f"`moot {name}` is moot's own command. "
+        f"Use `moot debate --format {name}`, and ask the format's authors for another name."
+        for name in names
+    }
 
 
 async def _database_finding(app: App) -> Finding:

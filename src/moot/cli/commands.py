@@ -1,6 +1,12 @@
-"""The commands and the exit codes. Imports nothing, so that `moot --help` is fast."""
+"""The commands and the exit codes. Imports next to nothing, so that `moot --help` is fast."""
 
 from __future__ import annotations
+
+from moot.formats import commands as of_formats
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moot.formats.command import FormatCommand
 
 DONE = 0
 FAILED = 1  # the debate failed, or a check found a problem
@@ -25,14 +31,19 @@ class BadUsage(Exception):
 
 
 class Command:
-    def __init__(self, module: str, summary: str, function: str = "") -> None:
-        """The module of moot.cli is imported when the command runs. `function`: where it is not the command's name."""
-        self.module, self.summary, self.function = module, summary, function
+    def __init__(self, module: str, summary: str, function: str = "", *, declared: FormatCommand | None = None) -> None:
+        """The module of moot.cli is imported when the command runs. `function`: where it is not the command's name.
+        `declared`: what the format of that name says of it."""
+        self.module, self.summary, self.function, self.declared = module, summary, function, declared
+
+
+def of_format(declared: FormatCommand) -> Command:
+    return Command("format_command", declared.summary, "run", declared=declared)
 
 
 COMMANDS: dict[str, Command] = {
     "debate": Command("run", "Debate a question, here and now."),
-    "forge": Command("forge", "Have code written, run, tested and attacked, and get the version that stands."),
+    **{name: of_format(declared) for name, declared in of_formats.COMMANDS.items()},
     "list": Command("browse", "List debates, newest first."),
     "show": Command("browse", "Print a debate's whole transcript."),
     "watch": Command("browse", "Follow a debate that runs in another terminal."),
@@ -83,6 +94,29 @@ COMMANDS: dict[str, Command] = {
     "completion": Command("completion", "Print a script that completes commands, flags and ids in your shell."),
     "man": Command("manpage", "Print the manual page, as input for man."),
 }
+
+
+def command_of(name: str) -> Command | None:
+    """The command of that name: moot's own, or that of an installed format."""
+    if name in COMMANDS:
+        return COMMANDS[name]
+    from moot.plugins import Door
+
+    # Which formats there are can be known without importing what all formats need.
+    if name not in Door("moot.formats", "format", lambda _, loaded: loaded):
+        return None
+    from moot import formats
+
+    declared = formats.get(name).command
+    return None if declared is None else of_format(declared)
+
+
+def every_command() -> dict[str, Command]:
+    """moot's own commands, then those of other formats that are installed. Imports all formats."""
+    from moot import formats
+
+    declared = {name: each.command for name, each in formats.installed().items()}
+    return COMMANDS | {name: of_format(each) for name, each in declared.items() if each and name not in COMMANDS}
 
 
 def nearest(word: str, known: list[str]) -> str | None:

@@ -9,7 +9,7 @@ from typing import cast
 import shtab
 
 from moot import formats
-from moot.cli.commands import DONE
+from moot.cli.commands import DONE, every_command
 from moot.cli.parser import Parser, whole_parser
 from moot.cli.session import open_client
 from moot.core.types import STATUSES
@@ -57,7 +57,7 @@ def script(shell: str) -> str:
         "moot models PROVIDER": [each.name for each in known if each.remote],
     }
     values = {"A": _IDS, "B": _IDS, "FILE": shtab.FILE, "ID": _IDS, "PATH": shtab.FILE, "SPEC.YAML": _YAML}
-    whole = whole_parser()
+    whole = whole_parser(every_command())
     for place, action in _actions(whole):
         if place in words:
             action.choices = words[place]

@@ -25,17 +25,17 @@ async def lessons(args: Namespace) -> int:
         if args.action is not None:
             if args.id is None:
                 raise InputError(f"Say which lesson: moot lessons {args.action} ID (`moot lessons` has the ids).")
-            known = await client.lesson(args.id)
+            known = await client.lessons.find(args.id)
             if args.action == "forget":
-                await client.forget_lesson(known)
+                await client.lessons.forget(known)
                 print(f"Lesson {known.lesson.id[:8]} is forgotten.")
             else:
-                await client.quarantine_lesson(known, not args.off)
+                await client.lessons.quarantine(known, not args.off)
                 _print_quarantine(known, on=not args.off)
             return DONE
         if not 1 <= args.limit <= MOST:
             raise InputError(f"--limit is {args.limit}; it can be 1 to {MOST}.")
-        found = await client.lessons(args.search or "", args.limit)
+        found = await client.lessons.search(args.search or "", args.limit)
     if args.json:
         print_json({"lessons": [_json(known, score) for known, score in found.found], "by": found.by}, indent=2)
     else:

@@ -18,6 +18,7 @@ from moot.cli.commands import (
     FAILED,
     INTERRUPTED,
     BadUsage,
+    command_of,
     nearest,
 )
 from moot.cli.stdin import is_piped
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Coroutine, Sequence
 
+    from moot.cli.commands import Command
+
 _HELP = """usage: moot "QUESTION" [flags]
        moot COMMAND [flags]
 
@@ -35,6 +38,7 @@ Models argue a question out under rules; what remains is a decision you can audi
 {commands}
 
   moot COMMAND --help shows a command's flags; moot --version the version.
+  Formats that you install can have commands, too: moot formats names them.
 
 Exit codes: {codes}.
 """
@@ -78,30 +82,29 @@ def _dispatch(args: list[str]) -> int:
         return DONE
     if first == "help":
         args = [args[1], "--help"]
-    name, rest = _arranged(args)
+    name, command, rest = _arranged(args)
     from moot.cli.parser import parser_of
 
     try:
-        parsed = parser_of(name).parse_args(rest)
+        parsed = parser_of(name, command).parse_args(rest)
     except SystemExit:  # after --help
         return DONE
     from importlib import import_module
 
-    command = COMMANDS[name]
     return _run(getattr(import_module(f"moot.cli.{command.module}"), command.function or name), parsed)
 
 
-def _arranged(args: list[str]) -> tuple[str, list[str]]:
-    """The command and its arguments. A question, or flags without a command, mean `debate`."""
+def _arranged(args: list[str]) -> tuple[str, Command, list[str]]:
+    """The command with its name, and its arguments. A question, or flags without a command, mean `debate`."""
     leading: list[str] = []
     while args and args[0].partition("=")[0] == "--db":
         size = 1 if "=" in args[0] else 2
         leading, args = [*leading, *args[:size]], args[size:]
     first = args[0] if args else ""
-    if first in COMMANDS:
-        return first, leading + args[1:]
     if first.startswith("-") or first == "" or first.endswith("?") or any(c.isspace() for c in first):
-        return "debate", leading + args
+        return "debate", COMMANDS["debate"], leading + args
+    if (command := command_of(first)) is not None:
+        return first, command, leading + args[1:]
     close = nearest(first, list(COMMANDS))
     advice = f"Did you mean `moot {close}`?" if close else f"Commands: {', '.join(COMMANDS)}."
     raise BadUsage(f"There is no command {first!r}. {advice} A question of one word ends with a question mark.")

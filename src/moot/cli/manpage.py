@@ -8,15 +8,16 @@ from collections.abc import Iterator, Mapping
 
 from moot import __doc__ as about
 from moot import __version__
-from moot.cli.commands import COMMANDS, DONE, EXIT_CODES
-from moot.cli.parser import EPILOG, Parser, parser_of
+from moot.cli.commands import COMMANDS, DONE, EXIT_CODES, Command, every_command
+from moot.cli.flags.common import ABOUT_IDS
+from moot.cli.parser import Parser, parser_of
 
 DESCRIPTION = (
     'moot "QUESTION" debates a question here and now: a question, or flags without a command, mean `moot debate`. '
     "Without a question, it is read from standard input when something is piped in.",
     "Standard output has the debate; standard error has notes for the person at the keyboard, and errors.",
     "Every command takes `--db` PATH: the database, an SQLite file or the address of a PostgreSQL database.",
-    EPILOG,
+    ABOUT_IDS,
 )
 ENVIRONMENT = {
     "MOOT_CONFIG": "the user's config file, instead of the one in the platform's config folder",
@@ -28,16 +29,16 @@ ENVIRONMENT = {
 
 
 async def man(args: Namespace) -> int:
-    print(page(), end="")
+    print(page(every_command()), end="")
     return DONE
 
 
-def page() -> str:
+def page(commands: Mapping[str, Command] = COMMANDS) -> str:
     """The page in the language of man: see man(7)."""
-    return "\n".join(_lines()) + "\n"
+    return "\n".join(_lines(commands)) + "\n"
 
 
-def _lines() -> Iterator[str]:
+def _lines(commands: Mapping[str, Command]) -> Iterator[str]:
     yield f'.TH MOOT 1 "" "moot {__version__}" "User Commands"'
     yield from (".SH NAME", f"moot \\- {_text((about or '').partition(chr(10))[0].rstrip('.'))}")
     yield from (".SH SYNOPSIS", ".B moot", _text('"QUESTION" [flags]'), ".br", ".B moot", _text("COMMAND [flags]"))
@@ -45,8 +46,8 @@ def _lines() -> Iterator[str]:
     for paragraph in DESCRIPTION:
         yield from (".PP", _text(paragraph))
     yield ".SH COMMANDS"
-    for name in COMMANDS:
-        yield from _command(parser_of(name))
+    for name, command in commands.items():
+        yield from _command(parser_of(name, command))
     yield ".SH EXIT STATUS"
     yield from _list({str(code): what for code, what in EXIT_CODES.items()})
     yield ".SH ENVIRONMENT"
@@ -58,7 +59,8 @@ def _command(parser: Parser) -> Iterator[str]:
     arguments = [_text(_argument(action)) for action in actions if not action.option_strings]
     yield f'.SS "{" ".join([_text(parser.prog), *arguments])}"'
     yield _text(parser.description or "")
-    yield from _list({_name(action): action.help or "" for action in actions if action.dest not in ("help", "db")})
+    described = {_name(action): action.help or "" for action in actions if action.dest not in ("help", "db")}
+    yield from _list({name: text.replace("%%", "%") for name, text in described.items()})
 
 
 def _argument(action: Action) -> str:

@@ -28,7 +28,7 @@ async def share(args: Namespace) -> int:
             path = _write(args.html, await client.html(found))
             print(f"Debate {found.short} is written to {path}.")
         elif args.list:
-            _print(found, await client.shares(found))
+            _print(found, await client.shares.valid(found))
         elif args.revoke:
             await _revoke(client, found, args.revoke)
         else:
@@ -45,7 +45,7 @@ def _write(name: str, text: str) -> Path:
 
 
 async def _link(client: Client, debate: Debate, ends: float | None) -> None:
-    secret, made = await client.share(debate, ends)
+    secret, made = await client.shares.make(debate, ends)
     settings = client.app.settings
     print(f"http://{settings.serve_host}:{settings.serve_port}/shared/{secret}")
     until = "" if ends is None else f" until {clock(ends)}"
@@ -54,9 +54,9 @@ async def _link(client: Client, debate: Debate, ends: float | None) -> None:
 
 
 async def _revoke(client: Client, debate: Debate, which: str) -> None:
-    ids = [each.id for each in await client.shares(debate)] if which == "all" else [which]
+    ids = [each.id for each in await client.shares.valid(debate)] if which == "all" else [which]
     for each in ids:
-        await client.unshare(debate, each)
+        await client.shares.revoke(debate, each)
     print(f"{len(ids)} {'link is' if len(ids) == 1 else 'links are'} no longer valid.")
 
 

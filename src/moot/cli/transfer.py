@@ -28,7 +28,7 @@ async def export(args: Namespace) -> int:
         if args.all and not client.app.has_database:
             raise InputError("No debates here: there is nothing to export.")
         found = {each.id: each for each in [await client.find(each) for each in args.ids]}
-        lines = client.export(None if args.all else list(found.values()))
+        lines = client.transfer.export(None if args.all else list(found.values()))
         if args.out is None:
             if sys.stdout.isatty():
                 raise InputError("This would fill the terminal. Name a file with --out FILE, or pipe it on.")
@@ -43,7 +43,7 @@ async def import_(args: Namespace) -> int:
     done: Counter[str] = Counter()
     async with open_client(args) as client:
         with _opened(args.file) as file:
-            async with aclosing(client.adopt(_chunks(file))) as adopted:
+            async with aclosing(client.transfer.adopt(_chunks(file))) as adopted:
                 async for each in adopted:
                     done[each.result] += 1
                     if each.result == "refused":

@@ -21,6 +21,7 @@ from moot.core.script import Script, Stage
 from moot.core.settings import DebateSettings, read
 from moot.core.stage import CAST, HEADER, PERSON, VERDICT
 from moot.core.types import ABILITIES, Ability, Debate, Event, Hat, Json, Outcome, Sampling, SeatSpec, Tier, Turn
+from moot.formats.command import FormatCommand, problems_of
 from moot.formats.shared import roles, structured
 from moot.formats.shared.precedent import precedent
 from moot.reasoning.language import language_of
@@ -247,6 +248,7 @@ class Format:
     catalog: Callable[[], Sequence[CatalogEntry]] | None = None  # what the rules choose from, beside the settings
     rereading: Rereading | None = None  # None: its verdict can't be read again
     trace: Callable[[Debate, Sequence[Turn]], Json] | None = None  # the format's own account of a stored debate
+    command: FormatCommand | None = None  # a command with its name, at the terminal
 
     @property
     def vocabulary(self) -> Mapping[str, EventType]:
@@ -347,6 +349,8 @@ def problems(format_: Format) -> list[str]:
         for what, name in needed.items()
         if name not in format_.settings.model_fields
     ]
+    if format_.command is not None:
+        found += problems_of(format_.command, format_.settings.model_fields)
     try:
         parts = format_.parts(format_.settings.model_validate({}))
     except (Exception, SystemExit) as error:  # a plug-in can raise anything

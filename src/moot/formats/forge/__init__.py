@@ -1,6 +1,7 @@
 from typing import Any
 
 from moot.core.types import Json
+from moot.formats.commands import COMMANDS
 from moot.formats.forge.cast import parts
 from moot.formats.forge.matrix import matrix_grid, matrix_lines
 from moot.formats.forge.report import WORDS
@@ -85,6 +86,7 @@ FORMAT = Format(
     parts=parts,
     play=play,
     settle=settle,
+    command=COMMANDS["forge"],
     needs=("code",),
     answers=("code",),
     efforts={

@@ -1,5 +1,6 @@
 """An interview: an examiner questions a candidate, an assessor marks each answer."""
 
+from moot.formats.command import FormatCommand, Option
 from moot.formats.format import Chart, EventType, Example, Format, Hears, Mark, Series
 from moot_interview.dialect import InterviewDialect
 from moot_interview.rules import InterviewSettings, parts, play
@@ -50,4 +51,17 @@ FORMAT = Format(
     chart=Chart(title="Marks", most=20, series=(Series(event="MARKED", path="mark", seat="of"),)),
     examples=(Example(title="Two questions", topic="Is the backup plan sound?", settings={"questions": 2}),),
     dialects={"marks": InterviewDialect()},
+    command=FormatCommand(
+        "Have an answer questioned until its gaps show.",
+        topic="QUESTION",
+        about="what the answer is about",
+        question="What is the interview about?",
+        example="Is the backup plan sound?",
+        options=(
+            Option("--questions", "questions", "how many are asked", value="N", kind="number"),
+            Option(
+                "--pass-mark", "pass_mark", "the mean mark of 20 that passes (50% by default)", value="N", kind="number"
+            ),
+        ),
+    ),
 )
