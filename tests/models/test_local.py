@@ -10,6 +10,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -241,13 +242,24 @@ def test_statements_are_kept_from_repeating_and_typed_answers_are_not(engine: An
     use(work, own(tmp_path, "mine.gguf"))
     wire, _ = engine
     prose, typed = (request.body for request in wire.requests)
-    assert (prose["temperature"], prose["min_p"], prose["seed"]) == (0.6, 0.1, 20_240_917)
+    assert (prose["temperature"], prose["min_p"]) == (0.6, 0.1)
     dry = {name: prose[name] for name in prose if name.startswith("dry_")}
     assert dry == {"dry_multiplier": 0.8, "dry_base": 1.75, "dry_allowed_length": 3, "dry_penalty_last_n": 2048}
     assert prose["samplers"].index("top_p") < prose["samplers"].index("dry") < prose["samplers"].index("min_p")
     assert not [name for name in typed if name.startswith("dry_")]
     assert (typed["temperature"], typed["seed"]) == (0.3, 20_240_917)
     assert prose["cache_prompt"] is typed["cache_prompt"] is True
+
+
+def test_each_step_of_each_seat_has_a_seed_of_its_own_and_always_the_same(engine: Any, tmp_path: Path) -> None:
+    async def work(model: Model) -> None:
+        for key, seat in (("1/say/a", "a"), ("1/say/a", "a"), ("2/say/a", "a"), ("1/say/b", "b")):
+            await model(replace(call(), key=key, seat=seat), Listener())
+
+    use(work, own(tmp_path, "mine.gguf"))
+    first, again, *others = (request.body["seed"] for request in engine[0].requests)
+    assert first == again
+    assert len({first, *others}) == 3
 
 
 def test_what_a_request_says_comes_before_the_defaults(engine: Any, tmp_path: Path) -> None:

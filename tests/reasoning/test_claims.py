@@ -186,7 +186,7 @@ def test_an_attack_with_words_that_nobody_said_does_not_count():
     words = {A: "Redis is fast. It keeps nothing.", B: "Nobody needs it."}
     ledger = debate((A, draft("Fast.")), (B, attack("c1", quote="Redis is slow")), (A,), **words)
     assert (claim(ledger, "c2").quote_ok, claim(ledger, "c2").counts) == (False, False)
-    assert claim(ledger, "c2").notes == ("the words it quotes were said by nobody else before",)
+    assert claim(ledger, "c2").notes == ("the words it quotes were said by no one else before",)
     assert statuses(ledger)["c1"] == "standing"
     ledger = debate((A, draft("Fast.")), (B, attack("c1", quote="“redis is FAST.”")), (A,), **words)
     assert (claim(ledger, "c2").quote_ok, claim(ledger, "c2").quote_of) == (True, "0/speak/a")

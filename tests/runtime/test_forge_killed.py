@@ -91,5 +91,10 @@ def test_killed_at_every_step_of_every_phase_on_sqlite(tmp_path: Path) -> None:
 
 
 def test_killed_at_every_step_of_a_quick_one_on_postgresql(tmp_path: Path, database_url: str) -> None:
-    """The preset with fewer phases: a step is stored by the same statement in all of them."""
-    check(*killed_and_undisturbed(tmp_path, database_url, preset="quick"))
+    """The preset with fewer phases: a step is stored by the same statement in all of them. Its engineers start afresh,
+    as those of small models do."""
+    cases = ["first_repeat([1, 2, 2]) == 2", "first_repeat([]) == None"]
+    how = {"preset": "quick", "attempts": 0, "fresh_starts": 2, "cases": cases, "convergence": False}
+    killed, undisturbed, killings = killed_and_undisturbed(tmp_path, database_url, **how)
+    check(killed, undisturbed, killings)
+    assert any("/write-afresh/" in key for key, _, _ in killings)

@@ -27,6 +27,7 @@ from moot.formats.shared.sides import checks
 from moot.formats.shared.small import in_sentences, opening_words
 from moot.models.spec import parse
 from moot.reasoning.bm25 import bigrams, words
+from moot.reasoning.code.examples import examples_in
 from moot.reasoning.code.test_files import cases_of
 from moot.reasoning.code.written import fenced
 from moot.reasoning.fence import clean, defuse, fence, one_line, quote
@@ -70,7 +71,21 @@ PIECES = [
     ),
     *("://", "://a:", "://a:@", "http://a:b@", "pwd=", "password='", "sk-a", "Bearer ", "{{a", "é", "e\u0301"),
     *("a:b@", "a:", "eyJ", "api_key", "key: ", "\u200d", "\ufe0f😀", "a\u200d", "［", "[words of ", "guidance "),
-    *("\u200ba", "[words of x begin 1]", "Debater A a ", "as an ", "i am ", "answer A ", "**a _b", "- a\n  ", "。"),
+    *(
+        "\u200ba",
+        "[words of x begin 1]",
+        "Debater A a ",
+        "as an ",
+        "i am ",
+        "answer A ",
+        "a(1,",
+        "a(1, 2) = 3 ",
+        "Input: x = ",
+        "for x = 1 ",
+        "**a _b",
+        "- a\n  ",
+        "。",
+    ),
 ]
 
 LABELS: Any = {"a": ["Debater A"], "b": ["Debater B"]}
@@ -118,6 +133,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "answer_in": answer_in,
     "refuses": refuses,
     "read_question": read_question,
+    "examples_in": lambda text: examples_in(f"def a(x, y):\n{text}"),
     "fenced": lambda text: fenced("", text),
     "cases_of": cases_of,
     "alone": lambda text: alone(f"(asked after “{text}”)"),

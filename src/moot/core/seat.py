@@ -15,7 +15,7 @@ from moot.core.errors import LimitReached, ScriptChanged, ScriptError
 from moot.core.explaining import Details, found_in
 from moot.core.marks import guidance
 from moot.core.steps import ABSENT, Ask, AskPerson, Cap, Closing, Failed, Step
-from moot.core.types import HUMAN, Answer, Json, Message, Objection, Prompt, Sampling, SeatSpec, StepKind, Turn
+from moot.core.types import HUMAN, SEEDS, Answer, Json, Message, Objection, Prompt, Sampling, SeatSpec, StepKind, Turn
 
 T = TypeVar("T")
 A = TypeVar("A", bound=Answer)
@@ -94,12 +94,14 @@ class Seat:
         branch._capped_by = cap.setting
         return branch
 
-    def fresh(self, stop: tuple[str, ...] = ()) -> Seat:
+    def fresh(self, stop: tuple[str, ...] = (), again: int = 0) -> Seat:
         """This participant with nothing in mind but its briefing and all guidance. What the copy is asked is on the
-        record; the seat itself won't remember it. Its answers end where a text of `stop` would begin."""
+        record; the seat itself won't remember it. Its answers end where a text of `stop` would begin. `again`: how
+        often it was asked the like before; a seed that is set is another one each time, for other words."""
         sampling = self.spec.sampling
-        spec = replace(self.spec, sampling=Sampling(stop=stop).over(sampling)) if stop else self.spec
-        fresh = Seat(self._stage, spec)
+        seed = (sampling.seed + again) % SEEDS if sampling.seed is not None and again else None
+        own = Sampling(stop=stop, seed=seed)
+        fresh = Seat(self._stage, replace(self.spec, sampling=own.over(sampling)) if own.given else self.spec)
         fresh._history = self._history[:1]
         fresh._chain = _digest(self._history[0].text) if self._history else ""
         return fresh

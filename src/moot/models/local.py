@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from moot.core.errors import InputError, ModelOverloaded, ModelUnavailable
-from moot.core.types import Call, Hear, Message, Model, Reply, Sampling
+from moot.core.types import SEEDS, Call, Hear, Message, Model, Reply, Sampling
+from moot.core.values import sha256_of
 from moot.models.engine import ENGINE, MISSING, engine_installed
 from moot.models.providers import Endpoint
 from moot.models.remote import RemoteModel
@@ -39,8 +40,9 @@ class Fit:
 FIT = Fit(prompt_tokens=2048, answer_tokens=2048, repeat_penalty=1.0)
 SMALL_FIT = Fit(prompt_tokens=1536, answer_tokens=2048, repeat_penalty=1.1)
 
-TEXT_DEFAULTS = Sampling(seed=20_240_917, temperature=0.6, top_k=20, top_p=0.98, min_p=0.1)
-TYPED_DEFAULTS = Sampling(seed=20_240_917, temperature=0.3, min_p=0.1)
+TEXT_DEFAULTS = Sampling(temperature=0.6, top_k=20, top_p=0.98, min_p=0.1)
+TYPED_DEFAULTS = Sampling(temperature=0.3, min_p=0.1)
+JSON_SEED = 20_240_917
 # DRY keeps a small model from repeating what was said. JSON repeats its keys and quotes by nature, so typed answers go
 # without.
 DRY = (
@@ -138,12 +140,20 @@ def local_model(
             call,
             messages=await fit(call.messages, room, _counter(address)),
             max_tokens=min(call.max_tokens, fit_.answer_tokens),
-            sampling=call.sampling.over(TYPED_DEFAULTS if typed else TEXT_DEFAULTS),
+            sampling=call.sampling.over(TYPED_DEFAULTS if typed else TEXT_DEFAULTS).over(_seed_of(call)),
         )
         reply = await with_timeout(remote_of(address, typed=typed), timeout, silence=True)(fitted, hear)
         return replace(reply, model=weights.stem if source is None else source.title)
 
     return local
+
+
+def _seed_of(call: Call) -> Sampling:
+    """The seed where none is set. For words, one for each step and seat, so that prompts that are much alike get other
+    words, and a debate that is run again gets the same. For JSON always the same."""
+    if call.json_shape is not None:
+        return Sampling(seed=JSON_SEED)
+    return Sampling(seed=int(sha256_of(f"{call.key} {call.seat}")[:8], 16) % SEEDS)
 
 
 def _path(name: str, folder: Path) -> Path:

@@ -21,7 +21,7 @@ Stance = Literal["supports", "attacks", "none"]
 ClaimStatus = Literal["conceded", "standing", "open", "refuted"]
 CLAIM_STATUSES: tuple[ClaimStatus, ...] = ("conceded", "standing", "open", "refuted")
 
-FALSE_QUOTE = "the words it quotes were said by nobody else before"
+FALSE_QUOTE = "the words it quotes were said by no one else before"
 TEXT_CHARS = 500
 ID_CHARS = 20
 

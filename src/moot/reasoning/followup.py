@@ -30,7 +30,7 @@ def alone(question: str) -> str:
 
 
 def background(question: str, answer: str, summary: str) -> str:
-    """What a follow-up is told of the debate before it, fenced. `summary`: what its record says; may be empty."""
+    """What a follow-up reads about the debate before it, fenced. `summary`: what its record says; may be empty."""
     parts = [("Question", alone(question)), ("Answer", answer), ("From its record", summary)]
     words = "\n\n".join(
         f"{name}: {shorten(clean(text).strip(), MAX_PART_CHARS)}" for name, text in parts if text.strip()

@@ -13,8 +13,7 @@ from moot.core.types import Failure
 from moot.formats.forge.dehallucination import ROUNDS
 from moot.formats.forge.settings import PHASES, ForgeSettings
 from moot.reasoning.topology import KINDS
-from tests.formats.forge.test_rules import asked, phases, worst
-from tests.formats.forge.world import GONE, INVALID, TASK, WRONG, World, forge
+from tests.formats.forge.world import GONE, INVALID, TASK, WRONG, World, asked, forge, phases, worst
 from tests.playing import Played, play, script_of
 
 BROKEN = Failure(kind="unavailable", message="the checkers are gone")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from moot.core.steps import Step
-from tests.formats.forge.test_rules import asked
-from tests.formats.forge.world import ALSO_RIGHT, RIGHT, WORSE, WRONG, World, solution
-from tests.playing import Played, play, script_of
+from moot.core.types import Sampling
+from moot.formats import installed
+from tests.formats.forge.world import ALSO_RIGHT, RIGHT, WORSE, WRONG, World, asked, solution
+from tests.playing import Played, debate_of, play, script_of
 
 TASK = "Write a function mid(a, b) that gives the larger of two numbers, and 0 if both are negative."
 GIVEN = ["mid(-1, -2) == 0"]
@@ -71,6 +73,51 @@ def test_of_versions_that_pass_what_most_engineers_have_written_is_chosen():
     played = quick(World({"e1": odd, "e2": RIGHT, "e3": ALSO_RIGHT}), small=True, engineers=3, cases=given)
     assert played.outcome.answer is not None
     assert played.outcome.answer.value in (RIGHT, ALSO_RIGHT)
+
+
+def tied(**exact: Any) -> Played:
+    """Two versions that pass the given test and do different things, and one that fails it."""
+    code = {"e1": "def mid(a, b):\n    return b\n", "e2": WRONG.replace("max", "min"), "e3": RIGHT}
+    world = World(code, **{"write-afresh": solution(ALSO_RIGHT), **exact})
+    return quick(world, small=True, engineers=3, cases=["mid(2, 3) == 3"], fresh_starts=2, convergence=False)
+
+
+def test_while_versions_that_pass_differ_those_without_one_start_afresh():
+    played = tied()
+    assert [step.key for step in played.steps if step.phase == "write-afresh"] == ["1/write-afresh/e2"]
+    assert played.outcome.answer is not None
+    assert played.outcome.answer.value in (RIGHT, ALSO_RIGHT)
+
+
+def test_where_every_engineer_has_one_all_start_afresh_and_are_told_of_no_fault():
+    code = {"e1": "def mid(a, b):\n    return b\n", "e2": "def mid(a, b):\n    return 3\n", "e3": RIGHT}
+    world = World(code, **{"write-afresh": solution(RIGHT)})
+    played = quick(world, small=True, engineers=3, cases=["mid(2, 3) == 3"], fresh_starts=2, convergence=False)
+    afresh = [step for step in played.steps if step.phase == "write-afresh"]
+    assert [step.key for step in afresh] == [f"1/write-afresh/{seat}" for seat in ("e1", "e2", "e3")]
+    assert not any("is wrong" in step.prompt.text for step in afresh if step.kind == "ask")
+    assert played.outcome.answer is not None
+    assert played.outcome.answer.value == RIGHT
+
+
+def test_a_tie_that_no_start_parts_is_left_to_the_rules_after_it():
+    played = tied(**{"write-afresh": solution(WORSE)})
+    assert [step.key for step in played.steps if step.phase == "write-afresh"] == [
+        "1/write-afresh/e2",
+        "2/write-afresh/e2",
+    ]
+    assert "Version 1" in played.outcome.headline  # the simpler one
+    assert "simpl" in played.outcome.how
+
+
+def test_a_seed_that_is_set_is_another_one_at_each_start():
+    debate = debate_of("forge", TASK, **QUICK, fresh_starts=2)
+    seeded = [replace(seat, sampling=Sampling(seed=2**31 - 1)) if seat.id == "e1" else seat for seat in debate.cast]
+    script = installed()["forge"].script(replace(debate, cast=tuple(seeded)))
+    played = play(script, World(ALL_WRONG, **{"write-afresh": solution(WORSE)}))
+    seeds = {step.key: step.seat.sampling.seed for step in played.steps if step.kind == "ask"}
+    assert [seeds[key] for key in ("0/write/e1", "1/write-afresh/e1", "2/write-afresh/e1")] == [2**31 - 1, 0, 1]
+    assert seeds["1/write-afresh/e2"] is None
 
 
 def test_a_tester_that_is_not_small_is_asked_beside_given_tests():

@@ -17,10 +17,12 @@ RIGHT = "def mid(a, b):\n    return max(a, b, 0) if a < 0 and b < 0 else max(a, 
 ALSO_RIGHT = "def mid(a, b):\n    if a < 0 and b < 0:\n        return 0\n    return a if a > b else b\n"
 WRONG = "def mid(a, b):\n    return max(a, b)\n"
 WORSE = "def mid(a, b):\n    return a\n"
+TIED = {"e1": "def mid(a, b):\n    return a + 1\n", "e2": "def mid(a, b):\n    return b + 1\n", "e3": WORSE}
 TESTS = {"mid(1, 2)": "2", "mid(3, 2)": "3", "mid(-1, -2)": "0", "mid(0, -5)": "0", "mid(-4, 7)": "7", "mid(2, 2)": "2"}
 
 INVALID = Failure(kind="invalid", message="three bad tries")
 GONE = Failure(kind="unavailable", message="no such model")
+LIMIT = Failure(kind="limit", message="none left")
 Answer = Any | Callable[[Step], Any]
 
 
@@ -133,3 +135,56 @@ def forge(answer: Callable[[Step], Any] | None = None, topic: str = TASK, **sett
 
 def name_of(code: str) -> str:
     return sha256_of(code)
+
+
+ATTACK = {"cases": [case("mid(-9, -9)", "0")]}
+
+
+def phases(played) -> list[str]:
+    return [event.data["phase"] for event in played.shown if event.type == "PHASE_BEGINS"]
+
+
+def asked(played, phase: str) -> list[str]:
+    return [step.seat.id for step in played.steps if step.phase == phase]
+
+
+def tied(**exact) -> World:
+    """Three versions that do different things, and no test that counts."""
+    exact = {"repair": INVALID, "predict": lambda step: truth(step, {}), **exact}
+    return World(TIED, confirm=lambda step: truth(step, {}), tests={"cases": cases({"mid(3, 5)": "4"})}, **exact)
+
+
+def issue(label: str, line: str = "") -> dict:
+    return {"version": label, "severity": "high", "claim": "It ignores the sign.", "case": line}
+
+
+def worst(step):
+    """Everything takes as long as it can: doubts, failures, issues, attacks that hold, a tie."""
+    n = step.round
+    match kind_of(step):
+        case "clarify":
+            question = {"question": "What?", "category": "requirements", "priority": "low"}
+            return {"confidence": 0.1, "complexity": "complex", "ambiguity": 0.9, "questions": [question]}
+        case "meant":
+            return {"text": ""}
+        case "repair" | "defend":
+            return repair(f"def mid(a, b):\n    return 'x{n}{step.seat.id}'\n")
+        case "critique":
+            return criticize(step)
+        case "attack":
+            return {"cases": [case(f"mid({n}00, {n})", f"{n}00")]}
+        case "predict" | "confirm":
+            return truth(step, {f"mid({k}00, {k})": f"{k}00" for k in range(9)} | {"mid(0, 77)": "77"})
+        case "refactor" | "speed":
+            return {"code": f"def mid(a, b):\n    return '{step.phase}'\n"}
+        case _:
+            return World(TIED)(step)
+
+
+def calls(played) -> int:
+    return sum(turn.kind == "ask" and turn.failure != LIMIT for turn in played.turns)
+
+
+def criticize(step):
+    label = step.returns.model_json_schema()["$defs"]["Issue"]["properties"]["version"]
+    return {"issues": [issue((label.get("enum") or [label["const"]])[0], f"mid({step.round}, 77) == 77")]}

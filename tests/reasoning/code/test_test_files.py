@@ -146,3 +146,55 @@ def test_what_a_call_changes_is_there_for_those_below_it():
 )
 def test_a_task_without_examples_has_none(task):
     assert examples_in(task) == ()
+
+
+def function(text: str, head: str = "def add(a, b):") -> list[str]:
+    return [
+        written_case(case) for case in examples_in(f'Complete this:\n\n{head}\n    """Adds.\n    {text}\n    """\n')
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("For example add(1, 2) should\n    return 3, and add(-1, 1) gives 0.", ["add(1, 2) == 3", "add(-1, 1) == 0"]),
+        ("* add(1, 2) => 3\n    - `add([1], [2])` -> [1, 2]", ["add(1, 2) == 3", "add([1], [2]) == [1, 2]"]),
+        ("    add(1, 2) = 3\n    1. add('a', 'b') = 'ab'.", ["add(1, 2) == 3", "add('a', 'b') == 'ab'"]),
+        ("add('a', 'b') # => 'ab' (joined)", ["add('a', 'b') == 'ab'"]),
+        ("Input: a = 1, b = 2\n    Output: 3 # the sum", ["add(1, 2) == 3"]),
+        ("Example 1:\n  Input:\n    b : [2]\n    a : [1]\n  Output: [1, 2]", ["add([1], [2]) == [1, 2]"]),
+        ("Input: first = 1, second = 2\nOutput: 3", ["add(1, 2) == 3"]),
+        ('For a = "x", b = "y", the result should be "xy"', ['add("x", "y") == "xy"']),
+        ("For a = 1 and b = 2 the output is 3.", ["add(1, 2) == 3"]),
+    ],
+)
+def test_examples_in_the_midst_of_words_are_found(text: str, found: list[str]):
+    assert function(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "add(a, b) should return 3",  # of which a and b
+        "add(1, 2) should not return 4",
+        "add(1, 2) returns 1 + 2",
+        "add(1, 2) returns 3 or 4, add(1, 3) returns 4.5.6, and add(1, 4) returns 5x",
+        "add(n, 1) = add(n - 1, 1) + 1\n    add(0, 1) = 1",  # as in mathematics
+        "It is known that add(1, 2) = 3",
+        "other(1, 2) should return 3",
+        "Input: a = 1\n    Output: 3",
+        "Input: a = 1, b = 2, c = 3\n    Output: 6",
+        "Input: two numbers\n    Output: 3",
+        "Input: a = 1, b = 2\n    Explanation: none\n    Output: 3",
+        "For a = 1, b = 2, whose sum is odd, the output should be 3",
+        "add(1, 2) returns (3",
+        'add(1, 2) == ""three"',
+    ],
+)
+def test_what_is_not_certain_is_no_example(text: str):
+    assert function(text) == []
+
+
+def test_the_only_parameter_needs_no_name():
+    text = "Example 1:\n        Input: [4, 2, 3]\n        Output: [2, 1]\n        Explanation: 2 is the smallest."
+    assert function(text, "def pluck(arr: list[int]) -> list[int]:") == ["pluck([4, 2, 3]) == [2, 1]"]

@@ -52,7 +52,7 @@ CHANGE_FORM = (
 
 
 def repository_part(reader: Seat, repo: RepositoryOpened, at: str) -> str:
-    """What a seat is told of a repository: its files, and the text of those that the task is about."""
+    """What a seat reads about a repository: its files, and the text of those that the task is about."""
     listed = "\n".join(repo.files)
     more = f"\nand {repo.count - len(repo.files)} more" if repo.count > len(repo.files) else ""
     shown = "\n\n".join(f"{each.path}\n{fenced('', each.text)}" for each in repo.shown)

@@ -1,6 +1,7 @@
 """Versions are published and every input is pooled and run on all of them. Blind seats then say what the calls lead to:
 first those on which versions differ, then the tester's. Where tests are given and these seats are small models, none
-is asked: variants of the given calls show which versions do the same."""
+is asked: variants of the given calls show which versions do the same, and while those that pass differ, engineers may
+start afresh: what most of them come to leads."""
 
 from __future__ import annotations
 
@@ -10,9 +11,11 @@ from moot.core.script import Seat
 from moot.core.types import Prompt
 from moot.formats.forge.answers import Prediction, Predictions
 from moot.formats.forge.prompting import about, defined_in, numbered_calls, prompts, shown_exactly
+from moot.formats.forge.self_evolvement import start_afresh
 from moot.formats.forge.state import Forge
 from moot.reasoning.code.cases import Case
 from moot.reasoning.code.evidence import FEWEST_STATEMENTS, Calls, Statement, contested
+from moot.reasoning.code.selection import by_evidence, classes
 from moot.reasoning.code.variants import variants
 
 MOST_VARIANTS = 12
@@ -31,7 +34,16 @@ async def play(forge: Forge) -> None:
     if forge.by_given_alone and forge.settings.language == "python":
         board.pooled([Case(call=call) for call in variants([*board.given], MOST_VARIANTS)], "")
     await forge.run_all("pool")
+    while forge.by_given_alone and len(classes(by_evidence(board.all_measured()).leaders)) > 1:
+        without = [seat for seat in forge.engineers if not _passes(forge, seat)]
+        if not await start_afresh(forge, without or forge.engineers):
+            break
+        await forge.run_all("pool", forge.starts)
     await predict(forge, to_predict(forge))
+
+
+def _passes(forge: Forge, seat: Seat) -> bool:
+    return any(draft.author == seat.id and forge.board.passes_given(draft) for draft in forge.board.drafts)
 
 
 def to_predict(forge: Forge) -> list[Calls]:

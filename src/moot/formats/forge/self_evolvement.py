@@ -4,7 +4,7 @@ passes them, engineers may start afresh."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from moot.core.errors import LimitReached
 from moot.core.script import Failed, Running, Seat
@@ -36,6 +36,7 @@ PHASE = "self_evolvement"
 
 
 async def play(forge: Forge) -> None:
+    forge.starts = 0
     await plan(forge)
     testing = forge.stage.start(write_tests(forge))
     try:
@@ -48,12 +49,18 @@ async def play(forge: Forge) -> None:
     absent = [seat for seat in forge.engineers if seat.id in forge.lost]
     if absent and not forge.board.drafts:
         await forge.at_once(*(_ask_again(forge, seat) for seat in absent))
-    for start in range(1, forge.settings.fresh_starts + 1):
-        measured = forge.board.is_tested or forge.board.expected
-        if not forge.board.drafts or not measured or any(map(forge.board.passes_given, forge.board.drafts)):
+    while forge.board.drafts and (forge.board.is_tested or forge.board.expected):
+        if any(map(forge.board.passes_given, forge.board.drafts)) or not await start_afresh(forge, forge.engineers):
             break
-        seats = [seat for seat in forge.engineers if seat.id not in forge.lost]
-        await forge.at_once(*(_start_afresh(forge, seat, start) for seat in seats))
+
+
+async def start_afresh(forge: Forge, seats: Sequence[Seat]) -> bool:
+    """Have engineers write from nothing again; False if the settings allow no further start."""
+    if forge.starts == forge.settings.fresh_starts:
+        return False
+    forge.starts += 1
+    await forge.at_once(*(_start_afresh(forge, seat, forge.starts) for seat in seats if seat.id not in forge.lost))
+    return True
 
 
 async def write_tests(forge: Forge, step: str = "tests", round: int = 0) -> None:
@@ -120,7 +127,8 @@ async def _ask_again(forge: Forge, seat: Seat) -> None:
 
 
 async def _start_afresh(forge: Forge, seat: Seat, start: int) -> None:
-    """Have an engineer write again, by another approach: told what its code got wrong, and not shown that code."""
+    """Have an engineer write again, by another approach: told what its code got wrong, if that is known, and not shown
+    that code."""
     held = forge.board.current(seat.id)
     given = await forge.ask_one(
         seat,
@@ -129,6 +137,7 @@ async def _start_afresh(forge: Forge, seat: Seat, start: int) -> None:
         returns=_solution(forge),
         round=start,
         shows="CODE",
+        again=start,
     )
     draft = None if given is None else await _taken(forge, seat, given, (), "write-afresh", start)
     if draft is None or (held is not None and draft.number == held.number):
@@ -168,14 +177,15 @@ async def _taken(
 def _to_start(forge: Forge, seat: Seat, held: Draft | None, start: int) -> Prompt:
     turn = [each.id for each in forge.engineers].index(seat.id) + start
     approach = approach_line(seat, APPROACHES[turn % len(APPROACHES)], None, forge.occasion(seat))
-    if forge.repo is not None or held is None:
+    failed = [] if held is None else wrong(forge, held)
+    if forge.repo is not None or not failed:
         return _to_write(forge, seat, (), approach)
     return prompts(
         "afresh_small" if seat.spec.small else "afresh",
         task=forge.task(seat),
         interface=forge.interface_for(seat),
         approach=approach,
-        failed=failed_part(seat, wrong(forge, held), forge.key(start, "write-afresh", seat)),
+        failed=failed_part(seat, failed, forge.key(start, "write-afresh", seat)),
     )
 
 

@@ -85,7 +85,7 @@ class ForgeSettings(DebateSettings):
         json_schema_extra=ON_THIS_MACHINE,
         description="the whole path of a git repository to change: its own tests count, the result is a branch",
     )
-    lessons: int = Field(3, ge=0, le=10, description="lessons of earlier debates that engineers are told of; 0: none")
+    lessons: int = Field(3, ge=0, le=10, description="lessons of earlier debates that engineers are given; 0: none")
     engineers: int = Field(3, ge=1, le=6, description="how many write code")
     oracles: int = Field(2, ge=1, le=4, description="how many predict results without seeing any code")
     dehallucination: bool = Field(

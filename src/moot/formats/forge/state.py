@@ -94,6 +94,7 @@ class Forge:
         self.approved: set[Phase] = set()  # phases with a gate
         self.rejected: list[str] = []  # what a person said when rejecting
         self.again = False  # a phase is played once more
+        self.starts = 0  # how often engineers have started afresh
         self.attacked = False  # red was heard, whether it found anything or not
         self.attacks = self.held_attacks = 0
         self._occasions: Counter[str] = Counter()
@@ -128,7 +129,7 @@ class Forge:
         return {seat.id: seat.name for seat in self.stage.seats}
 
     def in_order(self, told: Mapping[str, str]) -> list[tuple[str, str]]:
-        """What is told of some seats, by their names and in their order."""
+        """What some seats have said, by their names and in their order."""
         return [(seat.name, told[seat.id]) for seat in self.stage.seats if seat.id in told]
 
     @property
@@ -191,12 +192,14 @@ class Forge:
         return answers.given
 
     async def ask_one(
-        self, seat: Seat, phase: str, prompt: Prompt, *, returns: type[A], round: int = 0, shows: str
+        self, seat: Seat, phase: str, prompt: Prompt, *, returns: type[A], round: int = 0, shows: str, again: int = 0
     ) -> A | None:
-        """Ask one seat, and go on without its answer if there is none."""
+        """Ask one seat, and go on without its answer if there is none. `again`: how often it was asked the like."""
         if seat.id in self.lost:
             return None
-        given = await seat.fresh().ask(self.step(phase), prompt, spared=True, returns=returns, round=round, shows=shows)
+        given = await seat.fresh(again=again).ask(
+            self.step(phase), prompt, spared=True, returns=returns, round=round, shows=shows
+        )
         if isinstance(given, Failed):
             self.missed(seat.id, given)
             return None

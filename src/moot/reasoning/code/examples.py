@@ -7,8 +7,8 @@ import re
 
 from moot.reasoning.code.cases import MAX_CALL_CHARS, MAX_STEPS, Case
 from moot.reasoning.code.evidence import by_call
-from moot.reasoning.code.literals import parsed
-from moot.reasoning.code.values import NotAValue
+from moot.reasoning.code.literals import is_literal
+from moot.reasoning.code.stated import stated_in
 from moot.reasoning.code.written import apart, case_of, expectation
 
 _PARSER = doctest.DocTestParser()
@@ -22,18 +22,18 @@ _STATED = re.compile(
 )
 _KEYWORD = re.compile(r"^[A-Za-z_]\w*\s*=(?!=)\s*")
 _ERROR = re.compile(r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception|Iteration|Interrupt|Exit))\b")
-_DEFINED = re.compile(r"^\s*(?:async\s+def|def|class)\s+([A-Za-z_]\w*)", re.MULTILINE)
+_DEFINED = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _CALLED = re.compile(r"[A-Za-z_]\w*")
 
 
 def examples_in(task: str) -> tuple[Case, ...]:
-    """The examples of a task as cases: `>>> add(1, 2)` with its result below, `assert add(1, 2) == 3`, or
-    `add(1, 2) -> 3` on a line of its own. What can't be read for certain is left out, and so is a call to something
-    else than what the task defines."""
+    """The examples of a task as cases: `>>> add(1, 2)` with its result below, `assert add(1, 2) == 3`,
+    `add(1, 2) -> 3` on a line of its own, or in the midst of words. What can't be read for certain is left out, and so
+    is a call to something else than what the task defines."""
     task = _QUOTES.sub("", task)
     defined = frozenset(_DEFINED.findall(task))
     lines = [_in_line(line) for line in task.splitlines()]
-    found = by_call([*_at_prompts(task), *(case for case in lines if case is not None)]).values()
+    found = by_call([*_at_prompts(task), *(case for case in lines if case is not None), *stated_in(task)]).values()
     return tuple(case for case in found if not defined or defined & set(_CALLED.findall(" ".join(case.call))))
 
 
@@ -42,17 +42,11 @@ def _in_line(line: str) -> Case | None:
     if _ASSERTION.match(text):
         return case_of(text)
     stated = _STATED.match(text)
-    if stated is None or not all(map(_is_literal, apart(stated["arguments"], ","))):
+    if stated is None or not all(
+        is_literal(_KEYWORD.sub("", each.strip())) for each in apart(stated["arguments"], ",")
+    ):
         return None
     return case_of(f"{stated['call']} == {stated['result']}")
-
-
-def _is_literal(argument: str) -> bool:
-    try:
-        parsed(_KEYWORD.sub("", argument.strip()))
-    except NotAValue:
-        return False
-    return True
 
 
 def _at_prompts(task: str) -> list[Case]:

@@ -47,6 +47,14 @@ def parsed(text: str) -> Value:
     return _parsed_short(text) if len(text) <= _SHORT else _parsed(text)
 
 
+def is_literal(text: str) -> bool:
+    try:
+        parsed(text)
+    except NotAValue:
+        return False
+    return True
+
+
 @lru_cache(maxsize=5000)
 def _parsed_short(text: str) -> Value:
     return _parsed(text)  # rules compare the same few results again and again

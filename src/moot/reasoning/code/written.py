@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from moot.reasoning.code.cases import MAX_CALL_CHARS, MAX_STEPS, Case
-from moot.reasoning.code.literals import parsed
-from moot.reasoning.code.values import NotAValue
+from moot.reasoning.code.literals import is_literal
 
 CASES = "cases"  # the tag of a block with tests
 _CASE_TAGS = frozenset({CASES, "tests", "test", "case", "predictions"})
@@ -155,13 +154,8 @@ def _literal(text: str) -> str | None:
     plain = text.strip().rstrip(";,.")
     if _GROUPED.fullmatch(plain):
         return None
-    for written in (plain, f"({plain})") if len(apart(plain, ",")) > 1 else (plain,):
-        try:
-            parsed(written)
-        except NotAValue:
-            continue
-        return written
-    return None
+    ways = (plain, f"({plain})") if len(apart(plain, ",")) > 1 else (plain,)
+    return next(filter(is_literal, ways), None)
 
 
 def separated(text: str) -> tuple[str, str, str]:
@@ -183,7 +177,7 @@ def apart(text: str, mark: str) -> list[str]:
     return [*parts, text[last:]]
 
 
-def _places(text: str) -> Iterator[tuple[int, int, bool]]:
+def places(text: str) -> Iterator[tuple[int, int, bool]]:
     """The places of a text that are not inside of a string, with how many brackets are open there. At the end comes
     one more, which also says whether a string is open."""
     depth, quote, at = 0, "", 0
@@ -203,7 +197,7 @@ def _places(text: str) -> Iterator[tuple[int, int, bool]]:
 
 def _outside(text: str) -> Iterator[int]:
     """The places of a text outside of brackets and strings."""
-    for at, depth, _ in _places(text):
+    for at, depth, _ in places(text):
         if depth <= 0 and at < len(text) and text[at] not in "([{)]}":
             yield at
 
@@ -221,5 +215,5 @@ def _logical_lines(text: str) -> Iterator[str]:
 
 
 def _is_open(text: str) -> bool:
-    *_, (_, depth, quoted) = _places(text)
+    *_, (_, depth, quoted) = places(text)
     return depth > 0 and not quoted

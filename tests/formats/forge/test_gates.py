@@ -1,0 +1,109 @@
+"""What a forge asks people: questions about the task, and approvals after phases."""
+
+from __future__ import annotations
+
+import pytest
+
+from moot.core.types import UNDECIDED
+from moot.formats.forge.settings import PHASES
+from tests.formats.forge.world import (
+    LIMIT,
+    World,
+    asked,
+    forge,
+)
+
+GATE = {"gates": ["proposal"]}
+
+
+def test_questions_go_to_a_person_where_the_task_is_ambiguous_and_has_no_tests():
+    open_ = {
+        "confidence": 0.3,
+        "complexity": "simple",
+        "ambiguity": 0.9,
+        "questions": [{"question": "Which numbers?", "category": "requirements", "priority": "high"}],
+    }
+    meant = World(**{"1/clarify/e1": open_, "1/meant/you": {"text": "Whole numbers."}})
+    played = forge(meant)
+    assert asked(played, "meant") == ["you"]
+    assert not asked(played, "readings")
+    assert all("Whole numbers." in step.prompt.text for step in played.steps if step.phase in ("write", "predict"))
+
+    nothing = World(**{"1/clarify/e1": open_, "1/meant/you": {"text": ""}})
+    played = forge(nothing)
+    assert asked(played, "readings") == ["judge"]
+    assert played.outcome.details["assumptions"] == ["Numbers only."]
+
+    judged = forge(World(**{"1/clarify/e1": open_}), clarify="judge")
+    assert not asked(judged, "meant")
+    tested = forge(World(**{"1/clarify/e1": open_}), cases=["mid(1, 2) == 2"])
+    assert not asked(tested, "clarify")
+
+
+def test_a_gate_shows_code_matrix_and_scores_and_goes_on_when_approved():
+    played = forge(**GATE)
+    gate = played.step("0/approve-proposal/you")
+    assert gate.kind == "gate"
+    assert set(gate.artifacts) == {"version", "code", "diff", "matrix", "scores"}
+    assert gate.artifacts["code"]
+    assert gate.timeout_seconds == 1800
+    assert gate.otherwise is None
+    assert played.outcome.answer is not None
+
+
+def test_a_rejection_without_words_ends_it_undelivered():
+    played = forge(World(**{"0/approve-proposal/you": {"choice": "reject", "text": ""}}), **GATE)
+    assert (played.outcome.winner, played.outcome.answer, played.outcome.ended_by) == (UNDECIDED, None, "rejected")
+    assert "nothing is delivered" in played.outcome.headline
+    assert not asked(played, "critique")
+
+
+@pytest.mark.parametrize(("choice", "delivered"), [("approve", True), ("reject", False)])
+def test_a_limit_before_a_gate_delivers_nothing_unasked(choice, delivered):
+    world = World(**{"approve-convergence": {"choice": choice, "text": ""}})
+    played = forge(
+        lambda step: LIMIT if step.phase == "critique" else world(step), gates=["proposal", "critique", "review"]
+    )
+    assert [step.phase for step in played.steps if step.kind == "gate"] == ["approve-proposal", "approve-convergence"]
+    assert (played.outcome.answer is not None) == delivered
+
+
+def test_a_limit_after_all_gates_asks_nothing_more():
+    played = forge(lambda step: LIMIT if step.phase == "critique" else World()(step), gates=["proposal"])
+    assert [step.phase for step in played.steps if step.kind == "gate"] == ["approve-proposal"]
+    assert played.outcome.answer is not None
+
+
+def test_a_rejection_with_words_redoes_the_phase_once():
+    world = World(**{"0/approve-critique/you": {"choice": "reject", "text": "Look at zero."}})
+    played = forge(world, gates=["critique"])
+    redone = [step for step in played.steps if step.phase == "critique-again"]
+    assert len(redone) == 4
+    assert all("The person in charge says: Look at zero." in step.prompt.text for step in redone)
+    assert played.outcome.answer is not None
+    twice = {"choice": "reject", "text": "Still not."}
+    world = World(**{"approve-critique": twice})
+    assert forge(world, gates=["critique"]).outcome.ended_by == "rejected"
+
+
+@pytest.mark.parametrize("phase", PHASES[:-1])
+def test_every_phase_can_be_redone(phase):
+    world = World(**{f"0/approve-{phase}/you": {"choice": "reject", "text": "Again."}})
+    played = forge(world, gates=[phase])
+    assert f"0/approve-{phase}-again/you" in played.keys
+    assert played.outcome.answer is not None
+
+
+@pytest.mark.parametrize(("text", "delivered"), [("", False), ("Explain it better.", True)])
+def test_the_last_gate_decides_about_delivery(text, delivered):
+    world = World(**{"0/approve-convergence/you": {"choice": "reject", "text": text}})
+    played = forge(world, gates=["convergence"])
+    assert (played.outcome.answer is not None) == delivered
+
+
+@pytest.mark.parametrize(
+    ("on_timeout", "otherwise"), [("approve", {"choice": "approve"}), ("reject", {"choice": "reject"})]
+)
+def test_what_becomes_of_a_gate_that_no_one_answers(on_timeout, otherwise):
+    gate = forge(on_timeout=on_timeout, gate_timeout_seconds=5, **GATE).step("0/approve-proposal/you")
+    assert (gate.otherwise, gate.timeout_seconds) == (otherwise, 5)
