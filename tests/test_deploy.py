@@ -42,7 +42,7 @@ def services(**built: bool) -> dict[str, Any]:
 def check_command(args: list[str]) -> None:
     name, *rest = args
     assert name in COMMANDS
-    parser_of(name).parse_args(rest)
+    parser_of(name, COMMANDS[name]).parse_args(rest)
 
 
 def check_environment(environ: dict[str, str]) -> None:
@@ -133,6 +133,28 @@ def test_a_unit_runs_a_command_that_drains_and_comes_back(path: Path):
     check_environment(dict(commented))
     for line in re.findall(r"^#   .*/opt/moot/bin/moot (.*)$", path.read_text(), re.MULTILINE):
         check_command(shlex.split(line))
+
+
+def test_tokens_are_made_with_the_environment_of_the_server():
+    """By systemd, as for the server: a shell would split values at spaces, and show them to every user."""
+    path = DEPLOY / "moot-serve.service"
+    service, comments = unit(path)["Service"], path.read_text().partition("[Unit]")[0]
+    assert "$(" not in comments
+    (command,) = re.findall(r"^#   (systemd-run (?:.*\\\n#)?.*)$", comments, re.MULTILINE)
+    args = shlex.split(command.replace("\\\n#", " "))
+    own = args[: args.index("/opt/moot/bin/moot")]
+    assert f"--property=EnvironmentFile={service['EnvironmentFile']}" in own
+    assert f"--uid={service['User']}" in own
+    assert {each.removeprefix("--setenv=") for each in own if each.startswith("--setenv=MOOT_DATA")} <= set(
+        shlex.split(service["Environment"])
+    )
+    assert any(each.startswith("--setenv=MOOT_DATA_DIR=") for each in own)
+
+
+def test_keys_for_compose_are_for_their_owner_alone():
+    comments = (DEPLOY / "compose.yaml").read_text().partition("\nname:")[0]
+    assert 0 < comments.index("umask 077") < comments.index("> .env")
+    assert ".env" in (ROOT / ".gitignore").read_text().split()
 
 
 YES = (

@@ -68,7 +68,8 @@ HEAVY: dict[str, tuple[Any, str, str, str, Any]] = {
     "fork": (Script, "replay", "POST", "/fork", {"start": False}),
     "plan": (App, "plan", "POST", "", NEW),
     "estimate": ("moot.estimate", "_rehearsals", "POST", "/estimate", {"topic": "Why?"}),
-    "distrust": ("moot.client.client", "reaching", "POST", "", NEW),
+    "distrust": ("moot.client.permission", "reaching", "POST", "", NEW),
+    "description": ("moot.server.openapi", "describe", "GET", "/openapi.json", None),
     "formats": ("moot.server.routes.catalog", "_format", "GET", "/v1/formats", None),
     "one format": ("moot.server.routes.catalog", "_format", "GET", "/v1/formats/classic", None),
 }
@@ -93,7 +94,7 @@ def test_others_are_answered_meanwhile(server: Served, done: dict[str, Any], mon
         monkeypatch.setattr("moot.caller.Caller.may", lambda self, scope: scope != "admin")
     collection = name in ("plan", "estimate", "distrust")
     url = "/v1/debates" + ("" if collection else f"/{done['id']}") + path.format(id=done["id"])
-    url = path if path.startswith("/v1/") else url
+    url = path if path.startswith(("/v1/", "/openapi")) else url
     answers: list[httpx2.Response] = []
     if name == "fork":
         given = {**given, "at": server.get(f"{url.removesuffix(path)}/turns").json()["items"][-1]["key"]}

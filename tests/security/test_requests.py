@@ -35,6 +35,19 @@ def test_a_refusal_quotes_little(server: Served, body: dict):
     assert len(json.loads(answer.content)["errors"]) <= 20
 
 
+@pytest.mark.parametrize("path", ["/v1/formats/", "/v1/roles/", "/v1/templates/", "/v1/models/", "/v1/debates/", "/"])
+def test_a_long_address_is_quoted_in_part(server: Served, path: str):
+    answer = server.get(path + "y" * 30_000)
+    assert answer.status_code in (404, 422)
+    assert len(answer.content) < 8 * KIB
+
+
+def test_a_long_name_inside_of_settings_is_quoted_in_part(server: Served):
+    answer = server.post("/v1/debates", {"topic": "Is it so?", "settings": {"seats": {"z" * 900_000: {}}}})
+    assert answer.status_code == 422
+    assert len(answer.content) < 8 * KIB
+
+
 def test_a_cascade_has_an_end(server: Served):
     for model in ("|".join(["sim:"] * 50_000), "|".join(["sim:"] * 11)):
         answer = server.post("/v1/debates", {"topic": "Is it so?", "settings": {"model_judge": model}})

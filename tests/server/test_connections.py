@@ -1,10 +1,12 @@
-"""Half-sent requests, too many connections and too many streams, on real sockets."""
+"""Half-sent requests, answers that are not taken, too many connections and too many streams, on real sockets."""
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 
 import httpx2
@@ -13,6 +15,8 @@ import pytest
 from moot.core.errors import InputError, ScriptError
 from moot.core.settings import Settings
 from moot.formats import prompts
+from moot.server import connections
+from moot.server.connections import DEAF_SECONDS, LEAST_TAKEN
 from moot.server.limits import KEPT_FILES, Limits
 from moot.tokens import new_token
 from tests.server.serving import DEADLINE, Served, served, wait_for, watching
@@ -54,7 +58,48 @@ def dripped(client: socket.socket) -> bytes:
             continue
 
 
+@contextmanager
+def deaf(server: Served, many: int) -> Iterator[list[socket.socket]]:
+    """Clients that ask for more and more and read nothing, with as many answers waiting for each as may be."""
+    host, port = server.url.removeprefix("http://").split(":")
+    asked = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100
+    with ExitStack() as stack:
+        clients: list[socket.socket] = []
+        for _ in range(many):
+            client = stack.enter_context(socket.socket())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.settimeout(DEADLINE)
+            client.connect((host, int(port)))
+            client.sendall(asked)
+            clients.append(client)
+        opened = server.server.connections._open
+        wait_for(lambda: sum(each.flow.write_paused for each in list(opened)) == many, "the answers to pile up")
+        yield clients
+
+
+def look_in(server: Served, seconds: float) -> None:
+    """Let the server look at its connections as if it were so many seconds later."""
+
+    async def look() -> None:
+        server.server.connections.look(asyncio.get_running_loop().time() + seconds)
+
+    server.in_loop(look())
+
+
 class TestTimes:
+    def test_answers_that_are_not_taken_are_not_waited_for(self, tmp_path):
+        with served(tmp_path) as server, deaf(server, 1) as (client,):
+            look_in(server, 0)
+            look_in(server, DEAF_SECONDS - 1)
+            assert len(server.server.connections) == 1
+            taken = 0
+            while taken <= LEAST_TAKEN * 100:  # of which some was in the client's own buffer already
+                taken += len(client.recv(65_536))
+            look_in(server, DEAF_SECONDS + 1)  # slow, but it goes on
+            assert len(server.server.connections) == 1
+            later = count(2 * DEAF_SECONDS + 2, DEAF_SECONDS)
+            wait_for(lambda: look_in(server, next(later)) or not server.server.connections, "it to be closed")
+
     @pytest.mark.parametrize(
         ("sent", "setting", "part"),
         [
@@ -91,6 +136,27 @@ class TestTimes:
             assert answered.status_code == 200, answered.text
 
 
+def test_a_body_that_breaks_off_its_own_refusal_is_no_bug(tmp_path, caplog):
+    asked = b"POST /v1/nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with served(tmp_path) as server, connected(server, asked + b"Transfer-Encoding: chunked\r\n\r\n") as client:
+        assert b"404 Not Found" in client.recv(65_536)
+        client.sendall(b"not the size of a chunk\r\n")
+        answer(client)
+        wait_for(lambda: len(server.server.connections) == 0, "the connection to be forgotten")
+    assert [each.getMessage() for each in caplog.records if each.levelname == "ERROR"] == []
+
+
+class NeverEnds(asyncio.Protocol):
+    """A protocol that takes a connection over and does nothing with it but to greet."""
+
+    def __init__(self, **of_uvicorn: object) -> None:
+        pass
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        transport.write(b"HTTP/1.1 101 Switching Protocols\r\n\r\n")
+
+
 class TestRoom:
     def test_whole_requests_have_room_beside_half_ones(self, tmp_path):
         """All come from one client, so what is told apart is what they do."""
@@ -121,6 +187,25 @@ class TestRoom:
             with connected(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") as again:
                 assert b"200 OK" in answer(again)
 
+    def test_those_that_take_nothing_make_room(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(connections, "BEHIND_SECONDS", 0.001)
+        with (
+            served(tmp_path, serve_connections=10, serve_client_connections=5) as server,
+            deaf(server, 5),
+        ):
+            wait_for(lambda: len(server.server.connections._waiting) == 5, "the server to notice")
+            with connected(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") as client:
+                assert b"200 OK" in answer(client)
+
+    def test_a_web_socket_is_no_connection_of_its_own(self, tmp_path, monkeypatch):
+        """As where a library for them is installed."""
+        monkeypatch.setattr("uvicorn.protocols.websockets.auto.AutoWebSocketsProtocol", NeverEnds)
+        asked = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+        with served(tmp_path) as server:
+            with connected(server, asked) as client:
+                assert client.recv(65_536).startswith(b"HTTP/1.1 200 ")
+            wait_for(lambda: len(server.server.connections) == 0, "the connection to be forgotten")
+
     def test_behind_a_proxy_the_client_is_the_one_it_names(self, tmp_path):
         room = {"serve_connections": 20, "serve_client_connections": 2, "serve_hosts": ["moot.example.org"]}
         with served(tmp_path, behind_proxy=True, **room) as server, ExitStack() as stack:
@@ -148,9 +233,9 @@ class TestStreams:
                 server.in_loop(server.app.runtime.store.add_token(made))
                 headers[name] = {"Authorization": f"Bearer {secret}"}
             live = server.server._api.state.context.live
-            for count in (1, 2):
+            for number in (1, 2):
                 stack.enter_context(watching(server, "/v1/stream?newest=true", headers=headers["ann"]))
-                wait_for(lambda count=count: live.streams == count, "the stream to begin")
+                wait_for(lambda number=number: live.streams == number, "the stream to begin")
             refused = server.get("/v1/stream?newest=true", headers=headers["ann"])
             assert refused.status_code == 503
             assert "'ann' has 2 streams open" in refused.json()["detail"]
@@ -158,6 +243,18 @@ class TestStreams:
             wait_for(lambda: live.streams == 3, "the stream to begin")
             refused = server.get("/v1/stream?newest=true", headers=headers["ben"])
             assert "3 streams are open" in refused.json()["detail"]
+
+    def test_not_even_at_once(self, tmp_path):
+        with served(tmp_path, host="0.0.0.0", serve_token_streams=2) as server, ExitStack() as stack:
+            secret, made = new_token("ann", ["read"])
+            server.in_loop(server.app.runtime.store.add_token(made))
+            asked = f"GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {secret}\r\n\r\n".encode()
+            clients = [stack.enter_context(connected(server, asked)) for _ in range(20)]
+            said = sorted(client.recv(len("HTTP/1.1 200")) for client in clients)
+            assert said == [b"HTTP/1.1 200"] * 2 + [b"HTTP/1.1 503"] * 18
+            assert server.server._api.state.context.live.streams == 2
+            stack.close()
+            wait_for(lambda: server.server._api.state.context.live.streams == 0, "the streams to be forgotten")
 
 
 class TestLimits:

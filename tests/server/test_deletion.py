@@ -188,7 +188,7 @@ class TestExport:
 
         async def main() -> None:
             async with an_app(tmp_path, database_url=str(tmp_path / "other.db")) as app:
-                done = [each async for each in Client(app).adopt(pieces(everything.content, 1000))]
+                done = [each async for each in Client(app).transfer.adopt(pieces(everything.content, 1000))]
                 assert {each.id: each.result for each in done} == dict.fromkeys(made, "new")
                 assert [(await documents.prove(app, each)).same for each in made] == [True] * 3
 

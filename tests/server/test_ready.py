@@ -1,4 +1,4 @@
-"""`/readyz` tells the truth about real databases: deleted, replaced, locked, full."""
+"""`/readyz` tells the truth about real databases: deleted, replaced, written over, locked, full."""
 
 from __future__ import annotations
 
@@ -42,6 +42,14 @@ def test_a_file_that_is_gone(tmp_path: Path, replaced: bool):
         assert GONE in refused.json()["detail"]
         assert server.debate(done["id"])["status"] == "completed"  # what is known can still be read
         assert server.get("/healthz").status_code == 200
+
+
+def test_a_file_that_something_was_written_over(tmp_path: Path):
+    with served(tmp_path) as server:
+        check(server, 200)
+        (tmp_path / "moot.db").write_bytes(b"")
+        assert "written over the database file moot.db" in check(server, 503)["detail"]
+        assert server.ask().status_code == 503
 
 
 def test_a_locked_file_is_not_waited_for(tmp_path: Path):

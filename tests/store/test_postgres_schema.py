@@ -95,11 +95,23 @@ asyncio.run(main())
         assert row[0] == 6
 
     def test_a_newer_schema_is_refused_and_left_alone(self, database_url):
-        execute(database_url, "insert into moot_schema values (99)")
+        execute(database_url, "insert into moot_schema values (99, 0)")
         with pytest.raises(WrongSchema, match=r"schema 99, this moot knows \d+\. Upgrade moot"):
             opened(database_url)
         (row,) = execute(database_url, "select max(version) from moot_schema")
         assert row[0] == 99
+
+    @pytest.mark.parametrize(
+        "change", ["update moot_schema set fingerprint = 7", "alter table moot_schema drop column fingerprint"]
+    )
+    def test_a_schema_of_another_build_is_refused_and_left_alone(self, database_url, change):
+        execute(database_url, change)
+        before = execute(database_url, "select * from moot_schema")
+        with pytest.raises(WrongSchema, match=r"was made by another build of moot.*Open it with that build"):
+            opened(database_url)
+        with pytest.raises(WrongSchema, match="another build"):
+            asyncio.run(database_status(database_url))
+        assert execute(database_url, "select * from moot_schema") == before
 
     def test_an_older_schema_is_migrated_and_keeps_its_rows(self, database_url, monkeypatch):
         using(database_url, lambda store: store.create(debate(1)))

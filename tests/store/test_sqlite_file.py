@@ -1,4 +1,4 @@
-"""A database file that is deleted, replaced or put back while it is open, and a disk that fills up."""
+"""A database file that is deleted, replaced, written over or put back while it is open, and a disk that fills up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.core.errors import NotWritable
+from moot.core.errors import NotWritable, StoreError
 from moot.store.sqlite import SqliteStore
 from tests.store.samples import debate
 
@@ -92,6 +92,54 @@ def test_a_file_that_goes_away_during_a_write_has_not_stored_it(tmp_path):
     async def check(store: SqliteStore) -> None:
         with pytest.raises(NotWritable, match=GONE):
             await store._writer.do(lambda _: path.unlink())
+
+    using(path, check)
+
+
+def test_a_file_that_can_not_be_reached_is_not_called_deleted(tmp_path):
+    folder, away = tmp_path / "data", tmp_path / "away"
+
+    async def check(store: SqliteStore) -> None:
+        await store.create(debate(1))
+        folder.rename(away)
+        folder.symlink_to(folder)  # as a folder without permissions is for anyone but root: something, but no way in
+        with pytest.raises(NotWritable, match=r"m\.db can't be reached any more \(.*symbolic links\)"):
+            await store.writable()
+        folder.unlink()
+        away.rename(folder)
+        await store.writable()
+
+    using(folder / "m.db", check)
+
+
+def test_a_file_that_a_backup_was_written_over_takes_no_more_writes(tmp_path):
+    path, backup = tmp_path / "m.db", tmp_path / "backup.db"
+    using(path, lambda store: store.create(debate(1)))
+    shutil.copyfile(path, backup)
+    using(path, lambda store: store.create(debate(2, topic="long " * 100_000)))
+
+    async def check(store: SqliteStore) -> None:
+        await store.create(debate(3))
+        whole = path.read_bytes()
+        shutil.copyfile(backup, path)
+        for write in (store.writable(), store.create(debate(4))):
+            with pytest.raises(NotWritable, match="written over the database file m.db"):
+                await write
+        path.write_bytes(whole)  # what is remembered of it may be wrong all the same
+        with pytest.raises(NotWritable, match="start moot again"):
+            await store.writable()
+
+    using(path, check)
+
+
+def test_a_file_that_has_become_unreadable_is_not_ready(tmp_path):
+    path = tmp_path / "m.db"
+
+    async def check(store: SqliteStore) -> None:
+        await store.writable()
+        path.write_bytes(b"x" * path.stat().st_size)
+        with pytest.raises(StoreError, match="not a moot database .* Restore a backup"):
+            await store.writable()
 
     using(path, check)
 

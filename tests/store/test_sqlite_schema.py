@@ -19,8 +19,9 @@ from moot.core.errors import NotWritable, StoreError, WrongSchema
 from moot.core.settings import Ceilings
 from moot.core.types import Cursor, Failure, Gate, Shown, TurnedOut, Usage
 from moot.store import AccessToken, Commit, Grade, IdempotencyKey, Labels, Viewer
+from moot.store.migrations import fingerprint
 from moot.store.rows import page_query
-from moot.store.sqlite import SqliteStore, sql
+from moot.store.sqlite import SqliteStore, database_status, sql
 from moot.store.sqlite.connection import connect
 from moot.store.sqlite.schema import migrate, migrations
 from tests.store.contract_evaluations import PLAN
@@ -67,6 +68,24 @@ class TestMigrations:
             SqliteStore(path)
         with closing(sqlite3.connect(path)) as connection:
             assert connection.execute("pragma user_version").fetchone()[0] == 99
+
+    def test_a_schema_of_another_build_is_refused_and_left_alone(self, tmp_path, monkeypatch):
+        path = tmp_path / "m.db"
+        other = [migrations()[0].replace("user_rating", "stars"), *migrations()[1:]]
+        with monkeypatch.context() as patch:
+            patch.setattr("moot.store.sqlite.schema.migrations", lambda: other)
+            open_and_close(path)
+        before = path.read_bytes()
+        with pytest.raises(WrongSchema, match=f"{path} was made by another build of moot.*Open it with that build"):
+            SqliteStore(path)
+        with pytest.raises(WrongSchema, match="another build"):
+            database_status(path)
+        assert path.read_bytes() == before
+
+    def test_comments_and_spaces_make_no_other_schema(self):
+        (first, *rest) = migrations()
+        assert fingerprint([f"-- new words\n{first}  \n", *rest]) == fingerprint(migrations())
+        assert fingerprint([first.replace("topic", "subject"), *rest]) != fingerprint(migrations())
 
     def test_a_migration_that_fails_leaves_nothing_behind(self, tmp_path, monkeypatch):
         path = tmp_path / "m.db"

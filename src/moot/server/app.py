@@ -96,12 +96,13 @@ def create_app(
                 await each.close()
             await context.dispatcher.close()
 
-    api = FastAPI(title="moot", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    api = FastAPI(title="moot", version=__version__, lifespan=lifespan, openapi_url=None)
     api.state.limits = limits
     for router in ROUTERS:
         api.include_router(router)
     api.router.routes.extend(each.route() for each in mounted)
     api.router.routes.append(shares.route())
+    api.router.routes.append(openapi.route(api, ROUTERS))
     api.router.routes.extend(dashboard.routes())
     problems.handle(api, openapi.routes(ROUTERS))
     api.add_middleware(

@@ -1,13 +1,14 @@
-"""Connections: how many there may be, and how long each may take to send a request.
+"""Connections: how many there may be, and how long each may take to send a request and to take its answer.
 
-A client that connects and sends nothing, or half a request, costs a file descriptor. When there is no room left, the
-connection that has waited longest for the rest of a request is closed, never one whose request is being answered; so
-half-sent requests don't keep whole ones out, not even those of the same client.
+A client that connects and sends nothing, or half a request, costs a file descriptor, and so does one that does not read
+what it is answered. When there is no room left, the connection that has waited longest for its client is closed, never
+one whose request is being answered; so half-sent requests don't keep whole ones out, not even those of the same client.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal, cast
@@ -20,10 +21,12 @@ from uvicorn.server import ServerState
 from moot.server.limits import Limits
 from moot.server.problems import Refused, response
 
-LINGER_SECONDS = 10.0  # for a client to take the rest of a response whose connection is closing
+LEAST_TAKEN = 30_000  # bytes that a client which is behind with an answer takes within the seconds below, or all of it
+BEHIND_SECONDS = 5.0  # after these its connection may be closed where there is no room for another
+DEAF_SECONDS = 60.0  # after these it is closed in any case
 
-# What a connection does: it waits for the headers or the body of a request, or for its client to take what is left.
-Phase = Literal["headers", "body", "closing"]
+# The part of a request that a connection waits for.
+Phase = Literal["headers", "body"]
 _PHASES: dict[Any, Phase] = {h11.IDLE: "headers", h11.SEND_BODY: "body"}
 
 
@@ -35,7 +38,7 @@ class Connections:
         self.limits, self._is_proxy = limits, is_proxy
         self._open: set[Connection] = set()
         self._clients: dict[str, dict[Connection, None]] = {}  # the connections of each, the oldest first
-        # Those whose request has not arrived as a whole, the one that has waited longest first.
+        # Those that wait for their client, to send a request or to read its answer. Longest waiting first.
         self._waiting: dict[Connection, None] = {}
 
     def __len__(self) -> int:
@@ -78,7 +81,7 @@ class Connections:
                 del self._clients[peer]
 
     def waits(self, connection: Connection) -> None:
-        """The connection waits for a request, or for the rest of one."""
+        """The connection waits for a request or for the rest of one, or its client does not take the answer."""
         if connection in self._open:
             self._waiting[connection] = None
 
@@ -114,6 +117,8 @@ class Connection(H11Protocol):
         self._all = connections
         self._phase: Phase | None = "headers"
         self._since = 0.0  # when the phase began
+        # Since when its client, which is behind, has taken less than `LEAST_TAKEN`, and what there was to take then.
+        self._behind: tuple[float, int] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -132,6 +137,22 @@ class Connection(H11Protocol):
         if self._uploads:
             self._since = self.loop.time()
 
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._behind = None  # the client has caught up
+
+    def _should_upgrade(self) -> bool:
+        """No WebSockets here: where a library for them is installed, uvicorn would hand the connection over to
+        it, and it would be counted for ever."""
+        return False
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP; where the answer to its beginning is under way, only close the connection."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._follow()
@@ -148,14 +169,31 @@ class Connection(H11Protocol):
         limits = self._all.limits
         if self._uploads and self.flow.read_paused:  # it waits for us
             self._since = now
-        if self.transport.is_closing() and self._phase != "closing":
-            self._phase, self._since = "closing", now
-        elif self._phase == "closing" and now - self._since >= LINGER_SECONDS:
+        deaf = self._deaf_seconds(now)
+        if deaf >= DEAF_SECONDS:
             self.transport.abort()
-        elif self._phase == "headers" and now - self._since >= limits.header_seconds:
+        elif deaf >= BEHIND_SECONDS:
+            self._all.waits(self)
+        elif self._request is not None and self._phase is None:
+            self._all.answers(self)
+        if self.transport.is_closing():
+            return
+        if self._phase == "headers" and now - self._since >= limits.header_seconds:
             self._refuse(_too_slow("headers", limits.header_seconds))
         elif self._phase == "body" and now - self._since >= limits.body_seconds:
             self._refuse(_too_slow("body", limits.body_seconds))
+
+    def _deaf_seconds(self, now: float) -> float:
+        """For how long the client has taken next to nothing of what was written for it; 0 if it is not behind."""
+        if not (self.flow.write_paused or self.transport.is_closing()):
+            self._behind = None
+            return 0.0
+        left = self.transport.get_write_buffer_size() + _queued(self.transport)
+        since, before = self._behind or (now, left)
+        if before - left >= LEAST_TAKEN:
+            since, before = now, left
+        self._behind = since, before
+        return now - since
 
     @property
     def _request(self) -> RequestResponseCycle | None:
@@ -182,6 +220,21 @@ class Connection(H11Protocol):
             request.disconnected = True  # or the application would answer, too
             request.message_event.set()
         self.transport.close()
+
+
+def _queued(transport: asyncio.Transport) -> int:
+    """Bytes that the system has yet to deliver to a client; 0 where it can't be asked. Without them a slow client would
+    seem to take nothing for long: the system asks for more only when a good part of its own has arrived."""
+    if sys.platform != "linux":
+        return 0
+    import fcntl
+    import termios
+
+    try:
+        found = fcntl.ioctl(transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, bytes(4))
+    except OSError:  # it was closed just now
+        return 0
+    return int.from_bytes(found, sys.byteorder)
 
 
 def _too_slow(part: str, seconds: float) -> Refused:

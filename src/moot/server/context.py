@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Request
+from starlette.types import Scope as ASGIScope
 
 from moot.app import App
 from moot.caller import Caller, local_caller
@@ -17,6 +18,7 @@ from moot.core.types import Debate, Scope
 from moot.dispatch import Dispatcher
 from moot.evaluate.viewing import Reports
 from moot.server import views
+from moot.server.guard import ENDING
 from moot.server.limits import Limits
 from moot.server.live import Channels
 from moot.server.probe import Probe
@@ -110,8 +112,9 @@ def until_revoked(context: ServerContext, caller: Caller, scope: Scope) -> Calla
     return revoked
 
 
-def check_room(context: ServerContext, caller: Caller) -> None:
-    """Raises Refused when the server, or the caller's token, has as many streams open as it may have."""
+def take_room(asked: ASGIScope, context: ServerContext, caller: Caller) -> None:
+    """Count a request as a stream of its caller's until it has ended. Raises Refused when the server, or the caller's
+    token, has as many streams open as it may have."""
     limits, live = context.limits, context.live
     if live.streams >= limits.streams:
         raise Refused("too-many-streams", f"{limits.streams:,} streams are open, which is the most. Try again later.")
@@ -120,6 +123,7 @@ def check_room(context: ServerContext, caller: Caller) -> None:
             "too-many-streams",
             f"The token {caller.name!r} has {limits.token_streams:,} streams open, which is the most. Close some.",
         )
+    asked[ENDING].enter_context(live.counted(caller.identity))
 
 
 def token_needed(what: str) -> Refused:

@@ -13,7 +13,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -35,6 +35,7 @@ IMPORT_PATH = "/v1/import"  # its body is measured as it is read
 JSON_LINES, PACKED, OCTETS = "application/jsonl", "application/gzip", "application/octet-stream"
 MAX_LOGIN = 4_000  # of what anyone may send without a token
 EVENTS = "text/event-stream"
+ENDING = "moot.ending"  # under which a request's scope has an exit stack that is closed when the request has ended
 BURST_SECONDS = 10  # seconds' worth of requests that an idle client may make at once
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 OWN_SITE = ("same-origin", "none")  # of Sec-Fetch-Site
@@ -158,7 +159,7 @@ class Guard:
 
         try:
             self._check(scope)
-            with self._counted(client):
+            with self._counted(client), ExitStack() as scope[ENDING]:
                 await self.app(scope, self._measured(scope, receive), guarded)
         except Refused as refused:
             await response(refused, scope["path"])(scope, receive, guarded)

@@ -12,7 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from moot.caller import ASGI_CALLER
 from moot.client import Client
-from moot.server.context import INVALID, Needs, ServerContext, caller_of, check_room, token_needed, until_revoked
+from moot.server.context import INVALID, Needs, ServerContext, caller_of, take_room, token_needed, until_revoked
 
 
 class Endpoint(Protocol):
@@ -42,15 +42,14 @@ class Mounted:
         request = Request(scope, receive)
         context: ServerContext = request.app.state.context
         scope[ASGI_CALLER] = caller = await Needs("read")(await caller_of(request, context))
-        check_room(context, caller)
+        take_room(scope, context, caller)
         if self._endpoint is None:
             self._endpoint = self._make(context.client, context.closing)
         response = _Response(send)
         working = asyncio.ensure_future(self._endpoint(scope, receive, response.send))
         revoked = asyncio.ensure_future(until_revoked(context, caller, "read")())
         try:
-            with context.live.counted(caller.identity):
-                await asyncio.wait({working, revoked}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({working, revoked}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             ended = working.done()
             for task in (working, revoked):

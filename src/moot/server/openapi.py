@@ -10,16 +10,21 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic.json_schema import models_json_schema
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from moot import __version__
 from moot.core import lifecycle, types
 from moot.core.types import Json
 from moot.formats.format import Effort, Tone
+from moot.runtime.threads import in_thread
 from moot.server import schemas, stream_schema
 from moot.server.chat import schemas as chat
 from moot.server.context import Needs
 from moot.server.problems import Problem, documented
 
+PATH = "/openapi.json"
 DESCRIPTION = """\
 Debates as resources, what happens in them as live events. Errors are `application/problem+json` (RFC 9457); their
 `type` is stable. Those of `/v1/models`, `/v1/chat/` and `/v1/responses` have OpenAI's shape. Times are seconds since
@@ -59,6 +64,18 @@ _DATA = ("default", "example", "examples", "enum", "const")  # keywords whose va
 _REF = "#/components/schemas/"
 _EVERYWHERE = ("too-many-requests", "misdirected", "internal", "store-unavailable")
 _CHANGES = ("too-large", "unsupported-media-type", "bad-request")
+
+
+def route(app: FastAPI, routers: Sequence[APIRouter]) -> Route:
+    """Answers with the description. Anyone may ask for it, so it is made and written once, in a thread."""
+    written = b""
+
+    async def answer(request: Request) -> Response:
+        nonlocal written
+        written = written or await in_thread(lambda: json.dumps(describe(app, routers), ensure_ascii=False).encode())
+        return Response(written, media_type="application/json")
+
+    return Route(PATH, answer, include_in_schema=False)
 
 
 def describe(app: FastAPI, routers: Sequence[APIRouter]) -> Json:

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 
 from moot.config import masked
 from moot.core.errors import (
+    MOST_QUOTED,
     AmbiguousId,
     DebateDeleted,
     InputError,
@@ -147,7 +148,7 @@ def response(refused: Refused, path: str) -> Response:
         title=kind.title,
         status=kind.status,
         detail=masked(refused.detail),
-        instance=path,
+        instance=path[:MOST_QUOTED],
         **refused.extensions,
     )
     # ASCII: a refusal may quote half a character, which has no other form.

@@ -33,7 +33,6 @@ class Stream:
         encoder: Encoder,
         debates: Sequence[tuple[Debate, int]],
         *,
-        identity: str,
         with_list: bool = False,
         viewer: Viewer | None = None,
         until_rest: bool = False,
@@ -41,22 +40,16 @@ class Stream:
         closing: asyncio.Event,
     ) -> None:
         """`debates` come with the event after which each begins; `viewer` sees the debates that are sent. A
-        `lasting` stream goes on when they have ended. `identity` is the caller's, whose streams are counted."""
+        `lasting` stream goes on when they have ended."""
         self._live, self._encoder, self._debates = live, encoder, debates
         self._with_list, self._viewer, self._until_rest, self._lasting = with_list, viewer, until_rest, lasting
-        self._closing, self._identity = closing, identity
+        self._closing = closing
         self._news = asyncio.Event()
         self._readers: list[Reader] = []
         self._list: ListReader | None = None
         self._ended: set[str] = set()
 
     async def frames(self) -> AsyncGenerator[bytes, None]:
-        with self._live.counted(self._identity):
-            async with aclosing(self._frames()) as frames:
-                async for frame in frames:
-                    yield frame
-
-    async def _frames(self) -> AsyncGenerator[bytes, None]:
         ending = asyncio.ensure_future(self._closing.wait())
         ending.add_done_callback(lambda _: self._news.set())
         try:

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Header, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from moot import __version__
+from moot.client.permission import check_models
 from moot.core.types import CUT, Debate, Json
 from moot.server import idempotency
 from moot.server.chat import chores, schemas
@@ -22,7 +23,7 @@ from moot.server.chat.errors import dumps, error_of_refusal
 from moot.server.chat.follow import BEAT, DEBATE_HEADER, Follower, FollowerStream, Spent, token_ended
 from moot.server.chat.shapes import read_shape
 from moot.server.chat.wanted import Question, Wanted, read
-from moot.server.context import Context, check_room
+from moot.server.context import Context, take_room
 from moot.server.problems import Refused
 from moot.server.sse import HEADERS
 
@@ -122,12 +123,12 @@ async def complete(
     """A new debate, the one that the same request has begun before, or the one that is named."""
     question = read(context.app, given.wanted(settings, debate))
     client = context.client.acting_for(caller)
-    await client.check_trust(question.own)
+    await check_models(client.caller, question.own)
     if question.chore:
         wanted = question.wanted
         reply = await chores.done(client, question.request, wanted.messages, wanted.shape, wanted.cap)
         return _chore(given, reply.text, Spent(usage=reply.usage), cut=reply.finish_reason in CUT)
-    check_room(context, caller)
+    take_room(request.scope, context, caller)
     found, place = await begun(context, caller, question, given, key=key, retry=retries)
     chat = Chat(given, question, Follower(context, caller, found, question.wanted.shape, place))
     if given.stream:

@@ -37,7 +37,7 @@ _ELSEWHERE = {
     "uploads": "It takes no files: put what matters into the messages.",
     "vector_stores": "It takes no files: put what matters into the messages.",
     "containers": "It takes no files: put what matters into the messages.",
-    "batches": "It takes no batches: send the requests one by one, with `background` if nobody waits.",
+    "batches": "It takes no batches: send the requests one by one, with `background` if no one waits.",
     "conversations": "It keeps no conversations: send the earlier messages, or `previous_response_id`.",
     "assistants": "It has no assistants: a preset of the operator's is a model of its own.",
     "threads": "It keeps no threads: send the earlier messages, or `previous_response_id`.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
-from contextlib import aclosing, suppress
+from contextlib import suppress
 
 from fastapi import Response
 from starlette.requests import Request
@@ -90,12 +90,6 @@ class Follower:
 
     async def narrated(self) -> AsyncGenerator[str, None]:
         """The public transcript, piece by piece, until the debate rests. Raises Refused when the server shuts down."""
-        with self.context.live.counted(self._caller.identity):
-            async with aclosing(self._narrated()) as texts:
-                async for text in texts:
-                    yield text
-
-    async def _narrated(self) -> AsyncGenerator[str, None]:
         context, news = self.context, asyncio.Event()
         reader = context.live.join(self.debate, 0, news, self._viewer)
         narrator = Narrator(wording_of(self.debate))
@@ -194,8 +188,8 @@ class FollowerStream(Events):
 
 
 def answer_of(debate: Debate, gates: Iterable[Gate], shape: Shape, *, demonstration: bool) -> str:
-    """What a client is told of a debate that is completed or waits for a person. Raises Refused if it can't be put into
-    the shape that was asked for."""
+    """The answer to a client, of a debate that is completed or waits for a person. Raises Refused if it can't be put
+    into the shape that was asked for."""
     if debate.outcome is not None:
         return content_of(shape, debate, debate.outcome, demonstration=demonstration)
     asked = [gate.question for gate in gates if gate.status == "open"]

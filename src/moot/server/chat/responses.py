@@ -12,6 +12,7 @@ from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from moot.client import Client
+from moot.client.permission import check_models
 from moot.core.types import CUT, Debate, Json
 from moot.formats import wording_of
 from moot.server import idempotency
@@ -29,7 +30,7 @@ from moot.server.chat.response_body import RESPONSE, Body, EventStream, request_
 from moot.server.chat.response_body import Request as Repeated
 from moot.server.chat.shapes import TEXT, Shape, read_shape
 from moot.server.chat.wanted import Wanted, read
-from moot.server.context import Context, ServerContext, check_room
+from moot.server.context import Context, ServerContext, take_room
 from moot.server.problems import Refused
 from moot.server.sse import HEADERS
 
@@ -139,14 +140,14 @@ async def create(
     previous = given.previous_response_id
     earlier = await conversation(client, debate_id_of(previous)) if previous else Earlier()
     question = read(context.app, given.wanted(earlier, settings, debate))
-    await client.check_trust(question.own)
+    await check_models(client.caller, question.own)
     shape = question.wanted.shape
     if question.chore:
         wanted = question.wanted
         reply = await chores.done(client, question.request, wanted.messages, shape, wanted.cap)
         told = Told(content=reply.text, cut=reply.finish_reason in CUT, spent=Spent(usage=reply.usage))
         return _chore(given, told)
-    check_room(context, caller)
+    take_room(request.scope, context, caller)
     found, place = await begun(context, caller, question, given, key=key, retry=retries)
     body = Body(given.repeated(), id=found.id, created=int(found.created_at), debate=found)
     if given.background and not given.stream:

@@ -150,7 +150,7 @@ def _check_tools(app: App, wanted: Wanted) -> None:
 
 
 def _unattended(preset: Request) -> Json:
-    """The preset's settings, without checkpoints unless it asks for them: nobody is there to answer."""
+    """The preset's settings, without checkpoints unless it asks for them: there is no one to answer."""
     return merged(formats.get(preset.format or "").unattended, preset.settings)
 
 

@@ -103,7 +103,7 @@ async def _lines(
     """The lines, as long as the caller's token is valid. Breaks off without the last line when it no longer is."""
     revoked = asyncio.ensure_future(until_revoked(context, caller, "admin")())
     try:
-        async with aclosing(context.client.acting_for(caller).export(debates)) as lines:
+        async with aclosing(context.client.acting_for(caller).transfer.export(debates)) as lines:
             async for line in lines:
                 if context.closing.is_set() or revoked.done():
                     return
@@ -132,7 +132,7 @@ async def import_debates(request: Request, context: Context, caller: Admin) -> s
     problems: list[schemas.NotImported] = []
     async with context.client.alone("import"):
         client = context.client.acting_for(caller)
-        async with aclosing(client.adopt(_received(request, context, caller), most=most)) as adopted:
+        async with aclosing(client.transfer.adopt(_received(request, context, caller), most=most)) as adopted:
             async for each in adopted:
                 done[each.result] += 1
                 if each.result == "refused" and len(problems) < MOST_PROBLEMS:

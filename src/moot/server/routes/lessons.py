@@ -32,7 +32,7 @@ async def list_lessons(
     q: Annotated[str, Query(max_length=1000, description="words; empty: the newest lessons")] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> catalog_schemas.LessonList:
-    found = await context.client.acting_for(caller).lessons(q, limit)
+    found = await context.client.acting_for(caller).lessons.search(q, limit)
     items = [_lesson(known, score) for known, score in found.found]
     return catalog_schemas.LessonList(items=items, by=found.by, note=found.note)
 
@@ -47,7 +47,7 @@ async def list_lessons(
 async def forget_lesson(lesson_id: LessonId, context: Context, caller: Admin) -> catalog_schemas.Lesson:
     """Returns what is forgotten. The turns of its debate stay."""
     known = await _known(context, caller, lesson_id)
-    await context.client.acting_for(caller).forget_lesson(known)
+    await context.client.acting_for(caller).lessons.forget(known)
     return _lesson(known, 0.0)
 
 
@@ -62,7 +62,7 @@ async def quarantine_lesson(
     lesson_id: LessonId, wanted: bodies.Quarantine, context: Context, caller: Decider
 ) -> catalog_schemas.Lesson:
     known = await _known(context, caller, lesson_id)
-    await context.client.acting_for(caller).quarantine_lesson(known, wanted.on)
+    await context.client.acting_for(caller).lessons.quarantine(known, wanted.on)
     return _lesson(await _known(context, caller, known.lesson.id), 0.0)
 
 
@@ -87,7 +87,7 @@ async def list_versions(
 
 async def _known(context: ServerContext, caller: Caller, lesson_id: str) -> KnownLesson:
     try:
-        return await context.client.acting_for(caller).lesson(lesson_id)
+        return await context.client.acting_for(caller).lessons.find(lesson_id)
     except UnknownName as error:
         raise Refused("not-found", str(error)) from None
 

@@ -59,7 +59,7 @@ async def share(debate_id: DebateId, wanted: bodies.ShareTerms, context: Context
     client = context.client.acting_for(caller)
     days = wanted.expires_in_days
     ends = None if days is None else time.time() + days * DAY_SECONDS
-    secret, made = await client.share(await client.find(debate_id), ends)
+    secret, made = await client.shares.make(await client.find(debate_id), ends)
     return schemas.NewShare(id=made.id, path=f"{SHARED}{secret}", expires_at=made.expires_at)
 
 
@@ -73,7 +73,7 @@ async def share(debate_id: DebateId, wanted: bodies.ShareTerms, context: Context
 async def shares(debate_id: DebateId, context: Context, caller: Runner) -> schemas.Shares:
     """Without their addresses, which are not stored. For the token that made the debate, and for `admin`."""
     client = context.client.acting_for(caller)
-    found = await client.shares(await client.find(debate_id))
+    found = await client.shares.valid(await client.find(debate_id))
     return schemas.Shares(
         items=[
             schemas.Share(
@@ -98,7 +98,7 @@ async def shares(debate_id: DebateId, context: Context, caller: Runner) -> schem
 async def unshare(debate_id: DebateId, share_id: str, context: Context, caller: Runner) -> None:
     """At once, for everyone who has it."""
     client = context.client.acting_for(caller)
-    await client.unshare(await client.find(debate_id), share_id)
+    await client.shares.revoke(await client.find(debate_id), share_id)
 
 
 def route() -> BaseRoute:
@@ -108,7 +108,7 @@ def route() -> BaseRoute:
 
 async def _shared(request: Request) -> Response:
     context: ServerContext = request.app.state.context
-    debate = await context.client.shared(request.path_params["secret"])
+    debate = await context.client.shares.shown_by(request.path_params["secret"])
     if debate is None:
         return Response(_NOT_VALID, 404, media_type=HTML)
     return _page(await context.client.html(debate))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 
 from moot.core.errors import InputError, NoSuchDebate
 from moot.core.types import Debate
 from moot.server import stream_schema
-from moot.server.context import Context, Reader, check_room, until_revoked
+from moot.server.context import Context, Reader, take_room, until_revoked
 from moot.server.encoders import EventEncoder
 from moot.server.problems import documented
 from moot.server.routes.debates import Html
@@ -36,6 +36,7 @@ _STREAM: dict[str, Any] = {
     },
 )
 async def watch_many(
+    request: Request,
     context: Context,
     caller: Reader,
     debates: Annotated[
@@ -64,12 +65,11 @@ async def watch_many(
         if viewer is not None and not viewer.sees(debate):
             raise NoSuchDebate(debate_id)
         found.append((debate, after))
-    check_room(context, caller)
+    take_room(request.scope, context, caller)
     stream = Stream(
         context.live,
         EventEncoder(context.app, with_html=html),
         found,
-        identity=caller.identity,
         with_list=newest,
         viewer=viewer,
         lasting=True,

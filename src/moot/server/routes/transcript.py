@@ -14,7 +14,7 @@ from moot.config import masked, shown
 from moot.core.types import Debate, Json
 from moot.runtime.threads import in_thread
 from moot.server import schemas, stream_schema, views
-from moot.server.context import Context, DebateId, Reader, ServerContext, check_room, until_revoked
+from moot.server.context import Context, DebateId, Reader, ServerContext, take_room, until_revoked
 from moot.server.encoders import OWN, encoder_of
 from moot.server.problems import Refused, documented
 from moot.server.routes.debates import Html
@@ -96,12 +96,11 @@ async def events(
         after = int(last_event_id or 0)
         if debate.terminal and after >= debate.last_seq:
             return Response(status_code=204)
-    check_room(context, caller)
+    take_room(request.scope, context, caller)
     stream = Stream(
         context.live,
         encoder,
         [(debate, after)],
-        identity=caller.identity,
         viewer=caller.viewer(context.app.settings),
         until_rest=until == "rest",
         closing=context.closing,
@@ -140,15 +139,19 @@ async def audit(debate_id: DebateId, context: Context, caller: Reader, step: Ste
 
 
 async def _audit(found: Json) -> AsyncGenerator[bytes, None]:
-    """The JSON of an audit, a turn at a time: the whole of a long debate would take tens of megabytes."""
+    """The JSON of an audit, in parts: the whole of a long debate would take tens of megabytes."""
     about: Json = found["debate"]
     about = {**about, "config": shown(about["config"]), "cast": shown(about["cast"]), "error": shown(about["error"])}
     yield b'{"debate":' + _json(about)
-    parts: Sequence[tuple[str, Callable[[Json], Json]]] = (("turns", _without_addresses), ("events", _event))
-    for name, view in parts:
+    parts: Sequence[tuple[str, Callable[[Json], Json], int]] = (
+        ("turns", _without_addresses, 1),  # each has a whole conversation
+        ("events", _event, 100),
+    )
+    for name, view, at_once in parts:
         yield f',"{name}":['.encode()
-        for n, each in enumerate(found[name]):
-            yield (b"," if n else b"") + await in_thread(lambda each=each, view=view: _json(view(each)))
+        for n in range(0, len(found[name]), at_once):
+            some = map(view, found[name][n : n + at_once])
+            yield (b"," if n else b"") + await in_thread(lambda some=some: b",".join(map(_json, some)))
         yield b"]"
     yield b"}"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 
-from moot.core.errors import StoreError, WrongSchema
+from moot.core.errors import StoreError
 from moot.store import DatabaseStatus
+from moot.store.migrations import check_schema, fingerprint, read_migrations
 from moot.store.postgres.address import Address, read_address
 from moot.store.postgres.connections import Connection, connect, sql
 from moot.store.postgres.faults import readable
@@ -18,25 +18,27 @@ _LOCK = 0x6D6F6F74  # "moot"
 
 @cache
 def migrations() -> Sequence[str]:
-    folder = files("moot.store.postgres") / "migrations"
-    return [
-        entry.read_text() for entry in sorted(folder.iterdir(), key=lambda e: e.name) if entry.name.endswith(".sql")
-    ]
+    return read_migrations("moot.store.postgres")
 
 
-async def version_of(connection: Connection) -> int:
-    """Return 0 when there are no tables. Raises StoreError when there are some, but another program's."""
+async def version_of(connection: Connection) -> tuple[int, int]:
+    """The version of the schema and its fingerprint; zeros when there are no tables. Raises StoreError when there are
+    some, but another program's."""
     # Not `to_regclass`: in a transaction its answer may be older than the lock that we waited for.
     rows = await connection.fetch(
         "select relname from pg_class where relname in ('moot_schema', 'debate_sessions') and pg_table_is_visible(oid)"
     )
     tables = {row["relname"] for row in rows}
     if "moot_schema" in tables:
-        rows = await connection.fetch("select max(version) as version from moot_schema")
-        return rows[0]["version"] or 0
+        # Not by the column's name: tables of another build may not have it.
+        rows = await connection.fetch(
+            "select version, coalesce((to_jsonb(moot_schema) ->> 'fingerprint')::integer, 0) as fingerprint"
+            " from moot_schema order by version desc limit 1"
+        )
+        return (rows[0]["version"], rows[0]["fingerprint"]) if rows else (0, 0)
     if tables:
         raise StoreError("The database has tables of another program under moot's names. Choose another with --db.")
-    return 0
+    return 0, 0
 
 
 async def check_server(connection: Connection) -> None:
@@ -58,27 +60,26 @@ async def check_server(connection: Connection) -> None:
 
 
 async def migrate(connection: Connection, address: Address) -> int:
-    """Bring the schema up to date in one transaction; return its version. Raises WrongSchema when it is newer."""
-    newest = len(migrations())
-    version = await version_of(connection)
+    """Bring the schema up to date in one transaction; return its version. Raises WrongSchema when it is newer or of
+    another build."""
+    known = migrations()
+    newest = len(known)
+    version, found = await version_of(connection)
+    check_schema(str(address), version, found, known)
     if version < newest:
         async with connection.transaction():
             await connection.execute("set local lock_timeout = '30s'")
             await connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
-            version = await version_of(connection)  # another process may have been first
-            if version < newest:
-                if version == 0:
-                    await connection.execute("create table moot_schema (version integer primary key)")
-                for number, text in enumerate(migrations()[version:], version + 1):
-                    await connection.execute(text)
-                    await connection.execute(f"insert into moot_schema values ({number})")
-                version = newest
-    if version > newest:
-        raise WrongSchema(
-            f"The database {address} has schema {version}, this moot knows {newest}. "
-            "Upgrade moot, or choose another database with --db."
-        )
-    return version
+            version, found = await version_of(connection)  # another process may have been first
+            check_schema(str(address), version, found, known)
+            if version == 0:
+                await connection.execute(
+                    "create table moot_schema (version integer primary key, fingerprint integer not null)"
+                )
+            for number in range(version + 1, newest + 1):
+                await connection.execute(known[number - 1])
+                await connection.execute(f"insert into moot_schema values ({number}, {fingerprint(known[:number])})")
+    return newest
 
 
 async def database_status(url: str) -> DatabaseStatus:
@@ -87,7 +88,9 @@ async def database_status(url: str) -> DatabaseStatus:
     connection: Connection | None = None
     try:
         connection = await connect(address)
-        version = await version_of(connection)
+        version, found = await version_of(connection)
+        if version <= len(migrations()):
+            check_schema(str(address), version, found, migrations())
         if not version:
             return DatabaseStatus(place=str(address), version=0, newest=len(migrations()))
         (sizes,) = await sql("sizes").on(connection, {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import closing
 from typing import Any, ClassVar
 
 from moot.store import Notice
@@ -11,7 +12,7 @@ from moot.store.overview import Overview
 from moot.store.sqlite.access import SqliteAccess
 from moot.store.sqlite.artifacts import SqliteArtifacts
 from moot.store.sqlite.budgets import SqliteBudgets
-from moot.store.sqlite.connection import load_statements, sql
+from moot.store.sqlite.connection import connect, load_statements, sql
 from moot.store.sqlite.debates import SqliteDebates
 from moot.store.sqlite.deletion import SqliteDeletion
 from moot.store.sqlite.evaluations import SqliteEvaluations
@@ -50,6 +51,13 @@ class SqliteStore(
             )  # writes a page, unlike an update that changes nothing
 
         await self._writer.do(work)
+
+        def read_anew() -> None:
+            # What an open connection remembers does not show that the file has become unreadable.
+            with closing(connect(self.path)) as fresh:
+                fresh.execute("select count(*) from sqlite_master").fetchone()
+
+        await self._read(lambda _: read_anew())
 
     async def overview(self, seconds: float) -> Overview:
         return await self._read(lambda connection: overview(connection, self._now(), seconds))

@@ -1,6 +1,7 @@
 """Whether the database file is still the one that was opened.
 
-SQLite goes on writing into a file that was deleted or replaced, and all of it is lost when the process ends.
+SQLite goes on writing into a file that was deleted or replaced, and all of it is lost when the process ends. Into one
+that a copy was written over, such as an older backup, it writes pages that do not belong together.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ class OpenFile:
         self._path = path
         self._paths = (os.fspath(path), f"{path}-wal")
         self._known: dict[str, Identity] = {}
+        self._size, self._overwritten = 0, False
         self.check(all_there=False)
 
     def check(self, *, all_there: bool = True) -> None:
@@ -30,12 +32,27 @@ class OpenFile:
         for path in self._paths:
             if not all_there and path not in self._known and path != self._paths[0]:
                 continue
-            found = _identity(path)
-            if found is None or found != self._known.setdefault(path, found):
+            found = _stat(path)
+            if found is None or not self._is_known(path, (found.st_dev, found.st_ino)):
                 raise NotWritable(
                     f"The database file {Path(path).name} was deleted or replaced while moot had it open, so nothing "
                     "more is written: it would be lost. Put the file back or restore a backup, then start moot again."
                 )
+            if path == self._paths[0]:
+                self._check_size(found.st_size)
+
+    def _is_known(self, path: str, identity: Identity) -> bool:
+        return identity == self._known.setdefault(path, identity)
+
+    def _check_size(self, size: int) -> None:
+        """Raises NotWritable, from then on, when the file is shorter than it was: moot never shortens it."""
+        self._overwritten |= size < self._size
+        self._size = size
+        if self._overwritten:
+            raise NotWritable(
+                f"Something was written over the database file {self._path.name} while moot had it open, so nothing "
+                "more is written: it would be lost. Stop moot, restore a backup, then start moot again."
+            )
 
     def check_space(self) -> None:
         """Raises NotWritable when the disk is all but full."""
@@ -51,9 +68,14 @@ class OpenFile:
             )
 
 
-def _identity(path: str) -> Identity | None:
+def _stat(path: str) -> os.stat_result | None:
+    """What is there, or None. Raises NotWritable when that can't be seen."""
     try:
-        found = os.stat(path)
-    except OSError:
+        return os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    return found.st_dev, found.st_ino
+    except OSError as error:
+        raise NotWritable(
+            f"The database file {Path(path).name} can't be reached any more ({error.strerror}), so nothing more is "
+            "written. Check the permissions of its folder, and its disk."
+        ) from None

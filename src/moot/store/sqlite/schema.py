@@ -1,4 +1,5 @@
-"""Numbered migrations. A file's schema version is its `user_version`."""
+"""Numbered migrations. A file's schema version is its `user_version`; its `application_id` tells whether it was made
+from the migrations that this moot knows."""
 
 from __future__ import annotations
 
@@ -7,21 +8,18 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
-from moot.core.errors import StoreError, WrongSchema
+from moot.core.errors import StoreError
 from moot.store import DatabaseStatus
+from moot.store.migrations import check_schema, fingerprint, read_migrations
 from moot.store.sqlite.connection import BUSY_SECONDS, sql
 from moot.store.sqlite.writer import readable
 
 
 @cache
 def migrations() -> Sequence[str]:
-    folder = files("moot.store.sqlite") / "migrations"
-    return [
-        entry.read_text() for entry in sorted(folder.iterdir(), key=lambda e: e.name) if entry.name.endswith(".sql")
-    ]
+    return read_migrations("moot.store.sqlite")
 
 
 def migrate(connection: sqlite3.Connection) -> int:
@@ -35,6 +33,7 @@ def migrate(connection: sqlite3.Connection) -> int:
         for text in migrations()[version:]:
             for statement in _statements(text):
                 connection.execute(statement)
+        connection.execute(f"pragma application_id = {fingerprint(migrations())}")
         connection.execute(f"pragma user_version = {newest}")
         connection.execute("commit")
     except BaseException:
@@ -50,13 +49,9 @@ def check_file(path: Path) -> None:
     if not path.is_file() or not path.stat().st_size:
         return
     with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
-        version, newest = _version(connection), len(migrations())
+        version = _version(connection)
         _refuse_foreign(path, connection, version)
-    if version > newest:
-        raise WrongSchema(
-            f"The database {path} has schema {version}, this moot knows {newest}. "
-            "Upgrade moot, or choose another database with --db."
-        )
+        check_schema(str(path), version, _value(connection, "application_id"), migrations())
 
 
 def database_status(path: Path) -> DatabaseStatus:
@@ -68,6 +63,8 @@ def database_status(path: Path) -> DatabaseStatus:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)) as reader:
             version = _version(reader)
             _refuse_foreign(path, reader, version)
+            if version <= newest:
+                check_schema(str(path), version, _value(reader, "application_id"), migrations())
             if not version:
                 return DatabaseStatus(place=str(path), version=0, newest=newest)
             return DatabaseStatus(
@@ -88,7 +85,11 @@ def _refuse_foreign(path: Path, connection: sqlite3.Connection, version: int) ->
 
 
 def _version(connection: sqlite3.Connection) -> int:
-    return connection.execute("pragma user_version").fetchone()[0]
+    return _value(connection, "user_version")
+
+
+def _value(connection: sqlite3.Connection, pragma: str) -> int:
+    return connection.execute(f"pragma {pragma}").fetchone()[0]
 
 
 def _statements(text: str) -> Sequence[str]:

@@ -1,5 +1,5 @@
 -- `reserved` is replaced, not added to: it is everything that this driver has in flight. What an earlier driver had
--- reserved may have been spent, and nobody will say. Once another has replaced a driver, nothing is booked for it.
+-- reserved may have been spent, and it will not be reported. Once another has replaced a driver, nothing is booked for it.
 insert into spending (day, session_id, token_id, epoch, cost_usd, tokens_out, reserved_usd, reserved_tokens)
 values (:day, :id, :token_id, :epoch, :spent_usd, :spent_tokens, :reserved_usd, :reserved_tokens)
 on conflict (day, session_id) do update set
