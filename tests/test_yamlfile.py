@@ -20,6 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.errors import InputError
+from moot.evaluate import tasks
+from moot.memory.library import library
 from moot.memory.library import parse as parse_template
 from moot.models.providers.scripted import load as load_script
 from moot.request import read_assignments, read_spec
@@ -247,6 +249,12 @@ def _is_json(value: Any) -> bool:
     return all(map(_is_json, value)) if isinstance(value, list) else isinstance(value, str | int | float | None)
 
 
-def test_a_file_without_an_end_is_read_to_the_limit():
+def test_a_file_without_an_end_is_read_to_the_limit(tmp_path: Path, monkeypatch):
     with pytest.raises(InputError, match=f"/dev/zero has more than {MAX_BYTES:,} bytes"):
         read_mapping(Path("/dev/zero"), "spec", "x")
+    (tmp_path / "endless.md").symlink_to("/dev/zero")
+    assert "endless.md has more than 200,000 bytes" in library(tmp_path).problems[0]
+    monkeypatch.setattr(tasks, "MAX_ITEMS_BYTES", MAX_BYTES)
+    (tmp_path / "task.yaml").write_text("name: endless\nkind: choice\nitems: /dev/zero\n")
+    with pytest.raises(InputError, match=f"task.yaml have more than {MAX_BYTES:,} bytes"):
+        tasks.load_task(str(tmp_path / "task.yaml"), seed=1, limit=None)

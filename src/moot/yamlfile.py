@@ -42,11 +42,16 @@ class Malformed(InputError):
     """The text is not YAML."""
 
 
+def read_some(path: Path, most: int) -> bytes:
+    """Read the first `most` bytes of a file. What files of others name may be a device without an end."""
+    with path.open("rb") as file:
+        return file.read(most)
+
+
 def read_mapping(path: Path, what: str, example: str, *, may_be_empty: bool = False) -> Json:
     """Read a YAML mapping. `what` names the kind of file and `example` its content in errors. Raises InputError."""
     try:
-        with path.open("rb") as file:
-            text = file.read(MAX_BYTES + 1)  # it may be a device without an end
+        text = read_some(path, MAX_BYTES + 1)
     except FileNotFoundError:
         raise InputError(f"There is no {what} {path}. Give the path of a YAML file with {example}.") from None
     except OSError as error:

@@ -42,21 +42,21 @@ def test_the_client_finds_forgets_and_quarantines(tmp_path):
     debate_id = taught(tmp_path)
 
     async def check(client: Client) -> None:
-        newest = await client.lessons()
+        newest = await client.lessons.search()
         assert len(newest.found) == 2
-        found = await client.lessons("attempt of a passes", 1)
+        found = await client.lessons.search("attempt of a passes", 1)
         ((known, score),) = found.found
         assert score > 0
-        assert (await client.lesson(known.lesson.id[:8])).lesson == known.lesson
+        assert (await client.lessons.find(known.lesson.id[:8])).lesson == known.lesson
         for wrong in ("", "zzzz"):
             with pytest.raises(InputError, match="There is no lesson"):
-                await client.lesson(wrong)
-        await client.quarantine_lesson(known)
-        assert (await client.lesson(known.lesson.id)).lesson.quarantined_at is not None
-        await client.quarantine_lesson(known, False)
-        assert (await client.lesson(known.lesson.id)).lesson.quarantined_at is None
-        await client.forget_lesson(known)
-        assert len((await client.lessons()).found) == 1
+                await client.lessons.find(wrong)
+        await client.lessons.quarantine(known)
+        assert (await client.lessons.find(known.lesson.id)).lesson.quarantined_at is not None
+        await client.lessons.quarantine(known, False)
+        assert (await client.lessons.find(known.lesson.id)).lesson.quarantined_at is None
+        await client.lessons.forget(known)
+        assert len((await client.lessons.search()).found) == 1
         debate = await client.find(debate_id)
         assert [each.number for each in await client.versions(debate)] == list(range(1, 8))
         assert (await client.version(debate, 2)).code.startswith("1\n")
@@ -70,29 +70,29 @@ def test_scopes_and_owners_are_respected(tmp_path):
     taught(tmp_path)
 
     async def check(client: Client) -> None:
-        (known, _), *_ = (await client.lessons()).found
+        (known, _), *_ = (await client.lessons.search()).found
         reader = client.acting_for(Caller(name="r", scopes=frozenset({"read"})))
-        assert len((await reader.lessons()).found) == 2
+        assert len((await reader.lessons.search()).found) == 2
         with pytest.raises(ScopeMissing):
-            await reader.quarantine_lesson(known)
+            await reader.lessons.quarantine(known)
         decider = client.acting_for(Caller(name="d", scopes=frozenset({"read", "decide"})))
-        await decider.quarantine_lesson(known)
+        await decider.lessons.quarantine(known)
         with pytest.raises(ScopeMissing):
-            await decider.forget_lesson(known)
+            await decider.lessons.forget(known)
         token = AccessToken(id="t", name="ann", hash="h", scopes=("read",))
         client.app.settings = client.app.settings.model_copy(update={"private_debates": True})
         ann = client.acting_for(Caller(name="ann", scopes=frozenset({"read"}), token=token))
-        assert (await ann.lessons()).found == []
-        assert (await ann.lessons("attempt")).found == []
+        assert (await ann.lessons.search()).found == []
+        assert (await ann.lessons.search("attempt")).found == []
         with pytest.raises(InputError, match="There is no lesson"):
-            await ann.lesson(known.lesson.id)
+            await ann.lessons.find(known.lesson.id)
 
     with_client(tmp_path, check)
 
 
 def test_no_database_has_no_lessons(tmp_path):
     async def check(client: Client) -> None:
-        assert (await client.lessons("anything")).found == ()
+        assert (await client.lessons.search("anything")).found == ()
         assert not (tmp_path / "moot.db").exists()
 
     with_client(tmp_path, check)

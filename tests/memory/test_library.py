@@ -64,7 +64,7 @@ def test_a_users_own_is_added_and_replaces_one_of_ours(tmp_path):
         ("---\nid: x\nname: X\nsummary: S\nkeywords: {a: 1}\n---\nText.", "Field keywords"),
         (b"---\nid: x\nname: X\nsummary: S\n---\n\xff\xfe", "is not UTF-8 text"),
         (b"---\nid: \xff\n---\nText.", "is not UTF-8 text"),
-        ("---\nid: x\nname: X\nsummary: S\n---\n" + "x" * 300_000, "200,000 is the most"),
+        ("---\nid: x\nname: X\nsummary: S\n---\n" + "x" * 300_000, "more than 200,000 bytes"),
     ],
 )
 def test_a_bad_file_is_named_with_what_to_do_and_spoils_no_other(tmp_path, text, said):

@@ -145,6 +145,14 @@ def test_a_figure_that_may_be_right_is_believed(text: str) -> None:
     assert reply.usage.tokens_out == 80
 
 
+@pytest.mark.parametrize("nonsense", [10**9, 2**63, 10**30])
+def test_a_figure_that_can_not_be_right_is_estimated(nonsense: int) -> None:
+    """Or one answer would use up every ceiling of the day, or could not be stored."""
+    with Wire(Say("Eight ch", tokens=(nonsense, nonsense, nonsense))) as wire:
+        reply = ask(endpoint(wire, "openai"), text="four" * 5)
+    assert reply.usage == Usage(tokens_in=5, tokens_out=2, tokens_cached=5, cost_usd=None, estimated=True)
+
+
 def test_missing_usage_is_estimated() -> None:
     with Wire(Say("Eight ch", tokens=None)) as wire:
         reply = ask(endpoint(wire, "openai"), text="four" * 5)

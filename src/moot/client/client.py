@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,16 @@ from weakref import WeakValueDictionary
 from moot import formats
 from moot.app import App
 from moot.caller import Caller, local_caller
-from moot.client import creating, documents, importing
+from moot.client import creating, documents
 from moot.client.creating import RECALL
 from moot.client.following import after, informed
+from moot.client.lessons import Lessons
 from moot.client.once import Once
+from moot.client.permission import check_folders, check_models, check_owner
 from moot.client.presets import expanded
-from moot.config import masked, reaching
+from moot.client.reading import FULL_ID, MOST_FOUND, MOST_LISTED, check_limit, opened
+from moot.client.shares import Shares
+from moot.client.transfer import Transfer
 from moot.core.artifacts import Version
 from moot.core.errors import (
     AbilityMissing,
@@ -25,9 +29,7 @@ from moot.core.errors import (
     DebateDeleted,
     InputError,
     NoSuchDebate,
-    ScopeMissing,
     StepNeeded,
-    UnknownName,
     WrongStatus,
 )
 from moot.core.lifecycle import DriveVerb, drive_verb
@@ -35,10 +37,8 @@ from moot.core.settings import check_size, folders_in
 from moot.core.types import Call, Debate, Event, Gate, Json, Reply, Scope, Status, Usage
 from moot.dispatch import Dispatcher, LocalDispatcher
 from moot.estimate import Estimate, estimated
-from moot.formats import Format
 from moot.formats.wording import Wording
 from moot.memory.embedder_session import BY_WORDS
-from moot.memory.learned import MOST_LESSONS, Found
 from moot.memory.past import SearchResult
 from moot.memory.paying import Payer
 from moot.planning import Plan
@@ -56,13 +56,9 @@ from moot.runtime.runtime import Update
 from moot.runtime.spending import call_once, check_budget
 from moot.runtime.tally import Tallied
 from moot.runtime.threads import in_thread
-from moot.runtime.transfer import Imported, adopt_all, check_header, export
-from moot.store import AccessToken, KnownLesson, Labels, Page, Store, Tombstone, Viewer
-from moot.tokens import find_share, new_share
+from moot.store import Labels, Page, Store, Tombstone, Viewer
 from moot.tools.git import check_repository
 
-FULL_ID = 36
-MOST_LISTED, MOST_FOUND = 1000, 100
 DEAD_CHECK = 2.0  # seconds between two checks that the process of a debate lives
 
 
@@ -105,6 +101,18 @@ class Client:
         """Which debates the caller may see; None: all of them."""
         return self.caller.viewer(self.app.settings)
 
+    @property
+    def lessons(self) -> Lessons:
+        return Lessons(self.app, self.caller)
+
+    @property
+    def shares(self) -> Shares:
+        return Shares(self.app, self.caller)
+
+    @property
+    def transfer(self) -> Transfer:
+        return Transfer(self.app, self.caller)
+
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncGenerator[None]:
         """Hold the lock of this name: one holder at a time, among all views of this client."""
@@ -119,38 +127,19 @@ class Client:
         can't."""
         self.caller.need("run")
         check_size(request.settings)
-        await self.check_trust(request.settings if given is None else given)
+        await check_models(self.caller, request.settings if given is None else given)
         request = expanded(self.app, request)
         earlier = None if request.follows is None else await self.find(request.follows)
         if earlier is not None:
             request = after(self.app, request, earlier)
         # In a thread: reading the price list, or looking for Ollama, takes a while the first time.
         made = await in_thread(lambda: self.app.plan(request))
-        self._check_folders(made.format, request.settings if given is None else given)
+        check_folders(self.caller, made.format, request.settings if given is None else given)
         for folder in folders_in(made.format.settings, made.config).values():
             await check_repository(self.app.repositories_folder, Path(folder))
         if here and self._drives_here:
             await self.app.check_able(made.format)
         return made if earlier is None else await informed(self.app, made, earlier)
-
-    async def check_trust(self, settings: Json) -> None:
-        """Refuse models with an address, which would be sent our key, and models that read files, unless the caller is
-        an admin."""
-        found = None if self.caller.may("admin") else await in_thread(lambda: reaching(settings))
-        if found is not None:
-            raise ScopeMissing(
-                f"The setting {found[0]} names the model {masked(found[1])[:80]!r}, which has an address or reads "
-                "files; that takes the scope 'admin'. Choose a model of a known provider, or leave it out."
-            )
-
-    def _check_folders(self, format_: Format, given: Mapping[str, Any]) -> None:
-        """Refuse folders of this machine that the caller has named, unless it is an admin."""
-        named = folders_in(format_.settings, given)
-        if named and not self.caller.may("admin"):
-            raise ScopeMissing(
-                f"The setting {next(iter(named))} names a folder of the machine that moot runs on; that takes the "
-                "scope 'admin'. Leave it out, or ask the operator."
-            )
 
     async def estimate(self, plan: Plan) -> Estimate:
         """What the debate would take at full length. No model is asked."""
@@ -179,7 +168,7 @@ class Client:
         self, plan: Plan, *, once: Once | None = None, start: bool = True, guidance: str = "", remedy: str = RECALL
     ) -> Debate:
         """Store a new debate and let it run. `guidance` reaches every seat from the beginning. `remedy` says how the
-        debaters are told of an earlier decision, in the words of the way in. Raises OverBudget."""
+        debaters learn of an earlier decision, in the words of the way in. Raises OverBudget."""
         self.caller.need("run")
         await self.app.open()
 
@@ -214,8 +203,8 @@ class Client:
         StepNeeded if the debate is complete and `at` is None; AbilityMissing if this process would drive the fork and
         can't."""
         self.caller.need("run")
-        await self.check_trust(dict(changes or {}))
-        self._check_folders(formats.get(parent.format), changes or {})
+        await check_models(self.caller, dict(changes or {}))
+        check_folders(self.caller, formats.get(parent.format), changes or {})
 
         async def make(fork_id: str) -> Debate:
             if at is None and parent.outcome is not None:
@@ -320,7 +309,7 @@ class Client:
         """Show a debate to no one but its own token and admins, or to every caller. Raises ScopeMissing if it is
         another token's and the caller is no admin."""
         self.caller.need("run")
-        self._check_owner(debate)
+        check_owner(self.caller, debate)
         return await self.app.runtime.set_private(debate.id, private, seen=seen)
 
     async def label(
@@ -360,7 +349,7 @@ class Client:
         will be done with it needs it. Never creates a database. Raises NoSuchDebate or AmbiguousId."""
         self.caller.need(scope)
         viewer = self.viewer
-        if not await self._opened():
+        if not await opened(self.app):
             raise NoSuchDebate(debate_id)
         given = debate_id.strip().lower()
         debate = await self.store.get(given if len(given) == FULL_ID else await self.app.runtime.find(given, viewer))
@@ -377,7 +366,7 @@ class Client:
 
     async def interrupted(self) -> frozenset[str]:
         """Ids of debates whose process is gone. One that was handed to the workers waits for its turn instead."""
-        if not await self._opened():
+        if not await opened(self.app):
             return frozenset()
         gone = await self.store.abandoned(is_dead)
         return frozenset(debate.id for debate in gone if not self.store.shared or debate.owner is not None)
@@ -401,10 +390,10 @@ class Client:
         in the archive, or None for all. `evaluation`: only the cells of this evaluation; empty: only debates that are
         no cells; None: both. `after`: `next` of the page before."""
         self.caller.need("read")
-        _check_limit(limit, MOST_LISTED)
+        check_limit(limit, MOST_LISTED)
         if format is not None and format not in formats.installed():
             formats.get(format)  # raises UnknownName
-        if not await self._opened():
+        if not await opened(self.app):
             return Page(debates=())
         return await self.store.page(
             status=status,
@@ -429,13 +418,13 @@ class Client:
 
     async def expire(self) -> None:
         """Settle questions whose time is over. A server does so by itself."""
-        if await self._opened():
+        if await opened(self.app):
             await self.app.runtime.expire()
 
     async def gates(self, debate: Debate | None = None) -> Sequence[Gate]:
         """What a debate asks and has asked people; without one, what all debates ask now."""
         self.caller.need("read")
-        if not await self._opened():
+        if not await opened(self.app):
             return []
         if debate is not None:
             return await self.store.gates(debate.id)
@@ -447,55 +436,15 @@ class Client:
     async def search(self, query: str, limit: int = 10) -> SearchResult:
         """Completed debates that are about something, best first."""
         self.caller.need("read")
-        _check_limit(limit, MOST_FOUND)
+        check_limit(limit, MOST_FOUND)
         words = " ".join(query.split())
         if not words:
             raise InputError("There is nothing to search for. Give words, or a whole question.")
-        if not await self._opened():
+        if not await opened(self.app):
             return SearchResult(past=(), by=BY_WORDS, usage=Usage())
         return await self.app.memory.past.search(
             words, limit, viewer=self.viewer, payer=Payer(token_id=self.caller.identity)
         )
-
-    async def lessons(self, query: str = "", limit: int = 20) -> Found[KnownLesson]:
-        """What debates have learnt: the lessons about something, best first, or without a query the newest."""
-        self.caller.need("read")
-        _check_limit(limit, MOST_FOUND)
-        words = " ".join(query.split())
-        if not await self._opened():
-            return Found(found=(), by=BY_WORDS, usage=Usage())
-        if words:
-            return await self.app.memory.lessons.lessons(
-                words, limit, viewer=self.viewer, payer=Payer(token_id=self.caller.identity)
-            )
-        newest = await self.store.known_lessons(limit, viewer=self.viewer)
-        return Found(found=[(each, 0.0) for each in newest], by="age", usage=Usage())
-
-    async def lesson(self, lesson_id: str) -> KnownLesson:
-        """The lesson with this id, or the only one whose id begins so. Raises UnknownName if there is none, and
-        InputError if there are several."""
-        self.caller.need("read")
-        given = lesson_id.strip().lower()
-        found: Sequence[KnownLesson] = ()
-        if given and await self._opened():
-            exact = given if len(given) == FULL_ID else None
-            known = await self.store.known_lessons(MOST_LESSONS, id=exact, viewer=self.viewer)
-            found = [each for each in known if each.lesson.id.startswith(given)]
-        if not found:
-            raise UnknownName("lesson", lesson_id[:FULL_ID], (), hint="Look it up in the list of lessons.")
-        if len(found) > 1:
-            raise InputError(f"{len(found)} lessons have an id that begins with {given!r}. Give more of it.")
-        return found[0]
-
-    async def forget_lesson(self, known: KnownLesson) -> None:
-        """Delete a lesson. The turns of its debate stay."""
-        self.caller.need("admin")
-        await self.store.forget_lesson(known.lesson.id)
-
-    async def quarantine_lesson(self, known: KnownLesson, on: bool = True) -> None:
-        """Keep a lesson out of new debates, or let it back in."""
-        self.caller.need("decide")
-        await self.store.quarantine_lesson(known.lesson.id, self.caller.name if on else None)
 
     async def versions(self, debate: Debate) -> Sequence[Version]:
         """The versions of code that a debate has written, in order."""
@@ -548,38 +497,6 @@ class Client:
         without private thoughts and without where its models are reached."""
         return await documents.page(self.app, debate.id)
 
-    async def share(self, debate: Debate, expires_at: float | None = None) -> tuple[str, AccessToken]:
-        """Make a link that shows this debate, as it stands, and nothing else: the secret of its address, which is shown
-        once, and what is stored of it. Raises ScopeMissing as `set_private` does."""
-        self.caller.need("run")
-        self._check_owner(debate)
-        secret, made = new_share(debate.id, self.caller.name, expires_at)
-        await self.store.add_token(made)
-        return secret, made
-
-    async def shares(self, debate: Debate) -> Sequence[AccessToken]:
-        """The links to a debate that are valid. Raises ScopeMissing as `set_private` does."""
-        self.caller.need("run")
-        self._check_owner(debate)
-        return await self.store.shares(debate.id)
-
-    async def unshare(self, debate: Debate, share_id: str) -> None:
-        """Make a link invalid, by its id or the beginning of it. Raises UnknownName if the debate has none like it."""
-        known = {each.id: each for each in await self.shares(debate)}
-        found = [each for each in known if share_id and each.startswith(share_id.strip().lower())]
-        if len(found) != 1:
-            raise UnknownName("link", share_id[:FULL_ID], [each[:8] for each in known])
-        await self.store.drop_token(found[0])
-
-    async def shared(self, secret: str) -> Debate | None:
-        """The debate that a link shows; None if the link is not valid. It needs no scope: the secret is the right."""
-        if not await self._opened():
-            return None
-        debate_id = await find_share(self.store, secret)
-        with suppress(NoSuchDebate):
-            return None if debate_id is None else await self.store.get(debate_id)
-        return None
-
     async def audit(self, debate: Debate, step: str | None = None) -> Json:
         """Everything stored of a debate, or of one step of it, with every message that was sent to a model."""
         return await documents.audit(self.app, debate.id, step)
@@ -613,43 +530,6 @@ class Client:
         """Whether a demonstration model had a part in the verdict."""
         return self.app.is_demonstration(debate)
 
-    async def export(self, debates: Sequence[Debate] | None = None) -> AsyncGenerator[bytes, None]:
-        """Debates as lines of one file that `adopt` reads back; None: all of them."""
-        self.caller.need("admin")
-        await self.app.open()
-        ids = None if debates is None else [debate.id for debate in debates]
-        async with aclosing(export(self.store, ids, self.app.runtime.now())) as lines:
-            async for line in lines:
-                yield line
-
-    async def adopt(self, chunks: AsyncIterable[bytes], *, most: int | None = None) -> AsyncGenerator[Imported, None]:
-        """Store the debates of an export that comes in pieces, packed by gzip or not, and yield what became of each.
-        What comes after `most` bytes, unpacked, is refused. Raises InputError, with nothing stored, if it is no
-        export."""
-        self.caller.need("admin")
-        async with aclosing(importing.lines_of(chunks, most)) as all_lines:
-            first, rest = await importing.first_line(all_lines)
-            check_header(first)
-            await self.app.open()
-            async with aclosing(adopt_all(self.store, importing.after(rest, all_lines))) as adopted:
-                async for each in adopted:
-                    yield each
-
-    def _check_owner(self, debate: Debate) -> None:
-        if debate.token_id != self.caller.identity and not self.caller.may("admin"):
-            raise ScopeMissing(
-                f"{self.caller.what} did not make debate {debate.short}, so it may not say who sees it. That takes "
-                "its own token, or the scope 'admin'.",
-                remedy="scope",
-            )
-
-    async def _opened(self) -> bool:
-        """Open the database, unless there is none: reading never creates one."""
-        if not self.app.has_database:
-            return False
-        await self.app.open()
-        return True
-
     async def _started(self, debate: Debate) -> Debate:
         """Start a debate that was just created, unless another process that got the same request already has."""
         if debate.status != "pending":
@@ -658,8 +538,3 @@ class Client:
             return await self.dispatcher.dispatch(debate.id, "start")
         except WrongStatus:
             return await self.store.get(debate.id)
-
-
-def _check_limit(limit: int, most: int) -> None:
-    if not 1 <= limit <= most:
-        raise InputError(f"The limit is {limit}; it can be 1 to {most}.")

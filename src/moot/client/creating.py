@@ -32,7 +32,7 @@ async def create(
     remedy: str = RECALL,
 ) -> Debate:
     """Store a new debate. `by` defaults to this machine's user, `debate_id` to a new id. `remedy` says how the
-    debaters are told of an earlier decision, in the words of the way in. Raises OverBudget if the token's budget is
+    debaters learn of an earlier decision, in the words of the way in. Raises OverBudget if the token's budget is
     used up."""
     replayed = [await _replayed(app, seat.model) for seat in plan.cast if seat.model.startswith("replay:")]
     await check_budget(app.runtime.store, app.ceilings, token_id)

@@ -14,7 +14,7 @@ from moot.core.errors import InputError
 
 
 async def write_lines(lines: AsyncGenerator[bytes, None], file: BinaryIO) -> int:
-    """Write what `Client.export` gives; return how many debates it has."""
+    """Write what `Transfer.export` gives; return how many debates it has."""
     pieces = 0
     async with aclosing(lines):
         async for line in lines:

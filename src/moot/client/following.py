@@ -30,7 +30,7 @@ def after(app: App, request: Request, earlier: Debate) -> Request:
 
 
 async def informed(app: App, plan: Plan, earlier: Debate) -> Plan:
-    """The plan with what its seats are told of the earlier debate."""
+    """The plan with what its seats read about the earlier debate."""
     assert earlier.outcome is not None
     answer = outcome_text(earlier.outcome, demonstration=app.is_demonstration(earlier))
     summary = _summary(await documents.record(app, earlier.id)) if earlier.status == "completed" else ""

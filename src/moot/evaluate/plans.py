@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from moot.core.types import Json, record
+from moot.core.types import SEEDS, Json, record
 from moot.core.values import Frozen, sha256_of
 from moot.evaluate.comparing import items_for
 from moot.evaluate.tasks import Item, Task
@@ -21,7 +21,6 @@ POOLED = (SINGLE, SELF_CONSISTENCY, MAJORITY)  # arms that are computed from the
 BEST_OF = "best-of"
 POOLED_CODE = (SINGLE, BEST_OF)  # the same for code, which is picked by the examples of the question
 SHORT = {"sc": SELF_CONSISTENCY}
-SEEDS = 2**31
 DISCORDANT = 0.2  # share of items on which two arms differ, for planning
 
 Match = Literal["usd", "tokens"]

@@ -23,7 +23,7 @@ from moot.evaluate.human_eval import human_eval_items
 from moot.reasoning.code.requests import MAX_CODE_CHARS, FilePath
 from moot.reasoning.code.test_files import cases_of, flaw_of, modules_of
 from moot.reasoning.fence import clean
-from moot.yamlfile import read_mapping
+from moot.yamlfile import read_mapping, read_some
 
 Score = Literal["exact", "number", "regex", "tests", "patch", "graded"]
 SCORES: tuple[Score, ...] = get_args(Score)
@@ -36,6 +36,7 @@ NOT_HERE = {
 }
 DEFAULT_TASK = "reasoning"
 MOST_ITEMS = 100_000
+MAX_ITEMS_BYTES = 100_000_000
 RUBRIC = (
     "it is right if it says what the target says, in whatever words, and nothing that contradicts it; what it says "
     "beyond that does not count."
@@ -227,9 +228,11 @@ def _read(path: Path) -> Task:
         raise InputError(f"In the task file {path}, `items` must name a file with one JSON object a line.")
     file = (path.parent / items).resolve()
     try:
-        content = file.read_bytes()
+        content = read_some(file, MAX_ITEMS_BYTES + 1)
     except OSError as error:
         raise InputError(f"The items of {path} can't be read: {file}: {error.strerror}.") from None
+    if len(content) > MAX_ITEMS_BYTES:
+        raise InputError(f"The items of {path} have more than {MAX_ITEMS_BYTES:,} bytes, which is the most.")
     found = hashlib.sha256(content).hexdigest()
     if wanted is not None and wanted != found:
         raise InputError(

@@ -192,7 +192,7 @@ class AsyncDebate(DebateView):
         """Write everything of the debate to a file that `moot import` reads back; packed if its name ends with
         `.gz`."""
         with _noted():
-            await write_file(self._client.export([self._seen.debate]), file_of(path))
+            await write_file(self._client.transfer.export([self._seen.debate]), file_of(path))
 
     @classmethod
     async def of(cls, client: Client, debate: types.Debate) -> Self:

@@ -106,7 +106,7 @@ class AsyncMoot:
 
     async def lessons(self, query: str = "", limit: int = 20) -> list[KnownLesson]:
         """What debates have learnt: the lessons about something, best first, or without a query the newest."""
-        return [known for known, _ in (await self.client.lessons(query, limit)).found]
+        return [known for known, _ in (await self.client.lessons.search(query, limit)).found]
 
     async def compare(self, one: DebateView | str, two: DebateView | str) -> Comparison:
         """Where two debates part."""

@@ -18,7 +18,7 @@ from moot.core.settings import read
 from moot.core.types import Frozen, record
 from moot.plugins import Door
 from moot.reasoning.fence import clean
-from moot.yamlfile import parse_mapping
+from moot.yamlfile import parse_mapping, read_some
 
 MAX_BYTES = 200_000
 FENCE = "---"
@@ -142,9 +142,9 @@ def parse(text: bytes, path: Path, *, file: Path | None = None) -> Template:
 
 def _read(path: Path) -> Template:
     try:
-        text = path.read_bytes()
+        text = read_some(path, MAX_BYTES + 1)
     except OSError as error:
         raise InputError(f"The template {path} can't be read: {error.strerror}. Check its permissions.") from None
     if len(text) > MAX_BYTES:
-        raise InputError(f"The template {path} has {len(text):,} bytes; {MAX_BYTES:,} is the most. Shorten it.")
+        raise InputError(f"The template {path} has more than {MAX_BYTES:,} bytes, which is the most. Shorten it.")
     return parse(text, path, file=path)

@@ -61,7 +61,7 @@ class PrecedentLookup:
         return earlier | ({"looking_back": paid} if self.usage.tokens_in else {})
 
     def notes(self, remedy: str) -> list[str]:
-        """What people are told of it. `remedy`: how to let the debaters know; empty: they do."""
+        """What is said about it to people. `remedy`: how to let the debaters know; empty: they do."""
         told = (
             f"The debaters are not told; to let them know: {remedy}."
             if remedy

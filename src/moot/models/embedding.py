@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from moot.core.errors import (
+    MOST_QUOTED,
     InputError,
     ModelError,
     ModelOverloaded,
@@ -70,13 +71,13 @@ def check_embedder(text: str) -> ModelSpec | None:
     if text in DOOR:
         DOOR.get(text)
         return None
-    names = ", ".join([*DOOR.names(), NONE])
+    names, shown = ", ".join([*DOOR.names(), NONE]), text[:MOST_QUOTED]
     looks = f"Write {names} or provider:model, for example ollama:nomic-embed-text."
     if text.partition(":")[0].strip().lower() not in providers.DOOR and ":" not in text:
-        raise UnknownModel(f"There is no embedder {text!r}. {looks}")
+        raise UnknownModel(f"There is no embedder {shown!r}. {looks}")
     member, *more = parse(text)
     if more:
-        raise UnknownModel(f"{text!r}: an embedder has no fallbacks, as vectors of two can't be compared. {looks}")
+        raise UnknownModel(f"{shown!r}: an embedder has no fallbacks, as vectors of two can't be compared. {looks}")
     api = provider_of(member).api
     if api is None or not api.embeds:
         raise UnknownModel(f"{member.provider!r} has no embeddings. {looks}")

@@ -11,6 +11,7 @@ from moot.core.errors import ModelError
 from moot.core.types import CHARS_PER_TOKEN, Call, Message, Reply, Usage
 
 NO_USAGE = Usage()
+MOST_TOKENS = 100_000_000  # of one call: more than any model can read or write
 MOST_CHARS, SLACK_CHARS = 16, 64  # more characters than this a token of a longer text does not have
 ROOM = 4  # how many times its cap an answer may get that was cut off at it
 
@@ -25,7 +26,9 @@ def estimate_tokens(chars: int) -> int:
 
 def counted(reported: int, chars: int) -> tuple[int, bool]:
     """The tokens of a text of so many characters, and whether they are estimated: where the provider reported none, or
-    fewer than any tokenizer makes of such a text."""
+    fewer than any tokenizer makes of such a text, or more than there can be."""
+    if reported > MOST_TOKENS:
+        return estimate_tokens(chars), True
     if reported * MOST_CHARS + SLACK_CHARS >= chars and reported > 0:
         return reported, False
     return max(reported, estimate_tokens(chars)), chars > 0
