@@ -24,7 +24,7 @@ help:
 
 setup: $(READY)
 
-# What the tests need besides Python: PostgreSQL, Chromium, Firefox, bubblewrap, zsh and fish.
+# What the tests need besides Python: PostgreSQL, Chromium, Firefox, bubblewrap, groff, zsh and fish.
 system:
 	@scripts/system-packages
 

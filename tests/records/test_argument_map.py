@@ -199,7 +199,7 @@ def test_a_record_lists_the_claims_by_status_and_what_is_not_known():
     record = made(debate, turns)
     text = section(split(render(record))[1], "Argument Map")
     assert "- `c1` Debater A: Redis is fast. (evidence: Redis is fast.)" in text
-    assert "- `c2` Debater B: No. (quotes words that nobody said)" in text
+    assert "- `c2` Debater B: No. (quotes words that no one said)" in text
     assert [each["id"] for each in record.as_json()["ledger"]["claims"]] == ["c1", "c2"]
     assert json.dumps(record.as_json())
 

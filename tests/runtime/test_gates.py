@@ -179,7 +179,7 @@ def test_a_gate_with_a_default_answer_gets_it_when_its_time_is_over(tmp_path):
         gone_on = await runtime.wait(debate.id)
         assert gone_on.cursor.open == ("2/clarify/you",)
         turn = next(t for t in await runtime.store.turns(debate.id) if t.kind == "gate")
-        assert turn.metadata["by"] == "nobody: the time was over"
+        assert turn.metadata["by"] == "no one: the time was over"
 
     go(check, tmp_path)
 

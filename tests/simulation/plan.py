@@ -46,7 +46,7 @@ WAYS = (
     "one machine",  # processes can tell that one of them is certainly dead
     "workers",  # processes take debates from a queue
     "told",  # processes hear of most of what others change
-    "trusting",  # whoever answers a question tells the debate only once to go on
+    "trusting",  # the person who answers a question tells the debate only once to go on
     "lacking",  # one process lacks the plug-in of a format
     "eager",  # models answer at once: steps end together
 )

@@ -167,7 +167,7 @@ def test_a_debate_is_shared_as_a_link_and_as_a_file(site: Served, open_page: Ope
     page.get_by_role("button", name="Share").click()
     page.get_by_role("combobox", name="It ends").select_option("in 30 days")
     page.get_by_role("button", name="Make a link").click()
-    link = page.get_by_label("The link").input_value()
+    link = page.get_by_label("The link", exact=True).input_value()
     expect(page.locator(".shares li")).to_have_count(1)
     check_axe(page)
     keep(page, "people-share")

@@ -267,12 +267,12 @@ class TestLater:
                 for debate in (pauses, decides):
                     await app.hand_over(debate)
                 paused = await status(app, pauses.id, "stopped")
-                assert (await app.runtime.store.events(paused.id))[-1].data["by"] == "nobody answered in time"
+                assert (await app.runtime.store.events(paused.id))[-1].data["by"] == "no one answered in time"
                 async with asyncio.timeout(30):
                     while (await app.runtime.store.get(decides.id)).cursor.open != ("2/clarify/you",):
                         await asyncio.sleep(0.01)
                 told = {turn.key: turn for turn in await app.runtime.store.turns(decides.id)}
-                assert told["1/checkpoint/you"].metadata["by"] == "nobody: the time was over"
+                assert told["1/checkpoint/you"].metadata["by"] == "no one: the time was over"
 
         asyncio.run(main())
 

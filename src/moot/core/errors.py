@@ -60,12 +60,15 @@ class InputError(MootError):
     pass
 
 
+MOST_QUOTED = 200  # characters of a name that someone has made up
+
+
 class UnknownName(InputError):
     def __init__(self, kind: str, name: str, known: Iterable[str], *, place: str = "", hint: str = "") -> None:
-        choices = sorted(known)
-        close = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
+        choices, shown = sorted(known), name[:MOST_QUOTED]
+        close = difflib.get_close_matches(shown, choices, n=1, cutoff=0.5)
         advice = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(choices)}."
-        super().__init__(f"There is no {kind} {name!r}{f' in {place}' if place else ''}. {hint or advice}")
+        super().__init__(f"There is no {kind} {shown!r}{f' in {place}' if place else ''}. {hint or advice}")
         self.name, self.known = name, choices
 
 

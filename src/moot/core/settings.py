@@ -282,7 +282,7 @@ class Settings(Frozen):
         30, ge=0, le=3600, description="time that steps in flight have to finish when a worker is told to end"
     )
     worker_sweep_seconds: float = Field(
-        5, gt=0, le=600, description="how often a worker looks for debates that nobody drives"
+        5, gt=0, le=600, description="how often a worker looks for debates that no process drives"
     )
     retention_days: float | None = Field(
         None,

@@ -158,6 +158,9 @@ class Prompt:
     text: str
 
 
+SEEDS = 2**31
+
+
 class Sampling(Frozen):
     """How a model picks its words. What is left out is up to the provider."""
 
@@ -167,7 +170,7 @@ class Sampling(Frozen):
     top_k: Annotated[int, Field(ge=1, le=1000)] | None = None
     presence_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
     frequency_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
-    seed: Annotated[int, Field(ge=0, lt=2**31)] | None = None
+    seed: Annotated[int, Field(ge=0, lt=SEEDS)] | None = None
     stop: Annotated[
         tuple[Annotated[str, StringConstraints(min_length=1, max_length=100)], ...], Field(max_length=4)
     ] = ()
@@ -234,7 +237,7 @@ Objection = Callable[[str], str]
 
 @record
 class Call:
-    """One request to a model. `key` and `seat` are for models that look answers up; they are never sent."""
+    """One request to a model. `key` and `seat` are for models on this machine; they are never sent."""
 
     key: str
     seat: str

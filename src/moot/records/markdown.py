@@ -230,7 +230,7 @@ def _claim(claim: Claim, record: Record) -> str:
         f"{claim.stance} {claim.target}" if claim.target and claim.counts else "",
         f"evidence: {item(claim.evidence)}" if claim.evidence else "",
         f"conceded by {conceded}" if conceded else "",
-        "quotes words that nobody said" if claim.quote_ok is False else "",
+        "quotes words that no one said" if claim.quote_ok is False else "",
     ]
     more = "; ".join(filter(None, details))
     return f"{code(claim.id)} {literal(record.name(claim.seat))}: {item(claim.text)}" + (f" ({more})" if more else "")

@@ -15,7 +15,7 @@ from moot.store import Store
 
 log = logging.getLogger("moot.runtime")
 
-TIMED_OUT = "nobody: the time was over"  # the reviewer of a question that was decided by its time-out
+TIMED_OUT = "no one: the time was over"  # the reviewer of a question that was decided by its time-out
 
 
 class Gates:
@@ -82,7 +82,7 @@ class Gates:
             if step is None:
                 continue
             if step.otherwise is None:
-                paused = Shown(type="status", data={"status": "stopped", "by": "nobody answered in time"})
+                paused = Shown(type="status", data={"status": "stopped", "by": "no one answered in time"})
                 events = [Shown(type="notice", data={"text": _timed_out(gate)}), paused]
                 await self._store.move(debate.id, "stopped", expect=("waiting",), events=events)
             elif await self._store.decide(debate.id, gate.key, step.otherwise, by=TIMED_OUT):
@@ -108,7 +108,7 @@ def _timed_out(gate: Gate) -> str:
     seconds = round((gate.expires_at or gate.requested_at) - gate.requested_at)
     time = f"{seconds // 60} minutes" if seconds >= 120 else f"{seconds} second{'s' * (seconds != 1)}"
     return (
-        f"The {gate.kind} {gate.key} timed out: nobody answered within {time}. The debate is paused; nothing is lost."
+        f"The {gate.kind} {gate.key} timed out: no one answered within {time}. The debate is paused; nothing is lost."
     )
 
 

@@ -80,7 +80,7 @@ class CrucibleResult:
     def reason(self) -> str:
         """Why the answer did not hold; empty if it did."""
         if self.score is None:
-            return "There is no valid critique, so nobody knows whether the answer holds."
+            return "There is no valid critique, so it is not known whether the answer holds."
         if self.held:
             return ""
         if self.ended_by != "max_rounds":

@@ -1,4 +1,4 @@
-"""Runs programs that nobody vouches for. See docs/sandbox.md for what is promised."""
+"""Runs untrusted programs. See docs/sandbox.md for what is promised."""
 
 from __future__ import annotations
 
