@@ -94,14 +94,15 @@ class Seat:
         branch._capped_by = cap.setting
         return branch
 
-    def fresh(self, stop: tuple[str, ...] = (), again: int = 0) -> Seat:
+    def fresh(self, stop: tuple[str, ...] = (), again: int = 0, temperature: float | None = None) -> Seat:
         """This participant with nothing in mind but its briefing and all guidance. What the copy is asked is on the
         record; the seat itself won't remember it. Its answers end where a text of `stop` would begin. `again`: how
-        often it was asked the like before; a seed that is set is another one each time, for other words."""
+        often it was asked the like before; a seed that is set is another one each time, for other words.
+        `temperature`: that of its answers, where the seat has none of its own."""
         sampling = self.spec.sampling
         seed = (sampling.seed + again) % SEEDS if sampling.seed is not None and again else None
-        own = Sampling(stop=stop, seed=seed)
-        fresh = Seat(self._stage, replace(self.spec, sampling=own.over(sampling)) if own.given else self.spec)
+        own = Sampling(stop=stop, seed=seed).over(sampling).over(Sampling(temperature=temperature))
+        fresh = Seat(self._stage, replace(self.spec, sampling=own) if own != sampling else self.spec)
         fresh._history = self._history[:1]
         fresh._chain = _digest(self._history[0].text) if self._history else ""
         return fresh

@@ -139,6 +139,12 @@ class TextAnswer(Answer):
         """Raises ValueError, whose message tells the model what is missing."""
         raise NotImplementedError
 
+    @classmethod
+    def ended(cls, text: str) -> str:
+        """A text that ended by itself or where a text of `Sampling.stop` began, with what such a text would have
+        closed."""
+        return text
+
     def as_text(self) -> str:
         """The text that a model would have written; for simulated models."""
         raise NotImplementedError

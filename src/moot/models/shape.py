@@ -127,8 +127,11 @@ def _with_answer(call: Call, reply: Reply) -> Reply:
         return reply
     if not reply.text.strip():
         raise NotInShape("the answer was empty")
+    text = reply.text
+    if call.sampling.stop and reply.finish_reason == "stop" and issubclass(call.returns, TextAnswer):
+        text = call.returns.ended(text)
     try:
-        return replace(reply, answer=read_answer(reply.text, call.returns, call.messages))
+        return replace(reply, answer=read_answer(text, call.returns, call.messages))
     except NotInShape as wrong:
         if reply.finish_reason == "length":
             raise NotInShape(f"{wrong}; it was cut off after {call.max_tokens} tokens") from None

@@ -122,3 +122,74 @@ def test_a_seed_that_is_set_is_another_one_at_each_start():
 
 def test_a_tester_that_is_not_small_is_asked_beside_given_tests():
     assert asked(quick(World({"e1": RIGHT, "e2": RIGHT})), "tests")
+
+
+def writers(played: Played) -> list[str]:
+    return [step.key for step in played.steps if step.kind == "ask" and step.phase in ("write", "write-afresh")]
+
+
+def test_by_need_no_one_writes_once_a_version_passes_the_given_tests():
+    only_first = quick(World(dict.fromkeys(("e1", "e2", "e3"), RIGHT)), engineers=3, by_need=1)
+    assert writers(only_first) == ["0/write/e1"]
+    assert only_first.outcome.answer is not None
+    until_it_passes = quick(World({"e1": WRONG, "e2": RIGHT, "e3": RIGHT}), engineers=3, by_need=1)
+    assert writers(until_it_passes) == ["0/write/e1", "0/write/e2"]
+    assert until_it_passes.outcome.answer is not None
+    assert until_it_passes.outcome.answer.value == RIGHT
+
+
+def test_by_need_of_two_a_second_engineer_confirms_the_first_and_a_third_decides_between_them():
+    given = ["mid(2, 3) == 3"]
+    odd = "def mid(a, b):\n    return b\n"
+    agreed = quick(World({"e1": RIGHT, "e2": ALSO_RIGHT, "e3": odd}), small=True, engineers=3, by_need=2, cases=given)
+    assert writers(agreed) == ["0/write/e1", "0/write/e2"]
+    differ = World({"e1": odd, "e2": RIGHT}, **{"write-afresh": solution(ALSO_RIGHT)})
+    decided = quick(differ, small=True, engineers=3, by_need=2, cases=given, fresh_starts=1)
+    assert writers(decided) == ["0/write/e1", "0/write/e2", "1/write-afresh/e3"]
+    assert decided.outcome.answer is not None
+    assert decided.outcome.answer.value in (RIGHT, ALSO_RIGHT)
+
+
+def test_by_need_of_two_one_is_enough_where_the_others_fail():
+    played = quick(World({"e1": WRONG, "e2": RIGHT, "e3": WRONG}), engineers=3, by_need=2, fresh_starts=2)
+    assert writers(played) == ["0/write/e1", "0/write/e2", "0/write/e3"]
+    assert played.outcome.answer is not None
+    assert played.outcome.answer.value == RIGHT
+
+
+def test_by_need_they_start_afresh_in_turn_and_only_until_one_passes():
+    def at(step: Step) -> dict[str, Any]:
+        return solution(RIGHT if (step.seat.id, step.round) == ("e1", 2) else WORSE)
+
+    played = quick(World(ALL_WRONG, **{"write-afresh": at}), by_need=1, fresh_starts=5)
+    afresh = ["1/write-afresh/e1", "1/write-afresh/e2", "2/write-afresh/e1"]
+    assert writers(played) == ["0/write/e1", "0/write/e2", *afresh]
+    assert played.outcome.answer is not None
+    assert played.outcome.answer.value == RIGHT
+
+
+def test_by_need_without_a_given_test_everyone_writes_at_once():
+    played = quick(World(), engineers=3, by_need=1, cases=[])
+    assert writers(played) == ["0/write/e1", "0/write/e2", "0/write/e3"]
+
+
+def test_by_need_more_is_written_for_what_a_person_says_when_rejecting():
+    gate = {"0/approve-self_evolvement/you": {"choice": "reject", "text": "It must be short."}}
+    world = World(dict.fromkeys(("e1", "e2", "e3"), RIGHT), **gate)
+    played = quick(world, engineers=3, by_need=1, gates=["self_evolvement"])
+    written = [step for step in played.steps if step.phase.startswith("write")]
+    assert [step.key for step in written] == ["0/write/e1", "0/write-again/e1"]
+    assert "It must be short." in written[1].prompt.text
+
+
+def test_a_small_engineer_varies_after_the_first_start_and_is_asked_once():
+    played = quick(World(ALL_WRONG, **{"write-afresh": solution(WORSE)}), small=True, by_need=1, fresh_starts=1)
+    asks = {step.key: step for step in played.steps if step.kind == "ask"}
+    first, second, afresh = (asks[key] for key in ("0/write/e1", "0/write/e2", "1/write-afresh/e1"))
+    assert {each.prompt.name for each in (first, second, afresh)} == {"forge/write_small"}
+    assert [each.seat.sampling.temperature for each in (first, second, afresh)] == [None, 0.7, 0.7]
+    assert "mid(-1, -2) == 0 (given by the task), but it gives" in afresh.prompt.text
+    assert "is wrong" not in second.prompt.text
+    for each in (first, second, afresh):
+        assert "\nprint(" in each.seat.sampling.stop
+        assert each.most_tokens == each.max_tokens

@@ -99,15 +99,15 @@ FORMAT = Format(
         "engineers": 3,
         "attempts": 0,
         "fresh_starts": 3,
+        "by_need": 2,
         "adversarial": False,
         "convergence": False,
         "debater_max_tokens": 700,
         "judge_max_tokens": 400,
-        "sampling": {"temperature": 0.7},  # with less, fresh starts are alike
     },
-    small_note="The model is small, so the forge is a quick one: three engineers who start afresh instead of "
-    "repairing, one oracle where no test is given, no attacks, ballots or explanation, 12 calls at most, unless you "
-    "ask for more.",
+    small_note="The model is small, so the forge is a quick one: engineers write one after another until two of three "
+    "have code that passes the given tests, and start afresh instead of repairing; without given tests all write, and "
+    "one oracle predicts; no attacks, ballots or explanation, 12 calls at most, unless you ask for more.",
     events={
         "PHASE_BEGINS": EventType(heading="{name}, phase {number} of {of}", quiet=True),
         "LESSONS": EventType(heading="Lessons of earlier debates", lines=lambda data: data["lines"], quiet=True),

@@ -16,7 +16,7 @@ from moot.core.types import Answer, NonEmpty, TextAnswer
 from moot.reasoning.code.cases import Case
 from moot.reasoning.code.changes import change_in, written_change
 from moot.reasoning.code.requests import MAX_CODE_CHARS
-from moot.reasoning.code.written import CASES, blocks, cases_in, code_in, expectation, fenced, written_case
+from moot.reasoning.code.written import CASES, blocks, cases_in, closed, code_in, expectation, fenced, written_case
 
 PREDICTIONS = "predictions"  # the tag of a block with predictions
 MOST_CASES = 12  # of one answer
@@ -103,6 +103,10 @@ class Solution(TextAnswer):
     @classmethod
     def from_text(cls, text: str) -> Self:
         return cls(code=code_in(text), cases=_cases(text, marked=True))
+
+    @classmethod
+    def ended(cls, text: str) -> str:
+        return closed(text)
 
     def as_text(self) -> str:
         return "\n\n".join([fenced("", self.code), *_block(self.cases)])

@@ -305,8 +305,19 @@ class Board:
         """Whether a person gave some test."""
         return bool(self.given or self.script)
 
+    @property
+    def decides(self) -> bool:
+        """Whether there are tests that a version must pass: given ones, or a repository's own."""
+        return self.is_tested or bool(self.expected)
+
     def passes_given(self, draft: Draft) -> bool:
         return all(passed is True for passed in self.measured(draft).given)
+
+    @property
+    def passing(self) -> frozenset[str]:
+        """The authors of a version that passes every given test and knew all that a person said."""
+        current = [each for each in self.drafts if each.heard == self.rejections]
+        return frozenset(each.author for each in current if self.passes_given(each))
 
     def all_measured(self) -> list[Measured]:
         return [self.measured(draft) for draft in self.drafts]

@@ -1,6 +1,6 @@
 """Engineers write, run and repair their own code, before anyone else sees it; beside them, the tester writes tests from
 the task alone. A repair that passes fewer tests is recorded and not adopted. Where tests are given and no version
-passes them, engineers may start afresh."""
+passes them, engineers may start afresh. With `by_need` they write one after another until enough versions pass them."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from moot.reasoning.code.cases import Case
 from moot.reasoning.code.evidence import Calls, Statement, by_call
 
 PHASE = "self_evolvement"
+TRIED = "Code that was tried for it is wrong."
 
 
 async def play(forge: Forge) -> None:
@@ -41,7 +42,10 @@ async def play(forge: Forge) -> None:
     testing = forge.stage.start(write_tests(forge))
     try:
         for wave, earlier in forge.waves(PHASE, forge.engineers):
-            await forge.at_once(*(_evolve(forge, seat, earlier.get(seat.id, ()), testing) for seat in wave))
+            for group in _groups(forge, wave):
+                if forge.suffices:
+                    break
+                await forge.at_once(*(_evolve(forge, seat, earlier.get(seat.id, ()), testing) for seat in group))
     except LimitReached:
         await testing  # a limit may refuse every engineer while the tester is being asked
         raise
@@ -49,9 +53,14 @@ async def play(forge: Forge) -> None:
     absent = [seat for seat in forge.engineers if seat.id in forge.lost]
     if absent and not forge.board.drafts:
         await forge.at_once(*(_ask_again(forge, seat) for seat in absent))
-    while forge.board.drafts and (forge.board.is_tested or forge.board.expected):
-        if any(map(forge.board.passes_given, forge.board.drafts)) or not await start_afresh(forge, forge.engineers):
+    while forge.board.decides and forge.board.drafts and not forge.board.passing:
+        if not await start_afresh(forge, forge.engineers):
             break
+
+
+def _groups(forge: Forge, seats: Sequence[Seat]) -> list[Sequence[Seat]]:
+    """Those who write at the same time: all, or one after another where code is written by need."""
+    return [[seat] for seat in seats] if forge.by_need else [seats]
 
 
 async def start_afresh(forge: Forge, seats: Sequence[Seat]) -> bool:
@@ -59,7 +68,11 @@ async def start_afresh(forge: Forge, seats: Sequence[Seat]) -> bool:
     if forge.starts == forge.settings.fresh_starts:
         return False
     forge.starts += 1
-    await forge.at_once(*(_start_afresh(forge, seat, forge.starts) for seat in seats if seat.id not in forge.lost))
+    drafts = len(forge.board.drafts)
+    for group in _groups(forge, [seat for seat in seats if seat.id not in forge.lost]):
+        await forge.at_once(*(_start_afresh(forge, seat, forge.starts) for seat in group))
+        if forge.by_need and any(map(forge.board.passes_given, forge.board.drafts[drafts:])):
+            break
     return True
 
 
@@ -101,13 +114,8 @@ async def _evolve(forge: Forge, seat: Seat, earlier: tuple[str, ...], testing: R
 
 
 async def _write(forge: Forge, seat: Seat, earlier: tuple[str, ...]) -> Draft | None:
-    given = await seat.fresh().ask(
-        forge.step("write"), _to_write(forge, seat, earlier), spared=True, returns=_solution(forge), shows="CODE"
-    )
-    if isinstance(given, Failed):
-        forge.missed(seat.id, given)
-        return None
-    draft = await _taken(forge, seat, given, earlier)
+    given = await forge.ask_for_code(seat, "write", _to_write(forge, seat, earlier), returns=_solution(forge))
+    draft = None if given is None else await _taken(forge, seat, given, earlier)
     if draft is not None:
         forge.board.hold(draft)
     return draft
@@ -130,15 +138,8 @@ async def _start_afresh(forge: Forge, seat: Seat, start: int) -> None:
     """Have an engineer write again, by another approach: told what its code got wrong, if that is known, and not shown
     that code."""
     held = forge.board.current(seat.id)
-    given = await forge.ask_one(
-        seat,
-        "write-afresh",
-        _to_start(forge, seat, held, start),
-        returns=_solution(forge),
-        round=start,
-        shows="CODE",
-        again=start,
-    )
+    prompt = _to_start(forge, seat, held, start)
+    given = await forge.ask_for_code(seat, "write-afresh", prompt, returns=_solution(forge), start=start)
     draft = None if given is None else await _taken(forge, seat, given, (), "write-afresh", start)
     if draft is None or (held is not None and draft.number == held.number):
         return
@@ -180,16 +181,13 @@ def _to_start(forge: Forge, seat: Seat, held: Draft | None, start: int) -> Promp
     failed = [] if held is None else wrong(forge, held)
     if forge.repo is not None or not failed:
         return _to_write(forge, seat, (), approach)
-    return prompts(
-        "afresh_small" if seat.spec.small else "afresh",
-        task=forge.task(seat),
-        interface=forge.interface_for(seat),
-        approach=approach,
-        failed=failed_part(seat, failed, forge.key(start, "write-afresh", seat)),
-    )
+    told = f"{TRIED} {failed_part(seat, failed, forge.key(start, 'write-afresh', seat))}"
+    if seat.spec.small:
+        return _to_write(forge, seat, (), approach, told)
+    return prompts("afresh", task=forge.task(seat), interface=forge.interface_for(seat), approach=approach, failed=told)
 
 
-def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...], approach: str = "") -> Prompt:
+def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...], approach: str = "", failed: str = "") -> Prompt:
     read = [
         f"{forge.called(draft)}, which you may improve on:\n"
         + code_of(draft, seat, forge.author(draft), f"write/{seat.id}")
@@ -204,8 +202,8 @@ def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...], approach: str 
         return prompts("change", task=forge.task(seat), approach=approach, read="\n\n".join(read), lessons=lessons)
     parts = {"task": forge.task(seat), "interface": forge.interface_for(seat), "approach": approach}
     parts |= {"read": "\n\n".join(read), "lessons": lessons}
-    if seat.spec.small:
-        return prompts("write_small", **parts)
+    if seat.spec.small:  # asked to think first, it often writes no code at all
+        return prompts("write_small", **parts, failed=failed)
     return prompts("write", **parts, tests=TESTS_OF_YOUR_OWN if forge.settings.self_evolvement else "")
 
 

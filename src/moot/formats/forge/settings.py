@@ -115,6 +115,12 @@ class ForgeSettings(DebateSettings):
         le=5,
         description="how often engineers write from nothing again, while no version passes the given tests",
     )
+    by_need: int = Field(
+        0,
+        ge=0,
+        le=6,
+        description="engineers write one after another until so many have code that passes the given tests; 0: at once",
+    )
     red_rounds: int = Field(3, ge=1, le=5, description="rounds of attack and patch")
     gates: tuple[Phase, ...] = Field((), description="phases after which a person approves or rejects")
     gate_timeout_seconds: int = Field(1800, ge=1, le=2_592_000, description="how long such a gate waits")

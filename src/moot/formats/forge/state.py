@@ -37,6 +37,10 @@ from moot.reasoning.topology import Topology, fresh
 A = TypeVar("A", bound=Answer)
 T = TypeVar("T")
 
+# Where a small model has written its code and goes on to show it off.
+CODE_ENDS = ("\n```\n", "\nprint(", "\nassert ", "\n# Example")
+WARM = 0.7  # with less, a small model starts afresh with the same words
+
 CHECKS: tuple[CheckTool, ...] = ("ruff", "mypy", "bandit", "radon", "servers")
 
 
@@ -121,6 +125,21 @@ class Forge:
         """Whether given tests are all that is believed: small blind seats guess, and are not asked beside them."""
         return bool(self.board.given) and self.tester.spec.small
 
+    @property
+    def by_need(self) -> bool:
+        """Whether engineers write one after another, until versions of enough of them pass what decides."""
+        return bool(self.settings.by_need) and self.board.decides
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the next engineer is the first to write."""
+        return self.by_need and not self.board.drafts and not self.failed
+
+    @property
+    def suffices(self) -> bool:
+        """Whether no more code is needed."""
+        return self.by_need and len(self.board.passing) >= self.settings.by_need
+
     def interface_for(self, reader: Seat) -> str:
         return interface_line(reader, self.interface, self.planner, self.occasion(reader))
 
@@ -192,14 +211,30 @@ class Forge:
         return answers.given
 
     async def ask_one(
-        self, seat: Seat, phase: str, prompt: Prompt, *, returns: type[A], round: int = 0, shows: str, again: int = 0
+        self, seat: Seat, phase: str, prompt: Prompt, *, returns: type[A], round: int = 0, shows: str
     ) -> A | None:
-        """Ask one seat, and go on without its answer if there is none. `again`: how often it was asked the like."""
+        """Ask one seat, and go on without its answer if there is none."""
         if seat.id in self.lost:
             return None
-        given = await seat.fresh(again=again).ask(
-            self.step(phase), prompt, spared=True, returns=returns, round=round, shows=shows
+        given = await seat.fresh().ask(self.step(phase), prompt, spared=True, returns=returns, round=round, shows=shows)
+        return self.heard(seat, given)
+
+    async def ask_for_code(
+        self, seat: Seat, phase: str, prompt: Prompt, *, returns: type[A], start: int = 0
+    ) -> A | None:
+        """Have an engineer write from nothing, for the time `start`, and go on without its code if there is none. A
+        small one is cut short where it begins to try its code out, and what it leaves unfinished is not asked for
+        again: it has gone astray, and another start costs less. Code that is to differ from other code varies more."""
+        small = seat.spec.small
+        warm = small and not self.is_first
+        asked = seat.fresh(stop=CODE_ENDS if small else (), again=start, temperature=WARM if warm else None)
+        most = seat.spec.max_tokens if small else None
+        given = await asked.ask(
+            self.step(phase), prompt, spared=True, returns=returns, round=start, shows="CODE", most_tokens=most
         )
+        return self.heard(seat, given)
+
+    def heard(self, seat: Seat, given: A | Failed) -> A | None:
         if isinstance(given, Failed):
             self.missed(seat.id, given)
             return None

@@ -29,6 +29,7 @@ class Block:
 
     tag: str
     text: str
+    mark: str = "```"
     closed: bool = True
 
 
@@ -43,13 +44,19 @@ def blocks(text: str) -> list[Block]:
             if fence:
                 mark, tag, lines = fence["mark"], fence["tag"].lower(), []
         elif fence and not fence["tag"] and fence["mark"].startswith(mark):
-            found.append(Block(tag=tag, text="\n".join(lines)))
+            found.append(Block(tag=tag, text="\n".join(lines), mark=mark))
             mark = ""
         else:
             lines.append(line)
     if mark:
-        found.append(Block(tag=tag, text="\n".join(lines), closed=False))
+        found.append(Block(tag=tag, text="\n".join(lines), mark=mark, closed=False))
     return found
+
+
+def closed(text: str) -> str:
+    """A text whose last block is not left open."""
+    last = blocks(text)[-1:]
+    return f"{text}\n{last[0].mark}" if last and not last[0].closed else text
 
 
 def code_in(text: str) -> str:
