@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ConfigDict
 
 from moot.core.errors import BadOutput, ModelOverloaded, ModelUnavailable
-from moot.core.types import Answer, Call, Hear, Message, Reply, Usage
+from moot.core.types import Answer, Call, Hear, Message, Reply, Sampling, Usage
+from moot.formats.forge.answers import Solution
 from moot.models.shape import NotInShape, read_answer, with_shape
 from tests.models.calls import GOOD, OTHER, Listener, Score, call, fake
 
@@ -239,3 +240,24 @@ def test_a_text_without_an_objection_is_taken() -> None:
     model, calls = fake("A longer answer.", "Another one.")
     reply = asyncio.run(with_shape(model)(call(objection=short), Listener()))
     assert (reply.text, len(calls), reply.attempts) == ("A longer answer.", 1, ())
+
+
+class TestStopped:
+    """Code whose answer ended where a text of `stop` began."""
+
+    OPEN = "```python\ndef one():\n    return 1"
+
+    def answered(self, reason: str, stop: tuple[str, ...]) -> Reply:
+        model, _ = fake(Reply(text=self.OPEN, model="m", provider="p", finish_reason=reason))
+        asked = call(returns=Solution, sampling=Sampling(stop=stop), tries=1)
+        return asyncio.run(with_shape(model)(asked, Listener()))
+
+    def test_its_block_is_closed_and_its_text_is_kept(self) -> None:
+        reply = self.answered("stop", ("\n```\n",))
+        assert reply.answer == Solution(code="def one():\n    return 1\n")
+        assert reply.text == self.OPEN
+
+    @pytest.mark.parametrize(("reason", "stop"), [("length", ("\n```\n",)), ("stop", ())])
+    def test_what_was_cut_off_or_had_no_such_text_is_not_whole(self, reason: str, stop: tuple[str, ...]) -> None:
+        with pytest.raises(BadOutput, match="its code block is not closed"):
+            self.answered(reason, stop)

@@ -102,7 +102,7 @@ FORMAT = Format(
         "by_need": 2,
         "adversarial": False,
         "convergence": False,
-        "debater_max_tokens": 700,
+        "debater_max_tokens": 500,
         "judge_max_tokens": 400,
     },
     small_note="The model is small, so the forge is a quick one: engineers write one after another until two of three "

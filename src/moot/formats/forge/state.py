@@ -17,6 +17,7 @@ from moot.formats.forge.board import NOT_CHECKED, Board, Checked, Draft, counted
 from moot.formats.forge.cast import BLIND, CRITIC, ENGINEER, JUDGE, ORACLE, TESTER, topology_of
 from moot.formats.forge.prompting import Clarified, briefing, interface_line, repository_part, spec_for
 from moot.formats.forge.settings import MOST_GIVEN, ForgeSettings, Phase
+from moot.formats.shared.small import CODE_ENDS, CODE_VARIES
 from moot.reasoning.code.evidence import Calls, by_call
 from moot.reasoning.code.examples import examples_in
 from moot.reasoning.code.requests import (
@@ -36,10 +37,6 @@ from moot.reasoning.topology import Topology, fresh
 
 A = TypeVar("A", bound=Answer)
 T = TypeVar("T")
-
-# Where a small model has written its code and goes on to show it off.
-CODE_ENDS = ("\n```\n", "\nprint(", "\nassert ", "\n# Example")
-WARM = 0.7  # with less, a small model starts afresh with the same words
 
 CHECKS: tuple[CheckTool, ...] = ("ruff", "mypy", "bandit", "radon", "servers")
 
@@ -226,8 +223,8 @@ class Forge:
         small one is cut short where it begins to try its code out, and what it leaves unfinished is not asked for
         again: it has gone astray, and another start costs less. Code that is to differ from other code varies more."""
         small = seat.spec.small
-        warm = small and not self.is_first
-        asked = seat.fresh(stop=CODE_ENDS if small else (), again=start, temperature=WARM if warm else None)
+        varies = small and not self.is_first
+        asked = seat.fresh(stop=CODE_ENDS if small else (), again=start, temperature=CODE_VARIES if varies else None)
         most = seat.spec.max_tokens if small else None
         given = await asked.ask(
             self.step(phase), prompt, spared=True, returns=returns, round=start, shows="CODE", most_tokens=most

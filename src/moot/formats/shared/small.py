@@ -25,6 +25,8 @@ NEARLY = 12  # characters: a text that ends closer to its limit was probably cut
 SAID_AGAIN = 0.5  # share of repeated words
 WORDS_PER_TOKEN = 0.6
 ONE_PARAGRAPH = ("\n\n",)  # where a small model must stop: it would go on until its cap
+CODE_ENDS = ("\n```\n", "\nprint(", "\nassert ", "\n# Example")  # the same for code, which it goes on to show off
+CODE_VARIES = 0.7  # temperature of code that is to differ from other code: with less, it is the same words
 
 _SENTENCES = re.compile(r"(?<=[.!?。！？])\s+")  # what lies between two
 _DANGLING = re.compile(r"(?:,?\s+(?:which|that|and|or|but|as|because|while|so|where|who))+$", re.IGNORECASE)

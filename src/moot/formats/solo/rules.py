@@ -16,6 +16,7 @@ from moot.core.values import sha256_of
 from moot.formats.format import Part
 from moot.formats.prompts import Prompts
 from moot.formats.shared.answer import asked_for, final_in
+from moot.formats.shared.small import CODE_ENDS, CODE_VARIES
 from moot.formats.solo.report import SoloResult, report
 from moot.formats.solo.settings import MOST_SAMPLES, SoloSettings
 from moot.formats.solo.shapes import CODE, Pick, confidence_in, pick_among, sample_shape
@@ -79,13 +80,21 @@ async def play(stage: Stage, settings: SoloSettings) -> Outcome:
 class Solo:
     def __init__(self, stage: Stage, settings: SoloSettings) -> None:
         self.stage, self.settings, self.spec = stage, settings, settings.wanted
-        self.solvers = [seat for seat in stage.seats if seat.id != "judge"]
+        self.solvers = [self._briefed(seat) for seat in stage.seats if seat.id != "judge"]
         self.judge = stage.seat("judge") if settings.picked_by == "judge" else None
         self.samples = {seat.id: Sample(seat=seat.id) for seat in self.solvers}
-        for seat in self.solvers:
-            seat.brief(prompts("solver"))
         if self.judge is not None:
             self.judge.brief(prompts("judge", topic=stage.topic))
+
+    def _briefed(self, seat: Seat) -> Seat:
+        """A small model that writes code is cut short where it begins to try it out, as in a debate about code."""
+        seat.brief(prompts("solver"))
+        if not self._brief_code(seat):
+            return seat
+        return seat.fresh(CODE_ENDS, temperature=CODE_VARIES if self.settings.samples > 1 else None)
+
+    def _brief_code(self, seat: Seat) -> bool:
+        return seat.spec.small and self.spec.kind == "code"
 
     async def sample(self) -> str:
         """Ask everyone; return the rule or limit that ended it."""
@@ -101,7 +110,7 @@ class Solo:
         sample, shape = self.samples[seat.id], sample_shape(self.spec, small=seat.spec.small)
         phase, round = "answer-again" if again else "answer", _number(seat)
         try:
-            given = await self._ask(seat, phase, self._question(), shape, again=again)
+            given = await self._ask(seat, phase, self._question(seat), shape, again=again)
             self._take(sample, given, f"{round}/{phase}/{seat.id}", first=True)
             for time in range(1, self.settings.reflections + 1):
                 if sample.last is None:
@@ -127,11 +136,15 @@ class Solo:
         self, seat: Seat, phase: str, question: Prompt, shape: type[Answer], *, again: bool
     ) -> Answer | Failed:
         common: Any = {"round": _number(seat), "shows": "TURN", "record": self._record}
+        if self._brief_code(seat):  # an answer that is cut off has gone astray
+            common["most_tokens"] = seat.spec.max_tokens
         if again:
             return await seat.ask(phase, question, returns=shape, tolerant=True, **common)
         return await seat.ask(phase, question, spared=True, returns=shape, **common)
 
-    def _question(self) -> Prompt:
+    def _question(self, seat: Seat) -> Prompt:
+        if self._brief_code(seat):
+            return prompts("answer_code_small", topic=self.stage.topic)
         if self.spec.kind in CODE:
             return prompts("answer_code", topic=self.stage.topic, what=self.spec.kind)
         return prompts("answer", topic=self.stage.topic, final=asked_for(self.spec))

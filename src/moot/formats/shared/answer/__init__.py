@@ -15,6 +15,7 @@ from pydantic import AfterValidator, StringConstraints, create_model
 from moot.core.answers import AnswerSpec, same_as, written_number
 from moot.core.types import Answer, Candidate, FinalAnswer, NonEmpty, Poll, Prompt, TextAnswer
 from moot.core.types import Ballot as CastBallot
+from moot.reasoning.code.written import closed
 from moot.reasoning.fence import clean
 from moot.reasoning.voting import counted
 
@@ -113,6 +114,10 @@ class Written(TextAnswer):
         if not blocks or not blocks[-1].strip():
             raise ValueError("the answer must stand in a block between ``` marks")
         return cls(reasoning=_FENCED.sub("", text).strip(), final=blocks[-1].strip("\n"))
+
+    @classmethod
+    def ended(cls, text: str) -> str:
+        return closed(text)
 
     def as_text(self) -> str:
         return f"{self.reasoning}\n\n```\n{self.final}\n```"
