@@ -193,3 +193,15 @@ def test_a_small_engineer_varies_after_the_first_start_and_is_asked_once():
     for each in (first, second, afresh):
         assert "\nprint(" in each.seat.sampling.stop
         assert each.most_tokens == each.max_tokens
+
+
+def test_small_engineers_read_the_same_up_to_their_approach():
+    played = quick(World(ALL_WRONG, **{"write-afresh": solution(WORSE)}), small=True, by_need=1, fresh_starts=1)
+    read = [
+        "\n\n".join([*(message.text for message in step.history), step.prompt.text])
+        for step in played.steps
+        if step.phase.startswith("write")
+    ]
+    assert len(read) == 4
+    assert len({text.partition("Your approach: ")[0] for text in read}) == 1
+    assert TASK in read[0].partition("Your approach: ")[0]

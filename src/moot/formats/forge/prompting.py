@@ -10,6 +10,7 @@ from moot.core.script import Seat
 from moot.core.types import Prompt, Recalled
 from moot.formats.forge.answers import Repair
 from moot.formats.forge.board import Board, Draft
+from moot.formats.forge.cast import ENGINEER
 from moot.formats.forge.settings import ForgeSettings
 from moot.formats.prompts import Prompts
 from moot.reasoning.code.cases import Case, CaseRun
@@ -63,6 +64,10 @@ def repository_part(reader: Seat, repo: RepositoryOpened, at: str) -> str:
 
 
 def briefing(seat: Seat, settings: ForgeSettings) -> Prompt:
+    """What a seat is told first. Small engineers are all told the same, so that a model on this machine, which reads
+    slowly, has read the task before when the next of them is asked."""
+    if seat.spec.role == ENGINEER and seat.spec.small:
+        return prompts("engineer_small", language=settings.language)
     slots = {"engineer": {"name": seat.name, "language": settings.language}, "oracle": {}}
     return prompts(seat.spec.role, **slots.get(seat.spec.role, {"language": settings.language}))
 

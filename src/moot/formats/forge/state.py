@@ -214,7 +214,7 @@ class Forge:
         if seat.id in self.lost:
             return None
         given = await seat.fresh().ask(self.step(phase), prompt, spared=True, returns=returns, round=round, shows=shows)
-        return self.heard(seat, given)
+        return self._given(seat, given)
 
     async def ask_for_code(
         self, seat: Seat, phase: str, prompt: Prompt, *, returns: type[A], start: int = 0
@@ -224,14 +224,15 @@ class Forge:
         again: it has gone astray, and another start costs less. Code that is to differ from other code varies more."""
         small = seat.spec.small
         varies = small and not self.is_first
-        asked = seat.fresh(stop=CODE_ENDS if small else (), again=start, temperature=CODE_VARIES if varies else None)
+        stop = CODE_ENDS if small and self.repo is None else ()  # a change may have several blocks
+        asked = seat.fresh(stop, again=start, temperature=CODE_VARIES if varies else None)
         most = seat.spec.max_tokens if small else None
         given = await asked.ask(
             self.step(phase), prompt, spared=True, returns=returns, round=start, shows="CODE", most_tokens=most
         )
-        return self.heard(seat, given)
+        return self._given(seat, given)
 
-    def heard(self, seat: Seat, given: A | Failed) -> A | None:
+    def _given(self, seat: Seat, given: A | Failed) -> A | None:
         if isinstance(given, Failed):
             self.missed(seat.id, given)
             return None
