@@ -77,12 +77,13 @@ class Seat:
         self.spec = spec
         self.id, self.name = spec.id, spec.name
 
-    def brief(self, prompt: Prompt) -> None:
-        """Set the system prompt, before anything is asked."""
+    def brief(self, prompt: Prompt, *, hats: bool = True) -> None:
+        """Set the system prompt, before anything is asked. `hats`: with the words of its hats; False: the rules have
+        another place for them."""
         if self._history:
             raise ScriptError(f"Seat {self.id!r} is briefed twice; brief it once, before it is asked anything.")
         precedent = self._stage.precedent if self.spec.voice else ""
-        text = "\n\n".join(filter(None, [prompt.text, *(hat.prompt for hat in self.spec.hats), precedent]))
+        text = "\n\n".join(filter(None, [prompt.text, *(hat.prompt for hat in self.spec.hats if hats), precedent]))
         self._history.append(Message(role="system", text=text))
         self._chain = _digest(text)
 

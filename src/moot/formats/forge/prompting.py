@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from moot.core.script import Seat
-from moot.core.types import Prompt, Recalled
+from moot.core.types import Recalled
 from moot.formats.forge.answers import Repair
 from moot.formats.forge.board import Board, Draft
 from moot.formats.forge.cast import ENGINEER
@@ -63,13 +63,14 @@ def repository_part(reader: Seat, repo: RepositoryOpened, at: str) -> str:
     )
 
 
-def briefing(seat: Seat, settings: ForgeSettings) -> Prompt:
-    """What a seat is told first. Small engineers are all told the same, so that a model on this machine, which reads
-    slowly, has read the task before when the next of them is asked."""
+def brief(seat: Seat, settings: ForgeSettings) -> None:
+    """Tell a seat who it is. Small engineers are all told the same, and the words of their hats below the task: a model
+    on this machine reads slowly, and what it has read for one of them it need not read for the next."""
     if seat.spec.role == ENGINEER and seat.spec.small:
-        return prompts("engineer_small", language=settings.language)
+        seat.brief(prompts("engineer_small", language=settings.language), hats=False)
+        return
     slots = {"engineer": {"name": seat.name, "language": settings.language}, "oracle": {}}
-    return prompts(seat.spec.role, **slots.get(seat.spec.role, {"language": settings.language}))
+    seat.brief(prompts(seat.spec.role, **slots.get(seat.spec.role, {"language": settings.language})))
 
 
 def said(reader: Seat, text: str, *, of: Seat | None, at: str, most: int = 800) -> str:

@@ -203,6 +203,7 @@ def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...], approach: str 
     parts = {"task": forge.task(seat), "interface": forge.interface_for(seat), "approach": approach}
     parts |= {"read": "\n\n".join(read), "lessons": lessons}
     if seat.spec.small:  # asked to think first, it often writes no code at all
+        parts["approach"] = "\n\n".join(filter(None, [approach, *(hat.prompt for hat in seat.spec.hats)]))
         return prompts("write_small", **parts, failed=failed)
     return prompts("write", **parts, tests=TESTS_OF_YOUR_OWN if forge.settings.self_evolvement else "")
 

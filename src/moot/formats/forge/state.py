@@ -15,7 +15,7 @@ from moot.core.values import sha256_of
 from moot.formats.forge.answers import Repair
 from moot.formats.forge.board import NOT_CHECKED, Board, Checked, Draft, counted
 from moot.formats.forge.cast import BLIND, CRITIC, ENGINEER, JUDGE, ORACLE, TESTER, topology_of
-from moot.formats.forge.prompting import Clarified, briefing, interface_line, repository_part, spec_for
+from moot.formats.forge.prompting import Clarified, brief, interface_line, repository_part, spec_for
 from moot.formats.forge.settings import MOST_GIVEN, ForgeSettings, Phase
 from moot.formats.shared.small import CODE_ENDS, CODE_VARIES
 from moot.reasoning.code.evidence import Calls, by_call
@@ -102,7 +102,7 @@ class Forge:
         self.shown_matrix: Json = {}  # as it was shown last
         self._produced: dict[int, str] = {}  # ids of versions as artifacts, by number
         for seat in stage.seats:
-            seat.brief(briefing(seat, settings))
+            brief(seat, settings)
 
     def task(self, reader: Seat) -> str:
         """The specification: the task, what was answered about it, and what a person said when rejecting."""
