@@ -19,6 +19,12 @@ settings.register_profile("fuzz", deadline=None, derandomize=False)
 settings.load_profile("moot")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Modules with slow tests come first, so that no worker is left alone with one of them at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture
 def plugged_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
     """Make the packages in a folder available to this process, for one test."""

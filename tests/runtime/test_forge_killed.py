@@ -94,7 +94,7 @@ def test_killed_at_every_step_of_a_quick_one_on_postgresql(tmp_path: Path, datab
     """The preset with fewer phases: a step is stored by the same statement in all of them. Its engineers start afresh,
     as those of small models do."""
     cases = ["first_repeat([1, 2, 2]) == 2", "first_repeat([]) == None"]
-    how = {"preset": "quick", "attempts": 0, "fresh_starts": 2, "cases": cases, "convergence": False}
+    how = {"preset": "quick", "attempts": 0, "fresh_starts": 2, "cases": cases, "convergence": False, "by_need": 2}
     killed, undisturbed, killings = killed_and_undisturbed(tmp_path, database_url, **how)
     check(killed, undisturbed, killings)
     assert any("/write-afresh/" in key for key, _, _ in killings)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from moot.core.steps import Step
-from moot.core.types import Sampling
+from moot.core.types import Hat, Sampling
 from moot.formats import installed
 from tests.formats.forge.world import ALSO_RIGHT, RIGHT, WORSE, WRONG, World, asked, solution
 from tests.playing import Played, debate_of, play, script_of
@@ -205,3 +205,13 @@ def test_small_engineers_read_the_same_up_to_their_approach():
     assert len(read) == 4
     assert len({text.partition("Your approach: ")[0] for text in read}) == 1
     assert TASK in read[0].partition("Your approach: ")[0]
+    assert not any("As the implementer" in text for text in read)
+
+
+def test_a_role_that_a_user_gives_a_small_engineer_is_told_below_the_task():
+    debate = debate_of("forge", TASK, **QUICK, small=True)
+    hats = (Hat(name="terse", prompt="You count every character."),)
+    cast = tuple(replace(seat, hats=hats) if seat.id == "e1" else seat for seat in debate.cast)
+    first = play(installed()["forge"].script(replace(debate, cast=cast)), World()).step("0/write/e1")
+    assert first.prompt.text.index(TASK) < first.prompt.text.index("You count every character.")
+    assert "You count every character." not in first.history[0].text

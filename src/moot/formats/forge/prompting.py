@@ -64,8 +64,9 @@ def repository_part(reader: Seat, repo: RepositoryOpened, at: str) -> str:
 
 
 def brief(seat: Seat, settings: ForgeSettings) -> None:
-    """Tell a seat who it is. Small engineers are all told the same, and the words of their hats below the task: a model
-    on this machine reads slowly, and what it has read for one of them it need not read for the next."""
+    """Tell a seat who it is. Small engineers are all told the same, the rest below the task: a model on this machine
+    reads slowly, and what it has read for one of them it need not read for the next. The words of the hats that all
+    forges have are left out: they ask for lists and proofs, and such a model then repeats the task."""
     if seat.spec.role == ENGINEER and seat.spec.small:
         seat.brief(prompts("engineer_small", language=settings.language), hats=False)
         return

@@ -11,6 +11,7 @@ from moot.core.script import Failed, Running, Seat
 from moot.core.types import Prompt
 from moot.formats.forge.answers import MOST_CASES, Change, ChangedRepair, Repair, Solution, Tests
 from moot.formats.forge.board import Draft
+from moot.formats.forge.cast import HATS
 from moot.formats.forge.planning import plan
 from moot.formats.forge.prompting import (
     APPROACHES,
@@ -203,7 +204,8 @@ def _to_write(forge: Forge, seat: Seat, earlier: tuple[str, ...], approach: str 
     parts = {"task": forge.task(seat), "interface": forge.interface_for(seat), "approach": approach}
     parts |= {"read": "\n\n".join(read), "lessons": lessons}
     if seat.spec.small:  # asked to think first, it often writes no code at all
-        parts["approach"] = "\n\n".join(filter(None, [approach, *(hat.prompt for hat in seat.spec.hats)]))
+        own = [hat.prompt for hat in seat.spec.hats if hat.name not in HATS]
+        parts["approach"] = "\n\n".join(filter(None, [approach, *own]))
         return prompts("write_small", **parts, failed=failed)
     return prompts("write", **parts, tests=TESTS_OF_YOUR_OWN if forge.settings.self_evolvement else "")
 
