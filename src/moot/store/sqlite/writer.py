@@ -60,7 +60,7 @@ class Writer:
         waiting: list[Job] = []
         try:
             while (group := self._next_group(waiting)) is not None:
-                done = list(zip(group, self._commit(connection, group), strict=True))
+                done = list(zip(group, self._commit(connection, [job.work for job in group]), strict=True))
                 now = time.monotonic()
                 waiting = [job for job, (_, error) in done if isinstance(error, DatabaseHeld) and self._waits(job, now)]
                 self._deliver([(job, result) for job, result in done if job not in waiting])
@@ -86,7 +86,7 @@ class Writer:
             group.append(job)
         return group or None
 
-    def _commit(self, connection: sqlite3.Connection, group: list[Job]) -> list[tuple[Any, Exception | None]]:
+    def _commit(self, connection: sqlite3.Connection, group: Sequence[Work]) -> list[tuple[Any, Exception | None]]:
         try:
             return self._in_one_transaction(connection, group)
         except DatabaseHeld as held:
@@ -96,12 +96,12 @@ class Writer:
                 return [(None, readable(error))]
         # One failure rolled all of them back: each now gets a transaction of its own.
         results: list[tuple[Any, Exception | None]] = []
-        for job in group:
-            results += self._commit(connection, [job])
+        for work in group:
+            results += self._commit(connection, [work])
         return results
 
     def _in_one_transaction(
-        self, connection: sqlite3.Connection, group: list[Job]
+        self, connection: sqlite3.Connection, group: Sequence[Work]
     ) -> list[tuple[Any, Exception | None]]:
         self._file.check(all_there=False)
         try:
@@ -109,7 +109,7 @@ class Writer:
         except sqlite3.Error as error:
             raise readable(error) from error
         try:
-            results: list[tuple[Any, Exception | None]] = [(job.work(connection), None) for job in group]
+            results: list[tuple[Any, Exception | None]] = [(work(connection), None) for work in group]
             connection.execute("commit")
             self._file.check()  # what was written into a file that is gone is not stored
         except BaseException:
