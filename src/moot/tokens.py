@@ -15,6 +15,7 @@ from moot.caller import Caller
 from moot.core.errors import InputError, StoreError, UnknownName
 from moot.core.types import SCOPES, Scope
 from moot.store import TOUCH_SECONDS, Access, AccessToken
+from moot.store.patience import waiting
 
 PREFIX = "moot_"
 COOKIE = "moot_session"
@@ -76,7 +77,7 @@ async def find_share(store: Access, secret: str) -> str | None:
     if share is None:
         return None
     if (share.last_used_at or 0.0) <= time.time() - TOUCH_SECONDS:
-        with suppress(StoreError):
+        with suppress(StoreError), waiting(0.0):
             await store.touch_token(share)
     return share.debate_id
 
@@ -90,7 +91,7 @@ async def find(store: Access, secret: str) -> Caller | None:
     if token is None:
         return None
     if (token.last_used_at or 0.0) <= time.time() - TOUCH_SECONDS:
-        with suppress(StoreError):  # a full disk must not lock anyone out
+        with suppress(StoreError), waiting(0.0):  # a full disk, or one that is held, must not lock anyone out
             await store.touch_token(token)
     # By the hash that was presented: after a rotation, a stream must not outlive the old secret.
     return caller_of(replace(token, hash=presented))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -85,9 +87,49 @@ def test_a_step_that_is_stored_lets_others_in_at_once(process):
     process.drives["suspect"].progressed = True
     assert not process.suspects.closed
     assert process.admits(0)
-    assert not process.suspects.may_close
+
+
+def test_debates_that_must_be_alone_follow_on_each_other_for_half_a_lease(process):
+    process.drive("first", LIMIT - 1)
     process.now += 3
+    process.drives.pop("first")
     assert process.suspects.may_close
+    process.drive("second", LIMIT - 1)
+    assert process.suspects.closed
+    process.now += 3
+    process.drives.pop("second")
+    assert not process.suspects.may_close, "others have as much time as both have taken"
+    process.now += 5.9
+    assert not process.suspects.may_close
+    process.now += 0.2
+    assert process.suspects.may_close
+
+
+def test_the_time_alone_of_those_that_follow_on_each_other_is_a_lease_in_all(process):
+    process.drive("first", LIMIT - 1)
+    process.now += SECONDS / 2 - 0.1
+    process.drives.pop("first")
+    process.drive("second", LIMIT - 1)
+    process.now += SECONDS / 2
+    assert process.suspects.closed
+    process.now += 0.2
+    assert not process.suspects.closed
+
+
+def test_one_that_has_stored_a_step_alone_makes_room_for_the_next(process):
+    async def main() -> None:
+        process.drive("first", LIMIT - 1)
+        assert not process.suspects.should_leave("first"), "no other waits"
+        waiting = asyncio.create_task(process.suspects.room("second", LIMIT - 1, 60))
+        await asyncio.sleep(0)
+        assert process.suspects.should_leave("first")
+        assert not process.suspects.should_leave("another")
+        process.drives.pop("first")
+        process.suspects.notify()
+        assert await waiting
+        assert not process.suspects.should_leave("first")
+
+    asyncio.run(main())
 
 
 def test_one_that_was_turned_away_comes_in_when_there_is_room(process):
@@ -104,6 +146,21 @@ def test_one_that_was_turned_away_comes_in_when_there_is_room(process):
         assert await asyncio.gather(*waiting) == [True, True]
 
     asyncio.run(main())
+
+
+def test_after_a_while_a_debate_is_overdue_unless_the_process_has_only_begun(process):
+    overdue = SECONDS * suspects.OVERDUE
+    assert not process.suspects.is_overdue(overdue + 0.1)
+    process.now += SECONDS * suspects.BEGINNING + 0.1
+    assert process.suspects.is_overdue(overdue + 0.1)
+    assert not process.suspects.is_overdue(overdue - 0.1)
+
+
+def test_none_comes_in_where_another_is_driven_alone(process):
+    process.suspects.is_overdue(0)
+    process.now += SECONDS * suspects.BEGINNING + 0.1
+    process.drive("alone", LIMIT - 1)
+    assert not process.suspects.is_overdue(100 * SECONDS)
 
 
 def test_where_one_is_driven_alone_no_other_waits_for_room(process):
@@ -203,6 +260,39 @@ def test_suspects_beyond_a_group_come_in_when_one_of_it_stores_a_step(tmp_path):
         held.release()
         assert (await turned_away).status == "running"
         await runtime.wait(last.id)
+
+    async def main() -> None:
+        async with an_app(tmp_path, crash_limit=LIMIT) as app:
+            await check(app)
+
+    asyncio.run(main())
+
+
+def test_one_that_has_waited_too_long_comes_in_beside_any_others(tmp_path):
+    held = Held(tmp_path)
+
+    async def check(app) -> None:
+        runtime = app.runtime
+        group = [await new_debate(app, held.model, turns=2) for _ in range(3)]
+        late, alone = await new_debate(app, "sim:", turns=2), await new_debate(app, "sim:", turns=2)
+        for debate in (*group, late):
+            await died(runtime, debate, 3)
+        await died(runtime, alone, LIMIT - 2)
+        for debate in group:
+            assert await runtime.advance(debate.id) is not None
+        assert await runtime.advance(late.id) is None
+        at = time.time() + app.settings.lease_seconds
+        runtime.now = lambda: at
+        assert await runtime.advance(late.id) is None, "the process has only begun"
+        runtime.suspects._began = -math.inf
+        for debate in (late, alone):
+            assert await runtime.advance(debate.id) is not None
+            assert not (await runtime.store.get(debate.id)).alone
+            assert not runtime.suspects.closed
+            assert (await runtime.wait(debate.id)).status == "completed"
+        held.release()
+        for debate in group:
+            await runtime.wait(debate.id)
 
     async def main() -> None:
         async with an_app(tmp_path, crash_limit=LIMIT) as app:

@@ -167,16 +167,19 @@ class Audit:
         epoch = before["epoch"] + 1
         self.check(epoch not in known.drivers, known, f"epoch {epoch} is claimed twice")
         known.drivers[epoch] = process.owner
-        owner = before["owner"]
+        world.claimed(known.id)
+        owner, (given_up, most_crashes) = before["owner"], job.given
         if before["status"] not in LIVE:
             known.crashes = 0
-        if owner is None:
-            return
-        if owner != process.owner:
+        if owner not in (None, process.owner):
             known.crashes += 1
             known.company = self._company(known, owner)
+        if most_crashes is not None:
+            known.crashes = min(known.crashes, most_crashes)
+        if owner is None:
+            return
         expired = before["lease_until"] <= process.now() + SLACK
-        dead = owner == job.given
+        dead = owner == given_up
         self.check(expired or dead, known, f"{process.name} takes it while the lease of {owner} is alive")
         world.count("take-over")
         victim = world.processes.get(owner)
@@ -188,8 +191,11 @@ class Audit:
         self.check(not (calm and drives), known, f"{process.name} takes it from {owner}, which is alive and well")
 
     def _company(self, known: Known, owner: str) -> int:
-        """How many other debates a process drove when it crashed."""
+        """How many other debates a process drove when it crashed. One that did not drive the debate, but had claimed it
+        to set it aside, changes nothing."""
         driver = self.world.processes.get(owner)
+        if driver is not None and driver.drove and known.id not in driver.drove:
+            return known.company
         return 0 if driver is None else len(driver.drove - {known.id})
 
     def look(self, known: Known, verbs: Sequence[str]) -> None:

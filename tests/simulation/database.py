@@ -102,6 +102,9 @@ class InMemory:
     def check(self, **_: bool) -> None:
         pass
 
+    def close(self) -> None:
+        pass
+
 
 class SimulatedWriter(Writer):
     """The real one's transactions; its thread and its queue are the loop's timers."""
@@ -166,7 +169,7 @@ class SimulatedWriter(Writer):
                 return
         if not group:
             return
-        results = self._commit(world.database, [(self._noted(job), None, None) for job in group])
+        results = self._commit(world.database, [self._noted(job) for job in group])
         for job, (result, _) in zip(group, results, strict=True):
             job.result = result
         world.wrote(process, group, [error for _, error in results])
@@ -232,7 +235,7 @@ class SimulatedStore(SqliteStore):
     async def claim(
         self, debate_id: str, owner: str, seconds: float, *, expect: Collection[Status], **more: Any
     ) -> Debate | None:
-        self._asked = _Asked("claim", debate_id, more.get("dead"))
+        self._asked = _Asked("claim", debate_id, (more.get("dead"), more.get("most_crashes")))
         claimed = await super().claim(debate_id, owner, seconds, expect=expect, **more)
         if claimed is not None:
             CLAIMED.set({**(CLAIMED.get() or {}), debate_id: claimed.epoch})

@@ -120,7 +120,11 @@ class Plan:
     pulse: float = 1.0
     sweep: float = 5.0
     crash_limit: int = 4
-    poisoned: str = "d1"  # the debate that is poisonous, if one is
+    poisoned: tuple[str, ...] = ("d1",)  # the debates that are poisonous, if any is
+    at_once: int = 5  # debates that one process drives
+    kills: int = 0  # processes that are killed from outside, one every `kill_seconds`
+    kill_seconds: float = 4.0
+    reborn: tuple[float, float] = (0.2, 12.0)  # seconds until a process that has ended begins anew
 
     def __str__(self) -> str:
         what = [

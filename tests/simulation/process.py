@@ -49,7 +49,9 @@ class Process(Place):
             now=self.now,
         )
         self.queue = SimulatedQueue(world, self)
-        self.worker = Worker(self.runtime, self.queue, at_once=5, sweep_seconds=world.plan.sweep, drain_seconds=2.0)
+        self.worker = Worker(
+            self.runtime, self.queue, at_once=world.plan.at_once, sweep_seconds=world.plan.sweep, drain_seconds=2.0
+        )
         self._works = "workers" in world.plan.ways
         self._work = self.spawn(self._guarded(self.worker.run() if self._works else self._sweep()))
 

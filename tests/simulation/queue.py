@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from moot.core.errors import MootError
 from moot.core.types import Debate, Status
 from moot.store.columns import dumps
-from moot.store.queue import Advance, Depth, Stuck, Swept
+from moot.store.queue import MOST_FIRST, Advance, Depth, Stuck, Swept, priority_of
 from moot.store.rows import debate_of, seen_values
 
 if TYPE_CHECKING:
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 HEARTBEAT_SECONDS = 12.0
 POLL_SECONDS = 2.0
+BATCH = 10  # jobs taken at a time
 
 TABLE = """create table simulated_jobs (
-  key text primary key, debate_id text not null, due real not null, taken_by text, beat real
+  key text primary key, debate_id text not null, priority integer not null, due real not null, taken_by text, beat real
 )"""
 
 _QUEUE_UP = """update debate_sessions set
@@ -38,8 +39,8 @@ _ANSWERED = """update debate_sessions as s set
 where s.status = 'waiting' and (:id is null or s.id = :id) and exists (
   select 1 from debate_gates g where g.session_id = s.id and g.status = 'decided'
   and g.key in (select value from json_each(s.open_keys))
-) returning id, epoch, last_seq"""
-_ORPHANS = """select id, epoch, last_seq from debate_sessions
+) returning id, epoch, last_seq, crashes"""
+_ORPHANS = """select id, epoch, last_seq, crashes + (owner is not null) as crashes from debate_sessions
 where status = 'running' and (
     (owner is null or lease_until <= :now) and updated_at <= :now - :quiet
     or owner in (select value from json_each(:dead))
@@ -47,21 +48,27 @@ where status = 'running' and (
     select debate_id from simulated_jobs where key not like 'expire/%'
       and (taken_by is null or owner is null or owner not in (select value from json_each(:dead)))
   )"""
-_FREE = """update simulated_jobs set taken_by = null, due = :now
+_FREE = """update simulated_jobs set taken_by = null, due = :now, priority = coalesce((
+  select iif(crashes + (owner is not null) <= :most_first, crashes + (owner is not null), 0) from debate_sessions
+  where id = debate_id and status = 'running' and key not like 'expire/%'
+), 0)
 where taken_by in (select value from json_each(:dead))"""
 _STRANDED = """update debate_sessions set
   status = 'stopped', updated_at = :now, last_seq = last_seq + 1, owner = null, lease_until = null
 where status = 'stopping' and (owner is null or lease_until <= :now) returning id, last_seq"""
 _STOPPED = """insert into debate_events (session_id, seq, type, key, data, created_at)
 values (?, ?, 'status', '', '{"status":"stopped","by":"recovery"}', ?)"""
-_INSERT = "insert or ignore into simulated_jobs (key, debate_id, due) values (?, ?, ?)"
+_INSERT = "insert or ignore into simulated_jobs (key, debate_id, priority, due) values (?, ?, ?, ?)"
 _FINISH = "delete from simulated_jobs where key = ?"
 _REFUSE = "update simulated_jobs set taken_by = null, due = ? where key = ?"
 _ANY = """select 1 from simulated_jobs
 where due <= :now and (taken_by is null or beat <= :now - :patience) limit 1"""
 _DUE = """update simulated_jobs set taken_by = :owner, beat = :now
-where due <= :now and (taken_by is null or beat <= :now - :patience)
-  and (:advances or key like 'expire/%') returning key, debate_id"""
+where key in (
+  select key from simulated_jobs
+  where due <= :now and (taken_by is null or beat <= :now - :patience) and (:advances or key like 'expire/%')
+  order by priority desc, rowid limit :batch
+) returning key, debate_id, priority, rowid as place"""
 
 _DEPTH = """select
   count(*) filter (where taken_by is null and key not like 'expire/%') as waiting,
@@ -95,7 +102,7 @@ class SimulatedQueue:
 
     async def put_later(self, debate_id: str, seconds: float) -> None:
         due = self._now() + seconds
-        values = [f"expire/{debate_id}/{due:.0f}", debate_id, due]
+        values = [f"expire/{debate_id}/{due:.0f}", debate_id, 0, due]
         await self._write("queue later", debate_id, lambda connection: connection.execute(_INSERT, values).rowcount)
 
     async def answered(self, debate_id: str) -> None:
@@ -103,7 +110,7 @@ class SimulatedQueue:
 
     async def sweep(self, quiet_seconds: float, dead: Collection[str] = ()) -> Swept:
         if dead:
-            free = {"dead": dumps(list(dead)), "now": self._now()}
+            free = {"dead": dumps(list(dead)), "now": self._now(), "most_first": MOST_FIRST}
             await self._write("sweep", None, lambda connection: connection.execute(_FREE, free).rowcount)
         orphans = await self._queue_all("sweep", _ORPHANS, quiet=quiet_seconds, dead=dumps(list(dead)))
         answered = await self._queue_all("sweep", _ANSWERED, id=None)
@@ -132,12 +139,14 @@ class SimulatedQueue:
         tasks: dict[str, asyncio.Task[None]] = {}
         try:
             while not stop.is_set():
-                for key, debate_id in await self._take(list(tasks), owner or self._process.owner, takes()):
+                taken = await self._take(list(tasks), owner or self._process.owner, takes())
+                for key, debate_id in taken:
                     job: Awaitable[float | None] = expire() if key.startswith("expire/") else advance(debate_id)
                     tasks[key] = asyncio.create_task(self._work(key, job, stop))
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(POLL_SECONDS * self._world.rng.uniform(0.2, 1)):
-                        await stop.wait()
+                if len(taken) < BATCH:
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(POLL_SECONDS * self._world.rng.uniform(0.2, 1)):
+                            await stop.wait()
                 tasks = {key: task for key, task in tasks.items() if not task.done()}
             await asyncio.gather(*tasks.values())
         finally:
@@ -168,10 +177,12 @@ class SimulatedQueue:
                 "now": self._now(),
                 "patience": HEARTBEAT_SECONDS,
                 "advances": advances,
+                "batch": BATCH,
             }
             for key in running:
                 connection.execute("update simulated_jobs set beat = ? where key = ?", [values["now"], key])
-            found = [(row["key"], row["debate_id"]) for row in connection.execute(_DUE, values).fetchall()]
+            due = sorted(connection.execute(_DUE, values), key=lambda row: (-row["priority"], row["place"]))
+            found = [(row["key"], row["debate_id"]) for row in due]
             if lost:
                 connection.executemany(_FINISH, [(key,) for key, _ in found])
                 return []
@@ -206,7 +217,7 @@ class SimulatedQueue:
 
     def _enqueue(self, connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
         key = f"{row['id']}/{row['epoch']}/{row['last_seq']}"
-        connection.execute(_INSERT, [key, row["id"], self._now()])
+        connection.execute(_INSERT, [key, row["id"], priority_of(row["crashes"]), self._now()])
 
     def _now(self) -> float:
         return self._process.now()

@@ -29,6 +29,9 @@ class Simulated:
     async def jobs(self) -> list[str]:
         return [row["debate_id"] for row in self._do("select debate_id from simulated_jobs order by rowid")]
 
+    async def priorities(self) -> list[int]:
+        return [row["priority"] for row in self._do("select priority from simulated_jobs order by rowid")]
+
     async def lose_jobs(self) -> None:
         self._do("delete from simulated_jobs")
 

@@ -66,7 +66,7 @@ class Trouble:
 
     def poisons(self, process: Process, debate: str) -> bool:
         """Whether a step of this debate, which is asked for, takes its process down. It never gets an answer."""
-        if debate != self._plan.poisoned:
+        if debate not in self._plan.poisoned:
             return False
         if process not in self._dying and self.may("poison", process, chance=1.0):
             self._dying.add(process)
@@ -100,9 +100,21 @@ class Trouble:
             if self.may(fault, process if fault in ILLS else None, self._plan.chance / 2):
                 self._strike(fault, process)
 
+    def kill(self, left: int) -> None:
+        """Kill a process that drives something, if any does; then others, `left` in all."""
+        living = self._world.living()
+        driving = [process for process in living if process.runtime.driven]
+        if left and living:
+            victim = self._rng.choice(driving or living)
+            self.happened("crash", victim)
+            self.crash(victim, "from outside")
+        if left > 1:
+            self._world.later(self._plan.kill_seconds, self.kill, left - 1)
+
     def crash(self, process: Process, why: str) -> None:
         self._world.note(process, "crashes", why)
         process.drove = frozenset(process.runtime._drives)
+        self._world.left_behind(process)
         self._world.loop.kill(process)
         self._reborn(process)
 
@@ -165,4 +177,4 @@ class Trouble:
             self._reborn(process)
 
     def _reborn(self, process: Process) -> None:
-        self._world.later(self._rng.uniform(0.2, 12), self._world.begin, process.number, process.life + 1)
+        self._world.later(self._rng.uniform(*self._plan.reborn), self._world.begin, process.number, process.life + 1)

@@ -43,6 +43,7 @@ class Result:
     transcripts: Sequence[bytes | None]
     writes: int
     seconds: float  # virtual
+    waits: Sequence[float] = ()  # of debates that poison none, from the death of their process until they are claimed
 
     @property
     def hash(self) -> str:
@@ -64,6 +65,8 @@ class World:
         self.audit, self.trouble, self.people = Audit(self), Trouble(self, plan), People(self)
         self._trace: list[tuple[Any, ...]] = []
         self._counts: Counter[str] = Counter()
+        self._left: dict[str, float] = {}  # by debate: when the process that drove it died
+        self._waits: list[float] = []
         self._transcripts: list[bytes | None] = []
         self._violation: str | None = None
         self._writes = 0
@@ -89,6 +92,7 @@ class World:
             transcripts=self._transcripts,
             writes=self._writes,
             seconds=self.loop.time(),
+            waits=self._waits,
         )
 
     def _run(self) -> None:
@@ -109,6 +113,8 @@ class World:
             self.begin(number, 1)
         for play in self.plan.plays:
             self.people.join(self.people.want(play))
+        if self.plan.kills:
+            self.later(self.plan.kill_seconds, self.trouble.kill, self.plan.kills)
         watchdog = self.loop.create_task(self._watchdog())
         await self.people.are_done()
         self.trouble.ends()
@@ -193,6 +199,16 @@ class World:
             process = Process(self, number, life)
             self.processes[process.owner] = process
             self.note(process, "begins")
+
+    def left_behind(self, process: Process) -> None:
+        """A process dies, and leaves what it drives."""
+        for known in self.audit.debates.values():
+            if known.id in process.runtime._drives and known.name not in self.plan.poisoned:
+                self._left.setdefault(known.id, self.loop.time())
+
+    def claimed(self, debate_id: str) -> None:
+        if debate_id in self._left:
+            self._waits.append(self.loop.time() - self._left.pop(debate_id))
 
     def living(self) -> list[Process]:
         return [process for process in self.processes.values() if process.alive]

@@ -153,6 +153,20 @@ class StepsContract:
 
         run(check)
 
+    def test_a_claim_can_limit_the_deaths_that_count(self, run):
+        async def check(store: Store):
+            made = await store.create(debate(1))
+            found: list[int] = []
+            for n, most in enumerate((None, None, None, 1, 5)):
+                claimed = await store.claim(
+                    made.id, f"{n}", 10, expect=["pending", "running"], dead=f"{n - 1}", most_crashes=most
+                )
+                assert claimed is not None
+                found.append(claimed.crashes)
+            assert found == [0, 1, 2, 1, 2]
+
+        run(check)
+
     def test_drivers_that_die_before_a_step_is_stored_are_counted(self, run, clock):
         async def check(store: Store):
             made = await store.create(debate(1))

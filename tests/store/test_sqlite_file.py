@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sqlite3
 import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -132,12 +134,122 @@ def test_a_file_that_a_backup_was_written_over_takes_no_more_writes(tmp_path):
     using(path, check)
 
 
+def written_over(path: Path, backup: Path, prepare: Callable[[SqliteStore], Awaitable[object]]) -> None:
+    """A backup of the same length or longer is copied over the file, which keeps its inode."""
+
+    async def check(store: SqliteStore) -> None:
+        await prepare(store)
+        assert backup.stat().st_size >= path.stat().st_size
+        inode = path.stat().st_ino
+        shutil.copyfile(backup, path)
+        assert path.stat().st_ino == inode
+        for write in (store.writable(), store.create(debate(9))):
+            with pytest.raises(NotWritable, match="written over the database file m.db"):
+                await write
+
+    using(path, check)
+
+
+def test_a_backup_of_equal_length_that_is_written_over_is_noticed(tmp_path):
+    path, backup = tmp_path / "m.db", tmp_path / "backup.db"
+    using(path, lambda store: store.create(debate(1)))
+    shutil.copyfile(path, backup)
+    written_over(path, backup, lambda store: store.create(debate(2)))
+
+
+def test_so_is_one_before_the_first_write(tmp_path):
+    path, backup = tmp_path / "m.db", tmp_path / "backup.db"
+    using(path, lambda store: store.create(debate(1)))
+    shutil.copyfile(path, backup)
+    written_over(path, backup, lambda store: store.page())
+
+
+def test_so_is_a_longer_one_and_one_with_its_time_of_change(tmp_path):
+    path, backup = tmp_path / "m.db", tmp_path / "backup.db"
+    using(backup, lambda store: store.create(debate(1, topic="long " * 100_000)))
+
+    async def prepare(store: SqliteStore) -> None:
+        await store.create(debate(2))
+        os.utime(backup, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+
+    written_over(path, backup, prepare)
+
+
+def test_so_is_one_after_a_checkpoint(tmp_path):
+    path, backup = tmp_path / "m.db", tmp_path / "backup.db"
+
+    async def prepare(store: SqliteStore) -> None:
+        await store.create(debate(1, topic="long " * 100_000))
+        assert await asyncio.to_thread(store._empty_log)
+        shutil.copyfile(path, backup)
+        await store.create(debate(2))
+
+    written_over(path, backup, prepare)
+
+
+CHECKPOINTS = """
+import sqlite3, sys
+other = sqlite3.connect(sys.argv[1], isolation_level=None)
+other.execute("create table if not exists other (text)")
+for n in range(200):
+    other.execute("insert into other values (zeroblob(20000))")
+    other.execute(f"pragma wal_checkpoint({('passive', 'restart', 'truncate')[n % 3]})")
+"""
+
+
+def test_checkpoints_here_and_of_other_processes_are_no_overwriting(tmp_path):
+    path = tmp_path / "m.db"
+
+    async def check(store: SqliteStore) -> None:
+        await store.create(debate(0))
+        other = await asyncio.create_subprocess_exec(sys.executable, "-c", CHECKPOINTS, str(path))
+        ended = asyncio.create_task(other.wait())
+        n = 0
+        while not ended.done() or n < 50:
+            n += 1
+            await store.create(debate(n, topic="long " * 10_000))
+            await store.writable()
+        assert await ended == 0
+
+    using(path, check)
+
+
+def test_two_stores_of_one_process_keep_each_others_locks(tmp_path):
+    """Closing a descriptor of SQLite's shared memory would drop the locks of every connection here."""
+    path = tmp_path / "m.db"
+
+    async def check(store: SqliteStore) -> None:
+        await store.create(debate(1))
+        other = SqliteStore(path)
+        await other.create(debate(2))
+
+        def hold(connection: sqlite3.Connection) -> str:
+            asyncio.run(other.close())
+            tried = subprocess.run([sys.executable, "-c", TRIES, str(path)], capture_output=True, text=True)
+            return tried.stdout.strip()
+
+        assert await store._writer.do(hold) == "database is locked"
+
+    using(path, check)
+
+
+TRIES = """
+import sqlite3, sys
+try:
+    sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None).execute("begin immediate")
+except sqlite3.OperationalError as error:
+    print(error)
+"""
+
+
 def test_a_file_that_has_become_unreadable_is_not_ready(tmp_path):
     path = tmp_path / "m.db"
 
     async def check(store: SqliteStore) -> None:
         await store.writable()
-        path.write_bytes(b"x" * path.stat().st_size)
+        was = path.stat()
+        path.write_bytes(b"x" * was.st_size)
+        os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
         with pytest.raises(StoreError, match="not a moot database .* Restore a backup"):
             await store.writable()
 

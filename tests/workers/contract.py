@@ -13,7 +13,7 @@ import pytest
 from moot.core.errors import WrongStatus
 from moot.core.types import Cursor, Debate, Gate
 from moot.store import Commit, Store
-from moot.store.queue import Depth, Queue, Swept
+from moot.store.queue import MOST_FIRST, Depth, Queue, Swept
 from tests.store.samples import debate
 
 ASK = "1/ask/you"
@@ -27,6 +27,10 @@ class Yard(Protocol):
 
     async def jobs(self) -> list[str]:
         """The debates that are spoken for, oldest first."""
+        ...
+
+    async def priorities(self) -> list[int]:
+        """Of the same jobs."""
         ...
 
     async def lose_jobs(self) -> None: ...
@@ -365,6 +369,31 @@ class QueueContract:
             second = Delivered()
             await second.until(yard, is_done(yard))
             assert second.given == [one.id]
+
+        run(check)
+
+    def test_the_more_often_their_worker_died_the_earlier_they_come_up_to_a_few_times(self, run):
+        async def check(yard: Yard) -> None:
+            made = {deaths: await queued(yard, n) for n, deaths in enumerate((0, MOST_FIRST + 1, 1, 2))}
+            await yard.lose_jobs()
+            for deaths, one in made.items():
+                for n in range(deaths):
+                    await yard.store.claim(one.id, f"dead {n}", 0, expect=["running"])
+            await yard.queue.sweep(-60, [f"dead {n}" for n in range(MOST_FIRST + 1)])
+            worker = Delivered()
+            await worker.until(yard, is_done(yard))
+            assert worker.given[:2] == [made[2].id, made[1].id]
+            assert {*worker.given[2:]} == {made[0].id, made[MOST_FIRST + 1].id}
+
+        run(check)
+
+    def test_what_dead_workers_took_comes_first_as_well(self, run):
+        async def check(yard: Yard) -> None:
+            one = await queued(yard)
+            await taken_and_left(yard, "machine/1/2/dead")
+            await yard.store.claim(one.id, "machine/1/2/dead", 0, expect=["running"])
+            await yard.queue.sweep(60, ["machine/1/2/dead"])
+            assert await yard.priorities() == [1]
 
         run(check)
 

@@ -51,7 +51,8 @@ class Chaos:
         self.alarms: list[str] = []
         self.poisoned = 0  # workers that poison killed
         self.samples = 0
-        self.claims: dict[tuple[str, int], float] = {}  # when each debate was found with each epoch
+        self.deaths: list[tuple[float, list[tuple[str, int]]]] = []  # the same of every worker that died of anything
+        self.claims: dict[tuple[str, int], tuple[float, int]] = {}  # by debate and epoch: when found, and its crashes
 
     async def begin(self) -> None:
         latency = round(SECONDS / 120 * 1000)
@@ -110,9 +111,21 @@ class Chaos:
                 found = await self.app.workers_queue().stuck(GRACE_SECONDS)
                 self.alarms += [f"{each.debate_id[:8]}: {each.why}" for each in found]
                 self.samples += 1
-                for row in await rows(self.app, "select id, epoch from debate_sessions"):
-                    self.claims.setdefault((row["id"], row["epoch"]), time.time())
             await asyncio.sleep(0.5)
+
+    async def look_for_claims(self) -> None:
+        dead: set[int] = set()
+        while True:
+            with suppress(StoreError):
+                for pid in [each.pid for each in self.crew.processes if each.popen.poll() is not None]:
+                    if pid not in dead:
+                        at = time.time()
+                        self.deaths.append((at, await self.driven_by(pid)))
+                        dead.add(pid)
+                found = await rows(self.app, "select id, epoch, crashes from debate_sessions")
+                for row in found:
+                    self.claims.setdefault((row["id"], row["epoch"]), (time.time(), row["crashes"]))
+            await asyncio.sleep(0.2)
 
     async def end(self) -> None:
         async with asyncio.timeout(300):
@@ -122,15 +135,30 @@ class Chaos:
                     self.crew.worker()
                 await asyncio.sleep(0.5)
 
-    def taken_over_after(self) -> list[float]:
-        """For every debate that lost its worker, the seconds until another had it."""
-        waited: list[float] = []
-        for at, drove in self.kills:
+    def taken_over_after(self, deaths: list[tuple[float, list[tuple[str, int]]]]) -> list[tuple[float, int]]:
+        """For every innocent debate that lost its worker, the seconds until another had it, and the deaths so far."""
+        guilty = {debate.id for debate in self.poison}
+        waited: list[tuple[float, int]] = []
+        for at, drove in deaths:
             for debate_id, epoch in drove:
-                later = [when for (each, its), when in self.claims.items() if each == debate_id and its > epoch]
+                if debate_id in guilty:
+                    continue
+                later = [found for (each, its), found in self.claims.items() if each == debate_id and its > epoch]
                 assert later, f"{debate_id} was left"
-                waited.append(min(later) - at)
+                when, crashes = min(later)
+                waited.append((when - at, crashes))
         return waited
+
+
+def told(waited: list[tuple[float, int]]) -> str:
+    """The median and the longest of waits, and the longest by the number of deaths."""
+    most = {crashes: max(each for each, its in waited if its == crashes) for crashes in sorted({c for _, c in waited})}
+    by_deaths = ", ".join(f"{crashes}: {seconds:.1f}" for crashes, seconds in most.items())
+    seconds = [each for each, _ in waited]
+    return (
+        f"{len(seconds)} times after {statistics.median(seconds):.1f} s (median), {max(seconds):.1f} s at most "
+        f"(by deaths: {by_deaths})"
+    )
 
 
 def test_nothing_is_lost(cluster: Cluster, tmp_path: Path):
@@ -138,7 +166,10 @@ def test_nothing_is_lost(cluster: Cluster, tmp_path: Path):
         async with on(crew.url, tmp_path, "test") as app:
             chaos = Chaos(app, crew, cluster)
             await chaos.begin()
-            beside = [asyncio.create_task(work) for work in (chaos.answer(), chaos.look_for_deadlocks())]
+            beside = [
+                asyncio.create_task(work)
+                for work in (chaos.answer(), chaos.look_for_deadlocks(), chaos.look_for_claims())
+            ]
             quietly = asyncio.create_task(undisturbed(tmp_path, chaos.made))
             began = time.monotonic()
             await chaos.rage()
@@ -165,13 +196,14 @@ def test_nothing_is_lost(cluster: Cluster, tmp_path: Path):
                 assert aside.status == "failed"
                 assert aside.error is not None
                 assert aside.error.kind == "crashed"
-            waited = chaos.taken_over_after()
             hits = [len(drove) for _, drove in chaos.kills]
             print(
                 f"\n{DEBATES} debates in {took:.0f} s, {chaos.poisoned} deaths by {POISONS} poisonous debates, "
                 f"{len(chaos.kills)} kills in {raged:.0f} s that hit {sum(hits)} "
-                f"debates ({hits}); taken over after {statistics.median(waited):.1f} s (median), {max(waited):.1f} s "
-                f"at most; {kept} steps for {len(called)} calls; {chaos.samples} looks for deadlocks"
+                f"debates ({hits}); innocent debates taken over from those killed from outside "
+                f"{told(chaos.taken_over_after(chaos.kills))}, from all that died "
+                f"{told(chaos.taken_over_after(chaos.deaths))}; {kept} steps for {len(called)} calls; "
+                f"{chaos.samples} looks for deadlocks"
             )
             assert len(called) >= kept
             assert chaos.alarms == []

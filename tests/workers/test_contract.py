@@ -25,6 +25,9 @@ class Postgres:
     async def jobs(self) -> list[str]:
         return [row["payload"].decode() for row in await self._rows("select payload from moot_jobs order by id")]
 
+    async def priorities(self) -> list[int]:
+        return [row["priority"] for row in await self._rows("select priority from moot_jobs order by id")]
+
     async def lose_jobs(self) -> None:
         await self._rows("delete from moot_jobs")
 

@@ -26,6 +26,7 @@ MootError
 ├── ToolError               a tool could not do what it was asked
 └── StoreError
     ├── NotWritable
+    │   └── DatabaseHeld    another process holds it for too long
     ├── DatabaseAway        its server does not answer: it may be back soon
     ├── WrongSchema         the database is of another version of moot
     ├── DamagedDebate       a row of it in the database can't be read
@@ -230,6 +231,10 @@ class StoreError(MootError):
 
 class NotWritable(StoreError):
     pass
+
+
+class DatabaseHeld(NotWritable):
+    """Another process holds the database for so long that this was given up: nothing of it was stored."""
 
 
 class DatabaseAway(StoreError):

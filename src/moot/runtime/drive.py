@@ -27,6 +27,7 @@ from moot.runtime.hub import Flight, Hub
 from moot.runtime.threads import replayed
 from moot.runtime.turns import failure_of, turn_of_failure, turn_of_guidance, turn_of_reply
 from moot.store import Commit, Store
+from moot.store.patience import BUSY_SECONDS, Patience, patience
 from moot.telemetry import Observer, OnResult, TaskContext, task_context
 
 _UNOBSERVED: AbstractContextManager[OnResult] = nullcontext(lambda _: None)
@@ -78,6 +79,9 @@ class Drive:
         self.waits = False  # it ended because only people can go on
         self.progressed = False  # it has stored a step
         self._signal: Signal = "go"
+        self._patience = Patience(
+            math.inf
+        )  # what models have answered is not lost to a process that holds the database
         self._script: Script | None = None
         self._flying: dict[str, asyncio.Task[None] | None] = {}
         self._reserved: dict[str, Allowance] = {}
@@ -97,6 +101,7 @@ class Drive:
         a stop takes precedence.
         """
         self._hand_back = hand_back and (self._signal == "go" or self._hand_back)
+        self._patience.seconds = BUSY_SECONDS
         if SIGNALS.index(signal) > SIGNALS.index(self._signal):
             self._signal = signal
             self._wake.set()
@@ -123,6 +128,7 @@ class Drive:
 
     async def run(self) -> None:
         """Drive the debate until it completes, fails, waits for people, is stopped, or is another process's."""
+        patience.set(self._patience)
         try:
             script = self._script = await self._load()
             while script.open and self._signal in ("go", "finish"):

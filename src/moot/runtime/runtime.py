@@ -29,7 +29,7 @@ from moot.runtime.gates import Gates
 from moot.runtime.heartbeat import Heartbeat
 from moot.runtime.owner import is_dead, this_process
 from moot.runtime.peers import Peers
-from moot.runtime.suspects import Suspects, crashes_of, set_aside
+from moot.runtime.suspects import Suspects, crashes_of, set_aside, waited_of
 from moot.runtime.turns import read_guidance
 from moot.runtime.watching import Update as Update
 from moot.runtime.watching import watch
@@ -438,17 +438,23 @@ class Runtime:
         crashes = crashes_of(debate, self.owner)
         if suspects.is_guilty(debate, self.owner):
             return await self._take(debate, verb)
+        waited = waited_of(debate, self._lease_seconds, self.now(), is_dead)
+        overdue = suspects.is_overdue(waited)
         if not suspects.may_enter(debate_id, crashes):
+            if overdue:
+                return await self._take(debate, verb, beside=True)
             if not patience:
                 suspects.turn_away(debate_id, crashes)
                 return None
-            if not await suspects.room(debate_id, crashes, patience):
+            if not await suspects.room(debate_id, crashes, patience, waited):
                 return None
             # Its place is kept while it is read again: it may have changed meanwhile.
             with nullcontext() if suspects.needs_alone(crashes) else suspects.entering(debate_id, crashes):
                 return await self._take_apart(debate_id, verb)
         if suspects.admits(debate_id, crashes):
             return await self._take(debate, verb)
+        if overdue and waited > self._lease_seconds:
+            return await self._take(debate, verb, beside=True)
         log.warning("Debate %s is driven alone next: %d processes died driving it.", debate.short, crashes)
         with suspects.entering(debate_id, crashes):
             # Beside steps that take longer than this it is not alone, but it has a chance to store a step.
@@ -460,8 +466,9 @@ class Runtime:
                         await (asyncio.wait(self._tasks.values()) if self._tasks else suspects.changed())
             return await self._take(await self.store.get(debate_id), verb)
 
-    async def _take(self, debate: Debate, verb: Verb, *, seen: Debate | None = None) -> Debate:
-        """Claim a debate and drive it in a task, or set it aside when it has taken too many processes down."""
+    async def _take(self, debate: Debate, verb: Verb, *, beside: bool = False, seen: Debate | None = None) -> Debate:
+        """Claim a debate and drive it in a task, or set it aside when it has taken too many processes down. `beside`:
+        as if it were not under suspicion."""
         debate_id = debate.id
         format_ = self.formats.get(debate.format)
         if format_ is None:
@@ -474,10 +481,11 @@ class Runtime:
         asked = asyncio.get_running_loop().time()
         guilty = self.suspects.is_guilty(debate, self.owner)
         crashes = crashes_of(debate, self.owner)
-        with nullcontext() if guilty else self.suspects.entering(debate_id, crashes):
+        apart = not beside and self.suspects.needs_alone(crashes)
+        with nullcontext() if guilty else self.suspects.entering(debate_id, crashes, beside=beside):
             for other in [] if guilty else self.suspects.joined(debate_id):
                 await self.store.accompany(other.debate.id, other.debate.epoch)
-            apart = self.suspects.needs_alone(crashes) and self.suspects.admits(debate_id, crashes)
+            apart = apart and self.suspects.admits(debate_id, crashes)
             claimed = await self.store.claim(
                 debate_id,
                 self.owner,
@@ -485,6 +493,7 @@ class Runtime:
                 expect=RULES[verb].sources,
                 dead=dead,
                 alone=guilty or apart,  # a verdict holds even if this process dies before it is stored
+                most_crashes=self.suspects.most_beside if beside else None,
                 seen=seen,
             )
             if claimed is None:
@@ -516,7 +525,7 @@ class Runtime:
             ceilings=self._ceilings,
             demonstration=self._is_demonstration(claimed),
             episodes_kept=self._episodes_kept,
-            on_progress=self.suspects.notify,
+            on_progress=lambda: self._progressed(debate_id),
         )
         if self._leaving is not None:
             drive.signal(self._leaving, hand_back=True)
@@ -544,6 +553,12 @@ class Runtime:
                 del self._drives[debate_id], self._tasks[debate_id]
             self.suspects.notify()
             self.hub.wake(debate_id)
+
+    def _progressed(self, debate_id: str) -> None:
+        """A debate has stored its first step here."""
+        if debate_id in self._drives and self.suspects.should_leave(debate_id):
+            self._drives[debate_id].signal("finish", hand_back=True)
+        self.suspects.notify()
 
     def _raise_if_broken(self, debate: Debate) -> None:
         """Raise what broke the drive here, unless the debate was claimed again or has come to rest since."""

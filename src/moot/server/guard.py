@@ -25,6 +25,7 @@ from moot.server.origins import Origins
 from moot.server.problems import Refused, response, unexpected
 from moot.server.request_ids import KEY
 from moot.server.slowing import HASTY_SECONDS, REFUSED, Slowing
+from moot.store.patience import REQUEST_SECONDS, Patience, patience
 
 log = logging.getLogger("moot.server")
 
@@ -136,6 +137,7 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        patience.set(Patience(REQUEST_SECONDS))
         begun, client = False, _client(scope)
         streams_since: float | None = None
 

@@ -18,6 +18,8 @@ from moot.config import masked
 from moot.core.errors import (
     MOST_QUOTED,
     AmbiguousId,
+    DatabaseAway,
+    DatabaseHeld,
     DebateDeleted,
     InputError,
     KeyReused,
@@ -37,6 +39,7 @@ from moot.core.explaining import in_words, sentence
 from moot.core.types import record
 
 MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER = "5"  # seconds, for a database that may be free or back by then
 _PREFIX = "urn:moot:problem:"
 
 
@@ -162,10 +165,11 @@ def refusal(error: MootError) -> Refused:
         # OpenAI's clients retry a 429 by themselves, after `Retry-After` seconds: this one may be hours away.
         headers = {"Retry-After": str(math.ceil(max(1.0, error.opens_at - time.time()))), "X-Should-Retry": "false"}
         return Refused(slug, str(error), headers=headers, opens_at=error.opens_at)
+    headers = {"Retry-After": RETRY_AFTER} if isinstance(error, DatabaseHeld | DatabaseAway) else None
     remedy = _REMEDIES.get(error.remedy)
     if remedy is None:
-        return Refused(slug, str(error))
-    return Refused(slug, remedy.format(str(error).removesuffix(".")), plain=masked(str(error)))
+        return Refused(slug, str(error), headers=headers)
+    return Refused(slug, remedy.format(str(error).removesuffix(".")), headers=headers, plain=masked(str(error)))
 
 
 def documented(*slugs: str) -> dict[int | str, dict[str, Any]]:

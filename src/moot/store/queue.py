@@ -12,6 +12,16 @@ from moot.core.types import Debate, Status, record
 
 Advance = Callable[[str], Awaitable[float | None]]
 
+# Debates whose processes died are delivered before others, the more often the earlier: only a few of them are driven
+# beside each other, so they would wait the longest. After more deaths than these they come last: each may need a
+# process for itself, and others would wait for that.
+MOST_FIRST = 3
+
+
+def priority_of(deaths: int) -> int:
+    """How early a debate is delivered whose drivers died so often in a row; among equals, the first queued is first."""
+    return deaths if deaths <= MOST_FIRST else 0
+
 
 @record
 class Swept:

@@ -20,7 +20,7 @@ from moot.store.postgres import PostgresStore
 from moot.store.postgres.connections import Connection, connect, sql
 from moot.store.postgres.faults import readable
 from moot.store.postgres.overview import HEARTBEAT_SECONDS, depth, stuck
-from moot.store.queue import Advance, Depth, Stuck, Swept
+from moot.store.queue import MOST_FIRST, Advance, Depth, Stuck, Swept, priority_of
 from moot.store.rows import debate_of, seen_values
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ class PgQueue:
     async def sweep(self, quiet_seconds: float, dead: Collection[str] = ()) -> Swept:
         if dead:
             prefixes = [str(_manager_id(each))[:_OF_OWNER] for each in dead]
-            await self._with_connection(lambda connection, _: sql("free_jobs").on(connection, {"dead": prefixes}))
+            free = {"dead": prefixes, "most_first": MOST_FIRST}
+            await self._with_connection(lambda connection, _: sql("free_jobs").on(connection, free))
         orphans = await self._queue_all("orphans", quiet=quiet_seconds, dead=list(dead))
         answered = await self._queue_all("answered", id=None)
         stopped = await self._rows("stranded")
@@ -189,7 +190,7 @@ class PgQueue:
         await self._queries(connection).enqueue(
             [ADVANCE] * len(rows),
             [str(row["id"]).encode() for row in rows],
-            [0] * len(rows),
+            [priority_of(row["crashes"]) for row in rows],
             dedupe_key=[f"{row['id']}/{row['epoch']}/{row['last_seq']}" for row in rows],
             on_conflict="skip",
         )

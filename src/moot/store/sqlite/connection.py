@@ -8,8 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from moot.store.copies import with_columns
-
-BUSY_SECONDS = 30
+from moot.store.patience import BUSY_SECONDS
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -32,6 +32,7 @@ class Database:
             with closing(connect(path)) as connection:
                 migrate(connection)
             self._file, writing = OpenFile(path), connect(path)
+            self._file.check(all_there=False)  # as it is now that it is open
         except (OSError, sqlite3.Error) as error:
             if isinstance(error, sqlite3.Error):
                 raise readable(error) from error
@@ -55,6 +56,7 @@ class Database:
         await asyncio.get_running_loop().run_in_executor(self._readers, shut)
         self._readers.shutdown()
         await asyncio.to_thread(self._writer.close)
+        self._file.close()
 
     async def _read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         """Run `query` on the reader thread."""

@@ -12,6 +12,7 @@ from moot.store import Commit, Committed, HeartbeatReply, Page, PageQuery, Viewe
 from moot.store.artifacts import artifact_values
 from moot.store.columns import dumps
 from moot.store.rows import (
+    NEVER_REACHED,
     creation_values,
     debate_of,
     ending_values,
@@ -89,9 +90,11 @@ class SqliteDebates(Database):
         expect: Collection[Status],
         dead: str | None = None,
         alone: bool = False,
+        most_crashes: int | None = None,
         seen: Debate | None = None,
     ) -> Debate | None:
         values = {"id": debate_id, "owner": owner, "seconds": seconds, "alone": alone, "dead": dead}
+        values["most_crashes"] = NEVER_REACHED if most_crashes is None else most_crashes
         values |= {"expect": dumps(list(expect)), **seen_values(seen)}
 
         def work(connection: sqlite3.Connection) -> sqlite3.Row | None:

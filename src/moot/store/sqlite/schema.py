@@ -13,7 +13,8 @@ from pathlib import Path
 from moot.core.errors import StoreError
 from moot.store import DatabaseStatus
 from moot.store.migrations import check_schema, fingerprint, read_migrations
-from moot.store.sqlite.connection import BUSY_SECONDS, sql
+from moot.store.patience import BUSY_SECONDS
+from moot.store.sqlite.connection import sql
 from moot.store.sqlite.writer import readable
 
 

@@ -4,4 +4,4 @@ where s.status = 'waiting' and (:id::text is null or s.id = :id)
     select 1 from debate_gates g
     where g.session_id = s.id and g.status = 'decided' and s.open_keys::jsonb ? g.key
   )
-returning s.id, s.epoch, s.last_seq, pg_notify('moot', 'changed ' || s.id || ' running')
+returning s.id, s.epoch, s.last_seq, s.crashes, pg_notify('moot', 'changed ' || s.id || ' running')

@@ -1,5 +1,5 @@
 -- A job that a dead owner has taken does not count, should it not have been freed.
-select id, epoch, last_seq from debate_sessions s
+select id, epoch, last_seq, crashes + (owner is not null)::integer as crashes from debate_sessions s
 where status = 'running'
   and ((owner is null or lease_until <= :now) and updated_at <= :now - :quiet or owner = any(:dead::text[]))
   and s.id not in (

@@ -1,0 +1,28 @@
+"""Requests while another process holds the SQLite database."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from tests.holding import held
+from tests.server.serving import served
+from tests.server.test_ready import SOON
+
+
+def test_what_is_read_is_answered_and_what_is_written_is_refused_soon(tmp_path: Path):
+    with served(tmp_path) as server:
+        done = server.completed(settings={"max_rounds": 1})
+        with held(tmp_path / "moot.db") as holder:
+            began = time.monotonic()
+            assert server.debate(done["id"])["status"] == "completed"
+            assert len(server.get("/v1/debates").json()["items"]) == 1
+            refused = server.ask()
+            assert time.monotonic() - began < SOON
+            assert refused.status_code == 503
+            assert refused.json()["type"] == "urn:moot:problem:store-unavailable"
+            assert "Another process holds the database" in refused.json()["detail"]
+            assert int(refused.headers["Retry-After"]) > 0
+            holder.release()
+        assert len(server.get("/v1/debates").json()["items"]) == 1, "what was refused is not stored"
+        assert server.completed(settings={"max_rounds": 1})["id"] != done["id"]
