@@ -27,7 +27,7 @@ import yaml
 from tests.forking import run_moot
 
 MOOT = str(Path(sys.executable).parent / "moot")
-DEADLINE = 60.0
+DEADLINE = 120.0
 RULING = {"summary": "A was clearer.", "score_a": 7, "score_b": 5, "no_new_substantive_arguments": False}
 ANSWERS = {"*/speak/*": "{seat} speaks at {key}.", "*/verdict/judge": RULING, "*/rule/judge": RULING}
 # To "Redis or PostgreSQL?", in a classic with these answers.

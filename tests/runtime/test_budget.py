@@ -160,9 +160,11 @@ def test_running_time_ends_the_rounds_and_pauses_do_not_count(tmp_path):
             done = await run_to_rest(app, debate)
             assert done.outcome.ended_by == "max_runtime_seconds"
             turns = await app.runtime.store.turns(done.id)
-            assert turns[-1].phase == "verdict"
-            assert sum(turn.duration_ms for turn in turns[:-1]) >= 1000
-            assert sum(turn.duration_ms for turn in turns[:-2]) < 1000
+            spoken = [turn for turn in turns if turn.phase != "verdict"]
+            assert sum(turn.duration_ms for turn in spoken) >= 1000
+            assert sum(turn.duration_ms for turn in spoken[:-1]) < 1000
+            # On a busy machine the first statement may take all of the time; one alone is not judged.
+            assert len(turns) - len(spoken) == (len(spoken) > 1)
 
     asyncio.run(main())
 
