@@ -99,14 +99,14 @@ FORMAT = Format(
         "engineers": 3,
         "attempts": 0,
         "fresh_starts": 3,
-        "by_need": 2,
+        "by_need": 1,
         "adversarial": False,
         "convergence": False,
         "debater_max_tokens": 500,
         "judge_max_tokens": 400,
     },
-    small_note="The model is small, so the forge is a quick one: engineers write one after another until two of three "
-    "have code that passes the given tests, and start afresh instead of repairing; without given tests all write, and "
+    small_note="The model is small, so the forge is a quick one: engineers write one after another until one of three "
+    "has code that passes the given tests, and start afresh instead of repairing; without given tests all write, and "
     "one oracle predicts; no attacks, ballots or explanation, 12 calls at most, unless you ask for more.",
     events={
         "PHASE_BEGINS": EventType(heading="{name}, phase {number} of {of}", quiet=True),
