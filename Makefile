@@ -54,7 +54,7 @@ serve: $(READY)
 
 # So few items on a small model show next to nothing, and the report says so; it shows how an evaluation is made.
 eval: $(READY)
-	@$(BIN)/moot eval run reasoning --model local --limit 4 --pool 3 --arms single,sc,council --at-once 1 \
+	@$(BIN)/moot eval run reasoning --model local --limit 3 --pool 3 --arms single,sc,council --at-once 1 \
 	  --html moot-eval.html $(ARGS)
 
 lint: $(READY)
