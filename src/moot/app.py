@@ -28,6 +28,7 @@ from moot.models.registry import ModelRegistry
 from moot.models.weights import Progress
 from moot.planning import Plan, plan
 from moot.request import Request
+from moot.runtime.isolation import Isolation, Processes
 from moot.runtime.owner import is_dead
 from moot.runtime.presence import present
 from moot.runtime.retention import retained
@@ -185,7 +186,8 @@ class App:
             )
         return self.queue
 
-    def worker(self) -> Worker:
+    def worker(self, processes: Processes | None = None) -> Worker:
+        """`processes`: where debates under suspicion are driven."""
         queue = self.workers_queue()  # refused before a database is opened
         return Worker(
             self.runtime,
@@ -193,6 +195,7 @@ class App:
             at_once=self.settings.worker_debates,
             sweep_seconds=self.settings.worker_sweep_seconds,
             drain_seconds=self.settings.worker_drain_seconds,
+            isolation=None if processes is None else Isolation(processes, self.settings.crash_limit),
         )
 
     def retained(self) -> AbstractAsyncContextManager[None]:

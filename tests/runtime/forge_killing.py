@@ -28,7 +28,6 @@ from moot.corpus import tasks
 from moot.runtime.executors.ask import AskExecutor
 from moot.runtime.executors.recall import RecallExecutor
 from moot.runtime.executors.tool import ToolExecutor
-from moot.runtime.owner import this_process
 from moot.tools.sandbox import PROCESS
 from moot.tools.sandbox.supervisor import PR_SET_CHILD_SUBREAPER
 from tests.tools.killing import SECONDS, all_gone, stage
@@ -92,7 +91,6 @@ def begin(url: str, debate_id: str, killed: Killed) -> tuple[int, IO[str]]:
     if pid == 0:
         code = 1
         try:
-            this_process.cache_clear()
             asyncio.run(run(url, debate_id, Victim(killed, os.fdopen(told, "w"))))
             code = 0
         except BaseException:

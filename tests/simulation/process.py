@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from moot.core.errors import StoreError, WrongStatus
+from moot.runtime.isolation import Isolation, Report
 from moot.runtime.runtime import Runtime
 from moot.runtime.worker import Worker
 from tests.simulation.database import SimulatedStore
@@ -25,9 +26,31 @@ class Gone(Exception):
     """The process died before it could answer."""
 
 
+class Others:
+    """The processes in which a process has debates under suspicion driven."""
+
+    def __init__(self, process: Process) -> None:
+        self._process, self._begun = process, 0
+        self._recalled = asyncio.Event()
+
+    async def run(self, debates: Sequence[str], report: Report) -> None:
+        if self._recalled.is_set():
+            raise BrokenPipeError
+        self._begun += 1
+        world = self._process.world
+        other = world.begin_apart(self._process, self._begun)
+        with suppress(Gone, StoreError):
+            await world.outside(other.drive_apart(debates, report, self._recalled))
+
+    def recall(self) -> None:
+        self._recalled.set()
+
+
 class Process(Place):
-    def __init__(self, world: World, number: int, life: int) -> None:
-        super().__init__(f"p{number}.{life}")
+    def __init__(self, world: World, number: int, life: int, beside: Process | None = None) -> None:
+        """`beside`: the process for which it drives debates under suspicion."""
+        super().__init__(f"{beside.name}/{life}" if beside else f"p{number}.{life}")
+        self.beside = beside
         self.world, self.number, self.life = world, number, life
         self.owner = f"simulated/{self.name}"
         self.skew = 0.0  # of its wall clock
@@ -49,14 +72,26 @@ class Process(Place):
             now=self.now,
         )
         self.queue = SimulatedQueue(world, self)
+        self._others = Others(self)
+        isolated = "isolated" in world.plan.ways and beside is None
         self.worker = Worker(
-            self.runtime, self.queue, at_once=world.plan.at_once, sweep_seconds=world.plan.sweep, drain_seconds=2.0
+            self.runtime,
+            self.queue,
+            at_once=world.plan.at_once,
+            sweep_seconds=world.plan.sweep,
+            drain_seconds=2.0,
+            isolation=Isolation(self._others, world.plan.crash_limit) if isolated else None,
         )
         self._works = "workers" in world.plan.ways
-        self._work = self.spawn(self._guarded(self.worker.run() if self._works else self._sweep()))
+        if beside is None:
+            self._work = self.spawn(self._guarded(self.worker.run() if self._works else self._sweep()))
 
     def now(self) -> float:
         return self.world.wall() + self.skew
+
+    def died(self) -> None:
+        """What was begun by this process is handed back."""
+        self._others.recall()
 
     def calm(self, seconds: float) -> bool:
         return not self.paused and self.world.loop.time() - self.disturbed > seconds
@@ -89,6 +124,15 @@ class Process(Place):
             await self.call(self.runtime.hand_back(hand_back))
         self.world.note(self, "ends")
         await self.call(self.runtime.close())
+
+    async def drive_apart(self, debates: Sequence[str], report: Report, recalled: asyncio.Event) -> None:
+        try:
+            await self.call(self.worker.drive_apart(debates, report, recalled.wait()))
+            await self.call(self.runtime.close())
+        finally:
+            if self.alive:
+                self.world.note(self, "ends")
+                self.world.loop.kill(self)
 
     async def _guarded(self, what: Awaitable[Any]) -> None:
         try:

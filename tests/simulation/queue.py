@@ -86,6 +86,9 @@ class SimulatedQueue:
         self._world, self._process = world, process
         self._beaten = 0.0
 
+    def preload(self) -> None:
+        pass
+
     async def open(self) -> None:
         pass
 

@@ -116,6 +116,7 @@ class Trouble:
         process.drove = frozenset(process.runtime._drives)
         self._world.left_behind(process)
         self._world.loop.kill(process)
+        process.died()
         self._reborn(process)
 
     def pause(self, process: Process) -> None:
@@ -135,7 +136,7 @@ class Trouble:
             case "clock":
                 world.later(self._soon(), self._jump, process)
             case "drain" | "close":
-                people.join(self._end(process, fault))
+                people.join(self._end(process.beside or process, fault))  # which ends with its worker
             case "fork":
                 people.join(people.fork())
             case _:
@@ -174,7 +175,10 @@ class Trouble:
             await process.end(hand_back=self._rng.uniform(0, 3) if how == "drain" else None)
         if process.alive:
             self._world.loop.kill(process)
+            process.died()
             self._reborn(process)
 
     def _reborn(self, process: Process) -> None:
-        self._world.later(self._rng.uniform(*self._plan.reborn), self._world.begin, process.number, process.life + 1)
+        if process.beside is None:
+            later = self._rng.uniform(*self._plan.reborn)
+            self._world.later(later, self._world.begin, process.number, process.life + 1)

@@ -7,7 +7,7 @@ import hashlib
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, replace
@@ -129,6 +129,7 @@ class World:
                 await self._can_tell(process, known)
         for process in self.living():
             await process.end()
+        self.audit.check(not any(each.beside for each in self.living(apart=True)), None, "a process was left behind")
 
     async def _watchdog(self) -> None:
         while True:
@@ -200,6 +201,19 @@ class World:
             self.processes[process.owner] = process
             self.note(process, "begins")
 
+    def begin_apart(self, process: Process, number: int) -> Process:
+        """A process begins in which another has debates under suspicion driven."""
+        other = Process(self, process.number, number, process)
+        self.processes[other.owner] = other
+        self.note(other, "begins")
+        return other
+
+    async def outside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Wait for work that goes on though the process that waits dies."""
+        task = self.loop.create_task(work, context=self.context.copy())
+        await asyncio.wait([task])
+        await task
+
     def left_behind(self, process: Process) -> None:
         """A process dies, and leaves what it drives."""
         for known in self.audit.debates.values():
@@ -210,8 +224,9 @@ class World:
         if debate_id in self._left:
             self._waits.append(self.loop.time() - self._left.pop(debate_id))
 
-    def living(self) -> list[Process]:
-        return [process for process in self.processes.values() if process.alive]
+    def living(self, *, apart: bool = False) -> list[Process]:
+        """The processes that are alive; with `apart`, those as well that drive debates under suspicion."""
+        return [process for process in self.processes.values() if process.alive and (apart or process.beside is None)]
 
     async def any_process(self) -> Process:
         while not (living := self.living()):
@@ -268,7 +283,7 @@ class World:
         if job.debate_id is None or job.result is None or (status is None and job.verb not in TOLD):
             return
         notice = Changed(debate_id=job.debate_id, status=status)
-        for other in self.living():
+        for other in self.living(apart=True):
             if other is not process and self.rng.random() < 0.9:
                 self.later(self.rng.random() * 0.05, other.store.hear, notice)
 

@@ -66,7 +66,7 @@ def coding_format():
 
 @pytest.fixture
 def no_sandbox(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(PROCESS, "_standing", BROKEN)
+    monkeypatch.setattr(PROCESS, "standing", BROKEN)
 
 
 def a_request() -> Request:
@@ -139,14 +139,14 @@ def test_a_stored_debate_is_not_driven_where_there_is_no_sandbox(tmp_path, codin
 
 def test_a_debate_that_waits_is_answered_and_keeps_no_server_from_starting_without_a_sandbox(tmp_path, monkeypatch):
     waiting = replace(asking.FORMAT, needs=("code",))
-    monkeypatch.setattr(PROCESS, "_standing", Standing(tried=1))
+    monkeypatch.setattr(PROCESS, "standing", Standing(tried=1))
 
     async def main() -> None:
         with formats.DOOR.adding(waiting.name, waiting):
             async with an_app(tmp_path) as app:
                 client, asks = Client(app), {"format": waiting.name, "timeout_seconds": 0, "decides": True}
                 made = [await run_to_rest(app, await new_debate(app, "sim:", **asks)) for _ in range(2)]
-                monkeypatch.setattr(PROCESS, "_standing", BROKEN)
+                monkeypatch.setattr(PROCESS, "standing", BROKEN)
                 assert (await client.answer(made[0], "guide", "Mind the cost.")).status == "decided"
                 with pytest.raises(AbilityMissing):
                     await client.fork(made[0])
@@ -172,7 +172,7 @@ def test_the_sandbox_is_probed_once_for_all_apps_and_loops(monkeypatch, tmp_path
         return Standing(tried=1)
 
     monkeypatch.setattr("moot.tools.sandbox.sandbox.probe", counted)
-    monkeypatch.setattr(PROCESS, "_standing", None)
+    monkeypatch.setattr(PROCESS, "standing", None)
 
     async def main() -> None:
         async with an_app(tmp_path) as app:
@@ -185,7 +185,7 @@ def test_the_sandbox_is_probed_once_for_all_apps_and_loops(monkeypatch, tmp_path
 
 
 def test_an_app_without_such_a_format_never_probes(monkeypatch, tmp_path):
-    monkeypatch.setattr(PROCESS, "_standing", None)
+    monkeypatch.setattr(PROCESS, "standing", None)
 
     async def main() -> None:
         async with an_app(tmp_path) as app:

@@ -1,4 +1,5 @@
-"""Poison for real processes: a simulated model that kills its process with SIGKILL in the middle of a step."""
+"""Poison for real processes: simulated models that kill their process with SIGKILL in the middle of a step, or have it
+stand still."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ from moot.models.spec import ModelSpec
 
 SEED = "666"
 POISON = f"sim:?seed={SEED}"
+STUCK_SEED = "667"
+STUCK = f"sim:?seed={STUCK_SEED}"
 ANTIDOTE = "TESTS_ANTIDOTE"  # names a file: once it exists, the model does no harm
 
 
@@ -27,6 +30,11 @@ def install() -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
             return await model(call, hear)
 
-        return kill if dict(spec.options).get("seed") == SEED else model
+        async def stand_still(call: Call, hear: Hear) -> Reply:
+            while not Path(os.environ[ANTIDOTE]).exists():
+                pass
+            return await model(call, hear)
+
+        return {SEED: kill, STUCK_SEED: stand_still}.get(dict(spec.options).get("seed", ""), model)
 
     sim.sim_model = poisonous

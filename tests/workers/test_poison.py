@@ -14,8 +14,8 @@ from moot.app import App
 from moot.core.types import Debate
 from tests.forking import INSTALL
 from tests.running import an_app
-from tests.workers.crew import Crew, Process, new, on, status, undisturbed, words
-from tests.workers.poison import ANTIDOTE, POISON
+from tests.workers.crew import Crew, Process, new, on, rows, status, undisturbed, words
+from tests.workers.poison import ANTIDOTE, POISON, STUCK
 
 pytestmark = pytest.mark.slow
 
@@ -63,13 +63,14 @@ async def innocents(app: App, count: int) -> list[Debate]:
     return [await new(app, f"sim:?seed={n}&latency_ms=300", "classic", max_rounds=1) for n in range(count)]
 
 
-async def set_aside(app: App, debate: Debate, ends: list[int]) -> None:
+async def set_aside(app: App, debate: Debate, ends: list[int], died: int) -> None:
+    """`died`: how many of the supervised processes have."""
     failed = await status(app, debate.id, "failed")
     assert failed.error is not None
     assert failed.error.kind == "crashed"
     assert f"{LIMIT} times in a row" in failed.error.message
     assert "try its open steps again" in failed.error.message
-    await deaths(ends, LIMIT)
+    await deaths(ends, died)
 
 
 async def deaths(ends: list[int], count: int) -> None:
@@ -95,7 +96,7 @@ def test_workers(database_url: str, tmp_path: Path, processes: int):
             for debate in (poison, *made):
                 await app.hand_over(debate)
             async with supervised(crew, "worker", processes=processes) as ends:
-                await set_aside(app, poison, ends)
+                await set_aside(app, poison, ends, 1)  # the later ones were processes beside the worker
                 await as_if_nothing_had_happened(app, tmp_path, made)
                 told = crew.run("status")
                 assert told.returncode == 1
@@ -106,11 +107,11 @@ def test_workers(database_url: str, tmp_path: Path, processes: int):
                 again = await status(app, poison.id, "failed")
                 assert again.error is not None
                 assert again.error.kind == "crashed"
-                await deaths(ends, 2 * LIMIT)
+                await deaths(ends, 2)
                 (tmp_path / "antidote").touch()
                 await app.hand_over(again)
                 await status(app, poison.id, "completed")
-                assert len(ends) == 2 * LIMIT
+                assert len(ends) == 2
                 assert crew.run("status").returncode == 0
 
     with poisoned(database_url, tmp_path) as crew:
@@ -126,7 +127,7 @@ def test_a_server_that_is_started_again(tmp_path: Path):
                 await app.runtime.store.claim(debate.id, "elsewhere", 0, expect=["pending"])
                 await app.runtime.store.move(debate.id, "running", expect=["running"])
             async with supervised(crew, "serve", "--port", "0") as ends:
-                await set_aside(app, poison, ends)
+                await set_aside(app, poison, ends, LIMIT)
                 await as_if_nothing_had_happened(app, tmp_path, made)
             assert len(ends) == LIMIT
             told = crew.run("status", "--json")
@@ -157,6 +158,57 @@ def test_nothing_is_set_aside_that_makes_progress(database_url: str, tmp_path: P
                 worker.kill()
             crew.worker()
             await status(app, debate.id, "completed")
+
+    with poisoned(database_url, tmp_path) as crew:
+        asyncio.run(main(crew))
+
+
+async def driven_apart(app: App, debate: Debate, worker: Process) -> int:
+    """The process that drives a debate for a worker."""
+    async with asyncio.timeout(60):
+        while (owner := (await app.runtime.store.get(debate.id)).owner) is None:
+            await asyncio.sleep(0.01)
+    pid = int(owner.split("/")[1])
+    assert pid != worker.pid
+    return pid
+
+
+def test_a_process_that_stands_still_is_ended_and_its_debate_set_aside(database_url: str, tmp_path: Path):
+    async def main(crew: Crew) -> None:
+        async with on(crew.url, tmp_path) as app:
+            debate = await new(app, STUCK)
+            await app.hand_over(debate)
+            await rows(app, "update debate_sessions set crashes = 1 where id = $1", debate.id)
+            worker = crew.worker()
+            await set_aside(app, debate, [], 0)
+            assert worker.popen.poll() is None
+
+    with poisoned(database_url, tmp_path) as crew:
+        crew.environ["MOOT_LEASE_SECONDS"] = "1"
+        asyncio.run(main(crew))
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_process_for_a_debate_under_suspicion_ends_with_its_worker(
+    database_url: str, tmp_path: Path, how: signal.Signals
+):
+    async def main(crew: Crew) -> None:
+        async with on(crew.url, tmp_path) as app:
+            debate = await new(app, "sim:?seed=1&latency_ms=1000", "classic", max_rounds=1)
+            await app.hand_over(debate)
+            await rows(app, "update debate_sessions set crashes = 1 where id = $1", debate.id)
+            worker = crew.worker()
+            apart = await driven_apart(app, debate, worker)
+            worker.send(how)
+            assert worker.ended() == (-how if how == signal.SIGKILL else 0)
+            async with asyncio.timeout(60):
+                while Path(f"/proc/{apart}").exists():
+                    await asyncio.sleep(0.01)
+            left = await app.runtime.store.get(debate.id)
+            assert (left.status, left.owner) == ("running", None)
+            assert left.crashes == (0 if left.turn_count else 1)  # handed back: that is no death
+            crew.worker()
+            await as_if_nothing_had_happened(app, tmp_path, [debate])
 
     with poisoned(database_url, tmp_path) as crew:
         asyncio.run(main(crew))

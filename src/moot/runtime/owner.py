@@ -9,9 +9,14 @@ from functools import cache
 from pathlib import Path
 
 
-@cache
 def this_process() -> str:
-    return f"{_place()}/{os.getpid()}/{_started(os.getpid()) or ''}/{uuid.uuid4().hex[:8]}"
+    return _name(os.getpid())
+
+
+@cache
+def _name(pid: int) -> str:
+    """A process that was forked has a name of its own."""
+    return f"{_place()}/{pid}/{_started(pid) or ''}/{uuid.uuid4().hex[:8]}"
 
 
 def is_dead(owner: str) -> bool:

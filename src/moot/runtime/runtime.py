@@ -89,6 +89,7 @@ class Runtime:
         self.peers = Peers(store, self._drives, self._heartbeat.hurry)
         self.hub = self.peers.hub
         self._leaving: Signal | None = None  # set by `hand_back`, for debates claimed meanwhile
+        self.one_step = False  # hand each debate back as soon as a step of it is stored
         self._broken: dict[str, tuple[int, Exception]] = {}  # by debate: the epoch of a drive that raised, and what
 
     async def create(
@@ -170,6 +171,17 @@ class Runtime:
         that must be driven alone comes in when all others were handed back. Raises AbilityMissing when this machine
         can't do what its format needs."""
         return await self._take_apart(debate_id, "advance", patience)
+
+    async def suspicion(self, debate_id: str) -> int:
+        """How many drivers of a debate have died in a row, if someone is to drive it on; 0 if another process does, or
+        if it is to be set aside. Raises AbilityMissing as `advance` does."""
+        debate = await self.store.get(debate_id)
+        if not self._is_orphaned(debate) or self.suspects.is_guilty(debate, self.owner):
+            return 0
+        crashes = crashes_of(debate, self.owner)
+        if crashes:
+            await self._able(debate)
+        return crashes
 
     async def stop(self, debate_id: str, *, now: bool = False, seen: Debate | None = None) -> Debate:
         """Start no further step. The steps in flight are finished first, or cut off with `now`."""
@@ -470,12 +482,7 @@ class Runtime:
         """Claim a debate and drive it in a task, or set it aside when it has taken too many processes down. `beside`:
         as if it were not under suspicion."""
         debate_id = debate.id
-        format_ = self.formats.get(debate.format)
-        if format_ is None:
-            raise UnknownName("format", debate.format, self.formats)
-        # Not on one of the few threads for work: it may wait for a process that tries the sandbox.
-        if format_.needs and (problem := await asyncio.to_thread(lambda: self._unable(format_))) is not None:
-            raise problem
+        format_ = await self._able(debate)
         load_all()  # before it is claimed: a debate under way reads no file
         dead = debate.owner if debate.owner and is_dead(debate.owner) else None
         asked = asyncio.get_running_loop().time()
@@ -503,6 +510,17 @@ class Runtime:
                 self.hub.wake(debate_id)
                 return await self.store.get(debate_id)
             return self._begin(claimed, format_, taken_from=debate.owner, asked=asked)
+
+    async def _able(self, debate: Debate) -> Format:
+        """The format of a debate. Raises UnknownName if it is not installed, and AbilityMissing if this machine can't
+        do what it needs."""
+        format_ = self.formats.get(debate.format)
+        if format_ is None:
+            raise UnknownName("format", debate.format, self.formats)
+        # Not on one of the few threads for work: it may wait for a process that tries the sandbox.
+        if format_.needs and (problem := await asyncio.to_thread(lambda: self._unable(format_))) is not None:
+            raise problem
+        return format_
 
     def _begin(self, claimed: Debate, format_: Format, *, taken_from: str | None, asked: float) -> Debate:
         """Drive a debate in a task that was claimed just now; `asked`: when, by the loop's clock."""
@@ -556,7 +574,7 @@ class Runtime:
 
     def _progressed(self, debate_id: str) -> None:
         """A debate has stored its first step here."""
-        if debate_id in self._drives and self.suspects.should_leave(debate_id):
+        if debate_id in self._drives and (self.one_step or self.suspects.should_leave(debate_id)):
             self._drives[debate_id].signal("finish", hand_back=True)
         self.suspects.notify()
 

@@ -85,7 +85,7 @@ class Suspects:
         return _now() < self._closed_since + self._seconds / 2
 
     def needs_alone(self, crashes: int) -> bool:
-        return crashes >= max(1, self._limit - 2)
+        return together_at_most(crashes, self._limit) == 1
 
     @property
     def most_beside(self) -> int:
@@ -105,7 +105,7 @@ class Suspects:
         if self.needs_alone(crashes):
             return not others
         suspected = [other for other in others if other >= 2]
-        return crashes < 2 or len(suspected) < min(map(self._group, (crashes, *suspected)))
+        return crashes < 2 or len(suspected) < min(together_at_most(its, self._limit) for its in (crashes, *suspected))
 
     def is_overdue(self, waited: float) -> bool:
         """Whether a debate that could have been taken over for so many seconds comes in beside any others. Not where
@@ -215,13 +215,17 @@ class Suspects:
         """When there may be room without an event: the time alone of a debate is over, or that of those after it."""
         return min((time for time in (*(self._alone or ())[1:], self._open_until) if time > _now()), default=math.inf)
 
-    def _group(self, crashes: int) -> int:
-        return 1 if self.needs_alone(crashes) else GROUPS[min(crashes, max(GROUPS))]
-
     def _inside(self) -> dict[str, int]:
         """Debates that are driven here, with the deaths that count. A step that was stored clears a debate."""
         driven = {each: 0 if drive.progressed else drive.debate.crashes for each, drive in self._drives.items()}
         return driven | self._entering
+
+
+def together_at_most(crashes: int, limit: int) -> int:
+    """How many debates that are under suspicion after so many deaths are driven beside each other."""
+    if crashes >= max(1, limit - 2):
+        return 1
+    return GROUPS[min(max(crashes, min(GROUPS)), max(GROUPS))]
 
 
 def _now() -> float:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Coroutine
+from collections.abc import Awaitable, Collection, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any
 
 from moot.core.errors import AbilityMissing, MootError, NoSuchDebate, StoreError, WrongStatus
+from moot.runtime.isolation import Isolation, Report
 from moot.runtime.outage import FIRST_WAIT, LONGEST_WAIT, Outage, until_there
 from moot.runtime.runtime import Runtime
 from moot.store import Changed
@@ -24,9 +25,17 @@ RETRY_SECONDS = 2.0  # after which a debate is delivered again that this worker 
 
 class Worker:
     def __init__(
-        self, runtime: Runtime, queue: Queue, *, at_once: int, sweep_seconds: float, drain_seconds: float
+        self,
+        runtime: Runtime,
+        queue: Queue,
+        *,
+        at_once: int,
+        sweep_seconds: float,
+        drain_seconds: float,
+        isolation: Isolation | None = None,
     ) -> None:
-        self.runtime, self.queue = runtime, queue
+        """`isolation`: where debates under suspicion are driven; without it, in this process."""
+        self.runtime, self.queue, self._isolation = runtime, queue, isolation
         self._at_once, self._sweep_seconds, self._drain_seconds = at_once, sweep_seconds, drain_seconds
         self.abandoned = 0  # debates neither finished nor handed back: others take them when their leases are over
         self._stop = asyncio.Event()
@@ -41,6 +50,7 @@ class Worker:
         if self._stop.is_set():
             log.info("Told to end at once.")
             self._spawn(self._hand_back(0.0))
+            self._spawn(self._recall(0.0))
         else:
             log.info("Told to end: steps in flight have %g seconds to finish.", self._drain_seconds)
         self._stop.set()
@@ -70,7 +80,27 @@ class Worker:
             self.runtime.peers.on_change.remove(self._on_change)
             for task in (sweeping, taking, stopped):
                 task.cancel()
+            await self._recall(0.0)
             await asyncio.gather(sweeping, taking, stopped, *self._background, return_exceptions=True)
+
+    async def drive_apart(self, debates: Sequence[str], report: Report, ended: Awaitable[object]) -> None:
+        """Instead of `run`, in a process of their own: drive debates until each has stored a step or rests, and report
+        on each. They are handed back at once when `ended` is over."""
+        self.runtime.one_step = True
+
+        async def drive(debate_id: str) -> None:
+            report(debate_id, await self._drive(debate_id))
+
+        driving = [asyncio.create_task(drive(each)) for each in debates]
+        watching = asyncio.ensure_future(ended)
+        try:
+            while left := [task for task in driving if not task.done()]:
+                await asyncio.wait((*left, watching), return_when=asyncio.FIRST_COMPLETED)
+                if watching.done():
+                    await self._hand_back(0.0)
+                    await asyncio.wait(driving)
+        finally:
+            watching.cancel()
 
     async def _take(self) -> None:
         wait = FIRST_WAIT
@@ -109,6 +139,11 @@ class Worker:
         delivered again. After any error its lease runs out, and a sweep finds it."""
         short = debate_id[:8]
         try:
+            if self._isolation is not None:
+                deaths = await self.runtime.suspicion(debate_id)
+                if self._isolation.takes(deaths):
+                    log.warning("Debate %s is driven apart: %d processes died driving it.", short, deaths)
+                    return await self._isolation.drive(debate_id, deaths)
             debate = await self.runtime.advance(debate_id, patience=HOLD_SECONDS)
             if debate is None:
                 return 0.0
@@ -193,13 +228,17 @@ class Worker:
                 return
 
     async def _drain(self) -> None:
-        await self._hand_back(self._drain_seconds)
+        await asyncio.gather(self._hand_back(self._drain_seconds), self._recall(self._drain_seconds))
         if self._driving:
             await asyncio.wait(self._driving)  # debates that were being claimed are handed back, too
 
     async def _hand_back(self, seconds: float) -> None:
         with suppress(StoreError):  # then their leases run out, and a sweep finds them
             await self.runtime.hand_back(seconds)
+
+    async def _recall(self, seconds: float) -> None:
+        if self._isolation is not None:
+            await self._isolation.recall(seconds)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -11,6 +11,7 @@ from moot.formats import Format
 
 if TYPE_CHECKING:
     from moot.tools.sandbox.diagnosis import Diagnosis
+    from moot.tools.sandbox.probe import Standing
 
 WORDS: Mapping[Ability, str] = {"code": "runs code that models write"}
 
@@ -22,6 +23,21 @@ def _code() -> Diagnosis | None:
 
 
 PROBES: Mapping[Ability, Callable[[], Diagnosis | None]] = {"code": _code}
+
+
+def found() -> Standing | None:
+    """What this process knows of its sandbox, if it has tried it."""
+    from moot.tools.sandbox import PROCESS
+
+    return PROCESS.standing
+
+
+def take_over(standing: Standing | None) -> None:
+    """Believe what another process of this machine has found, instead of trying again."""
+    if standing is not None:
+        from moot.tools.sandbox import PROCESS
+
+        PROCESS.standing = standing
 
 
 def has(abilities: Iterable[Ability]) -> tuple[Ability, ...]:

@@ -44,6 +44,11 @@ class PgQueue:
         self._installed, self._installing = False, asyncio.Lock()
         self._tidied: float | None = None
 
+    def preload(self) -> None:
+        with suppress(ImportError):  # which is explained where it is used
+            import asyncpg  # noqa: F401 # pyright: ignore[reportMissingTypeStubs, reportUnusedImport]
+            import pgqueuer.qm  # noqa: F401 # pyright: ignore[reportUnusedImport]
+
     async def put(self, debate_id: str, *, expect: Collection[Status], seen: Debate | None = None) -> Debate | None:
         tried: set[float] = set()
 

@@ -48,7 +48,7 @@ class Sandbox:
     def __init__(self, slots: int | None = None) -> None:
         self.slots = Slots(slots or _cores())
         self._probing = threading.Lock()
-        self._standing: Standing | None = None
+        self.standing: Standing | None = None  # what the probe found, if it was made
 
     async def run(self, job: Job) -> Run:
         """Run a job to its end. Raises SandboxUnavailable where the probe has not passed, and SandboxDied when the
@@ -62,19 +62,14 @@ class Sandbox:
     async def probe(self) -> Standing:
         """Try to get out of the sandbox; once, and from then on tell what came of it. It takes about a second, in a
         thread."""
-        return self._standing or await asyncio.to_thread(self.probed)
+        return self.standing or await asyncio.to_thread(self.probed)
 
     def probed(self) -> Standing:
         """As `probe`, for code without an event loop: it waits."""
         with self._probing:
-            if self._standing is None:
-                self._standing = asyncio.run(probe(self._results))
-            return self._standing
-
-    @property
-    def standing(self) -> Standing | None:
-        """What the probe found, if it was made."""
-        return self._standing
+            if self.standing is None:
+                self.standing = asyncio.run(probe(self._results))
+            return self.standing
 
     async def _run(self, job: Job) -> Run:
         program = bubblewrap()
