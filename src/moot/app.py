@@ -195,8 +195,11 @@ class App:
             at_once=self.settings.worker_debates,
             sweep_seconds=self.settings.worker_sweep_seconds,
             drain_seconds=self.settings.worker_drain_seconds,
-            isolation=None if processes is None else Isolation(processes, self.settings.crash_limit),
+            isolation=self.isolation(processes),
         )
+
+    def isolation(self, processes: Processes | None) -> Isolation | None:
+        return None if processes is None else Isolation(processes, self.settings.crash_limit)
 
     def retained(self) -> AbstractAsyncContextManager[None]:
         """Delete old debates now and then, while the context lasts, if the settings say so."""

@@ -11,6 +11,7 @@ from moot.app import App
 from moot.core.errors import AbilityMissing, NoSuchDebate, WrongStatus
 from moot.core.lifecycle import RULES, DriveVerb
 from moot.core.types import Debate
+from moot.runtime.isolation import Isolation
 from moot.runtime.runtime import Runtime
 from moot.store.queue import Queue
 
@@ -41,47 +42,76 @@ class LocalDispatcher:
 
     here = True
 
-    def __init__(self, runtime: Runtime, *, resume: bool = True) -> None:
-        """`resume`: go on with abandoned debates. Otherwise they rest until a person resumes them."""
-        self._runtime, self._resume = runtime, resume
+    def __init__(self, runtime: Runtime, *, resume: bool = True, isolation: Isolation | None = None) -> None:
+        """`resume`: go on with abandoned debates. Otherwise they rest until a person resumes them. `isolation`: where
+        debates under suspicion are driven; without it, in this process."""
+        self._runtime, self._resume, self._isolation = runtime, resume, isolation
         self._sweeper: asyncio.Task[None] | None = None
+        self._apart: set[asyncio.Task[None]] = set()
+        self._due = asyncio.Event()  # a sweep, before its time
 
     async def dispatch(self, debate_id: str, verb: DriveVerb, *, seen: Debate | None = None) -> Debate:
-        if self._resume and self._runtime.suspects.closed:  # a sweep right after that lets it begin
-            return await self._runtime.defer(debate_id, verb, seen=seen)
         verbs = {"start": self._runtime.start, "resume": self._runtime.resume, "retry": self._runtime.retry}
         return await verbs[verb](debate_id, seen=seen)
 
     async def open(self) -> None:
-        await self._sweep()
+        await self.sweep()
         self._sweeper = asyncio.create_task(self._keep_sweeping(), name="moot-sweeper")
 
-    async def close(self) -> None:
+    async def close(self, seconds: float = GRACE_SECONDS) -> None:
+        """Steps in flight have so many `seconds`."""
         if self._sweeper is not None:
             self._sweeper.cancel()
             with suppress(asyncio.CancelledError):
                 await self._sweeper
-        left = await self._runtime.hand_back(GRACE_SECONDS)
+        left, _ = await asyncio.gather(self._runtime.hand_back(seconds), self._recall(seconds))
         if left:
             log.info("%d debates were handed back, to be continued by the next server", len(left))
 
     async def _keep_sweeping(self) -> None:
         while True:
-            await self._runtime.suspects.until_sweep(SWEEP_SECONDS)
+            await self.until_due(SWEEP_SECONDS)
             try:
-                await self._sweep()
+                await self.sweep()
             except Exception:  # the next sweep may succeed
                 log.exception("looking for abandoned debates failed")
 
-    async def _sweep(self) -> None:
+    async def until_due(self, seconds: float) -> None:
+        """Wait so many seconds, or until a debate that was driven in another process can be driven here."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._due.wait()
+
+    async def sweep(self) -> None:
         """Take over debates whose process died, and settle questions whose time is over."""
-        taken = await self._runtime.recover(resume=self._resume)
+        self._due.clear()
+        taken = await self._runtime.recover(resume=self._resume, elsewhere=self._drive_elsewhere)
         if taken:
             log.info("took over %d debates whose process had ended", len(taken))
         for debate in await self._runtime.expire():
             # Another process was faster, it was deleted, or its format needs what is not here.
             with suppress(WrongStatus, NoSuchDebate, AbilityMissing):
                 await self.dispatch(debate.id, "resume")
+
+    def _drive_elsewhere(self, debate_id: str, deaths: int) -> bool:
+        if self._isolation is None or not self._isolation.takes(deaths):
+            return False
+        if not self._isolation.has(debate_id):
+            task = asyncio.create_task(self._drive_apart(self._isolation, debate_id, deaths))
+            self._apart.add(task)
+            task.add_done_callback(self._apart.discard)
+        return True
+
+    async def _drive_apart(self, isolation: Isolation, debate_id: str, deaths: int) -> None:
+        if again := await isolation.drive(debate_id, deaths):
+            await asyncio.sleep(again)
+        self._due.set()
+
+    async def _recall(self, seconds: float) -> None:
+        if self._isolation is not None:
+            await self._isolation.recall(seconds)
+        for task in self._apart:
+            task.cancel()
 
 
 class QueueDispatcher:

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from moot.runtime.isolation import AGAIN_SECONDS, AT_ONCE, GATHER_SECONDS, ForkedProcesses, Isolation, Report
+from moot.runtime.isolation import AGAIN_SECONDS, AT_ONCE, GATHER_SECONDS, Isolation, Report
+from moot.runtime.processes import ForkedProcesses
 
 LIMIT = 6
 
@@ -116,36 +117,36 @@ def test_no_more_processes_than_allowed_are_there_at_once():
         await settled()
         assert len(processes.begun) == AT_ONCE + 1
         await isolation.recall(0)
-        ended = await asyncio.gather(*driving)
-        assert ended.count(0.0) == 1  # the one that waited is delivered elsewhere
-        assert ended.count(AGAIN_SECONDS) == AT_ONCE + 1
+        assert await asyncio.gather(*driving) == [AGAIN_SECONDS] * len(driving)  # also the one that waited
+        assert len(processes.begun) == AT_ONCE + 1
 
     asyncio.run(main())
 
 
-def test_where_no_process_can_be_had_debates_are_driven_by_the_worker_itself():
+@pytest.mark.parametrize(("error", "tried"), [(BrokenPipeError(), 1), (OSError(), 3)])
+def test_where_no_process_can_be_had_debates_wait_for_another(
+    error: OSError, tried: int, caplog: pytest.LogCaptureFixture
+):
     class Missing(Recorded):
         async def run(self, debates: Sequence[str], report: Report) -> None:
-            raise BrokenPipeError
+            self.begun.append((tuple(debates), report, asyncio.Event()))
+            raise error
 
     async def main() -> None:
-        isolation = Isolation(Missing(), LIMIT)
-        assert isolation.takes(2)
-        assert await asyncio.gather(isolation.drive("a", 2), isolation.drive("b", 4)) == [AGAIN_SECONDS] * 2
-        assert not isolation.takes(2)
+        processes = Missing()
+        isolation = Isolation(processes, LIMIT)
+        for each in "abc":
+            assert await isolation.drive(each, 4) == AGAIN_SECONDS
+            assert not isolation.has(each)
+        assert len(processes.begun) == tried  # the process to fork from does not come back
 
     asyncio.run(main())
+    assert caplog.text.count("can begin no other") == tried
 
 
 @pytest.mark.parametrize(("limit", "deaths", "takes"), [(6, 1, False), (6, 2, True), (3, 1, True), (3, 0, False)])
 def test_which_debates_are_taken(limit: int, deaths: int, takes: bool):
-    async def main() -> None:
-        isolation = Isolation(Recorded(), limit)
-        assert isolation.takes(deaths) is takes
-        await isolation.recall(0)
-        assert not isolation.takes(deaths)
-
-    asyncio.run(main())
+    assert Isolation(Recorded(), limit).takes(deaths) is takes
 
 
 def program(debates: Sequence[str], known: Any, ended: int, report: Report) -> None:
@@ -216,7 +217,7 @@ def test_processes_that_are_recalled_end_and_none_is_left():
 
 KILLED = """
 import asyncio, os, sys
-from moot.runtime.isolation import ForkedProcesses
+from moot.runtime.processes import ForkedProcesses
 from tests.runtime.test_isolation import program
 async def main():
     processes = ForkedProcesses(program)

@@ -8,7 +8,6 @@ from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any, cast
 
-from moot.runtime.suspects import Suspects
 from moot.runtime.worker import Worker
 from moot.store.queue import Swept
 
@@ -37,9 +36,7 @@ def test_a_sweep_does_not_wait_for_its_time_when_a_known_worker_dies():
         return [each for each in owners if each in dead]
 
     async def main() -> None:
-        runtime = SimpleNamespace(
-            suspects=Suspects({}, 6, 10.0), expire=none, dead_among=dead_among, observer=None, store=None
-        )
+        runtime = SimpleNamespace(expire=none, dead_among=dead_among, observer=None, store=None)
         queue = Sweeps()
         worker = Worker(cast(Any, runtime), cast(Any, queue), at_once=1, sweep_seconds=1e6, drain_seconds=0)
         sweeping = asyncio.create_task(worker._sweeps())

@@ -11,9 +11,10 @@ from typing import Any
 from moot.core.errors import Superseded
 from moot.core.limits import Spent
 from moot.core.types import Debate, Event, Shown
+from moot.runtime import runtime
 from moot.runtime.drive import Drive
 from moot.runtime.runtime import Runtime
-from moot.runtime.suspects import Suspects, crashes_of
+from moot.runtime.suspects import crashes_of
 from moot.runtime.worker import Worker
 from moot.store import Commit, HeartbeatReply
 from moot.store.sqlite import SqliteStore, debates, deletion, people
@@ -211,8 +212,8 @@ def _no_sweep(_: Any) -> Any:
 
 
 def _any_death_convicts(_: Any) -> Any:
-    def is_guilty(self: Suspects, debate: Debate, owner: str) -> bool:
-        return crashes_of(debate, owner) >= self._limit - 1
+    def is_guilty(debate: Debate, owner: str, limit: int) -> bool:
+        return crashes_of(debate, owner) >= limit - 1
 
     return is_guilty
 
@@ -262,7 +263,7 @@ BUGS: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
     "a stop from elsewhere is not heard": _plant(Drive, "signal", _deaf_to_stops),
     "guidance from elsewhere is not heard": _plant(Drive, "guided", _deaf_to_guidance),
     "steps are begun past the lease": _plant(Drive, "_leased", _always_leased),
-    "a death too few is a reason to set a debate aside": _plant(Suspects, "is_guilty", _any_death_convicts),
+    "a death too few is a reason to set a debate aside": _plant(runtime, "is_guilty", _any_death_convicts),
     "a step does not clear a debate": _plant(debates, "STEP", _forgives_nothing),
     "workers don't sweep": _plant(Worker, "_sweeps", _no_sweep),
     "a deletion leaves no tombstone": partial(

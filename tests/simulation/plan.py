@@ -45,7 +45,6 @@ WAYS = (
     "posthumous",  # a write on its way lands although its process is dead
     "one machine",  # processes can tell that one of them is certainly dead
     "workers",  # processes take debates from a queue
-    "isolated",  # workers have debates under suspicion driven in processes of their own
     "told",  # processes hear of most of what others change
     "trusting",  # the person who answers a question tells the debate only once to go on
     "lacking",  # one process lacks the plug-in of a format

@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from moot.core.errors import StoreError, WrongStatus
-from moot.runtime.isolation import Isolation, Report
+from moot.core.errors import StoreError
+from moot.dispatch import LocalDispatcher
+from moot.runtime.isolation import Isolation, Report, drive_apart
 from moot.runtime.runtime import Runtime
 from moot.runtime.worker import Worker
 from tests.simulation.database import SimulatedStore
@@ -73,14 +74,15 @@ class Process(Place):
         )
         self.queue = SimulatedQueue(world, self)
         self._others = Others(self)
-        isolated = "isolated" in world.plan.ways and beside is None
+        self.isolation = Isolation(self._others, world.plan.crash_limit)
+        self.dispatcher = LocalDispatcher(self.runtime, isolation=self.isolation)
         self.worker = Worker(
             self.runtime,
             self.queue,
             at_once=world.plan.at_once,
             sweep_seconds=world.plan.sweep,
             drain_seconds=2.0,
-            isolation=Isolation(self._others, world.plan.crash_limit) if isolated else None,
+            isolation=self.isolation,
         )
         self._works = "workers" in world.plan.ways
         if beside is None:
@@ -121,13 +123,15 @@ class Process(Place):
             self.worker.stop()
             await asyncio.wait([self._work])
         elif hand_back is not None:
-            await self.call(self.runtime.hand_back(hand_back))
+            await self.call(self.dispatcher.close(hand_back))
+        else:
+            await self.call(self.isolation.recall(0.0))
         self.world.note(self, "ends")
         await self.call(self.runtime.close())
 
     async def drive_apart(self, debates: Sequence[str], report: Report, recalled: asyncio.Event) -> None:
         try:
-            await self.call(self.worker.drive_apart(debates, report, recalled.wait()))
+            await self.call(drive_apart(self.runtime, debates, report, recalled.wait()))
             await self.call(self.runtime.close())
         finally:
             if self.alive:
@@ -145,9 +149,6 @@ class Process(Place):
     async def _sweep(self) -> None:
         """Without workers, the serving process looks for abandoned debates."""
         while True:
-            await self.runtime.suspects.until_sweep(self.world.plan.sweep * self.world.rng.uniform(0.8, 1.2))
+            await self.dispatcher.until_due(self.world.plan.sweep * self.world.rng.uniform(0.8, 1.2))
             with suppress(StoreError):
-                await self.runtime.recover()
-                for debate in await self.runtime.expire():
-                    with suppress(WrongStatus):
-                        await self.runtime.resume(debate.id)
+                await self.dispatcher.sweep()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from moot.core.errors import MootError
 from moot.core.types import Debate, Status
 from moot.store.columns import dumps
-from moot.store.queue import MOST_FIRST, Advance, Depth, Stuck, Swept, priority_of
+from moot.store.queue import Advance, Depth, Stuck, Swept
 from moot.store.rows import debate_of, seen_values
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ where status = 'running' and (
       and (taken_by is null or owner is null or owner not in (select value from json_each(:dead)))
   )"""
 _FREE = """update simulated_jobs set taken_by = null, due = :now, priority = coalesce((
-  select iif(crashes + (owner is not null) <= :most_first, crashes + (owner is not null), 0) from debate_sessions
+  select crashes + (owner is not null) from debate_sessions
   where id = debate_id and status = 'running' and key not like 'expire/%'
 ), 0)
 where taken_by in (select value from json_each(:dead))"""
@@ -66,7 +66,7 @@ where due <= :now and (taken_by is null or beat <= :now - :patience) limit 1"""
 _DUE = """update simulated_jobs set taken_by = :owner, beat = :now
 where key in (
   select key from simulated_jobs
-  where due <= :now and (taken_by is null or beat <= :now - :patience) and (:advances or key like 'expire/%')
+  where due <= :now and (taken_by is null or beat <= :now - :patience)
   order by priority desc, rowid limit :batch
 ) returning key, debate_id, priority, rowid as place"""
 
@@ -113,7 +113,7 @@ class SimulatedQueue:
 
     async def sweep(self, quiet_seconds: float, dead: Collection[str] = ()) -> Swept:
         if dead:
-            free = {"dead": dumps(list(dead)), "now": self._now(), "most_first": MOST_FIRST}
+            free = {"dead": dumps(list(dead)), "now": self._now()}
             await self._write("sweep", None, lambda connection: connection.execute(_FREE, free).rowcount)
         orphans = await self._queue_all("sweep", _ORPHANS, quiet=quiet_seconds, dead=dumps(list(dead)))
         answered = await self._queue_all("sweep", _ANSWERED, id=None)
@@ -137,12 +137,11 @@ class SimulatedQueue:
         at_once: int,
         stop: asyncio.Event,
         owner: str = "",
-        takes: Callable[[], bool] = lambda: True,
     ) -> None:
         tasks: dict[str, asyncio.Task[None]] = {}
         try:
             while not stop.is_set():
-                taken = await self._take(list(tasks), owner or self._process.owner, takes())
+                taken = await self._take(list(tasks), owner or self._process.owner)
                 for key, debate_id in taken:
                     job: Awaitable[float | None] = expire() if key.startswith("expire/") else advance(debate_id)
                     tasks[key] = asyncio.create_task(self._work(key, job, stop))
@@ -166,7 +165,7 @@ class SimulatedQueue:
         rows = await self._process.store.look(_DRIVERS, {"now": self._now()})
         return {row["owner"]: row["debates"] for row in rows}
 
-    async def _take(self, running: list[str], owner: str, advances: bool) -> list[tuple[str, str]]:
+    async def _take(self, running: list[str], owner: str) -> list[tuple[str, str]]:
         any_due = await self._process.store.look(_ANY, {"now": self._now(), "patience": HEARTBEAT_SECONDS})
         beats = running and self._now() - self._beaten >= HEARTBEAT_SECONDS / 3
         if not any_due and not beats:
@@ -179,7 +178,6 @@ class SimulatedQueue:
                 "owner": owner,
                 "now": self._now(),
                 "patience": HEARTBEAT_SECONDS,
-                "advances": advances,
                 "batch": BATCH,
             }
             for key in running:
@@ -220,7 +218,7 @@ class SimulatedQueue:
 
     def _enqueue(self, connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
         key = f"{row['id']}/{row['epoch']}/{row['last_seq']}"
-        connection.execute(_INSERT, [key, row["id"], priority_of(row["crashes"]), self._now()])
+        connection.execute(_INSERT, [key, row["id"], row["crashes"], self._now()])
 
     def _now(self) -> float:
         return self._process.now()

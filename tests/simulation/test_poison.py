@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moot.runtime.suspects import Suspects
+from moot.runtime import isolation
 from tests.simulation.plan import Plan, Play
 from tests.simulation.world import reference, run
 
@@ -41,7 +41,9 @@ def test_the_limit_can_be_set():
     assert result.counts["d1 set aside"] == 1
 
 
-def test_a_quarantine_that_admits_everything_is_found(monkeypatch):
-    monkeypatch.setattr(Suspects, "admits", lambda *_: True)
-    found = [run(plan(seed, poison=4, processes=1)).violation for seed in range(3)]
+def test_an_isolation_that_leaves_all_together_is_found(monkeypatch):
+    drive_step = isolation._drive_step
+    monkeypatch.setattr(isolation, "together_at_most", lambda *_: 100)
+    monkeypatch.setattr(isolation, "_drive_step", lambda *which, alone: drive_step(*which, alone=True))
+    found = [run(plan(seed, poison=9, processes=1, poisoned=("d1", "d2"))).violation for seed in range(3)]
     assert any("set aside after a death beside" in (violation or "") for violation in found), found

@@ -19,7 +19,7 @@ def plan(seed: int) -> Plan:
         at_once=100,
         faults={"poison": 12},
         poisoned=("d1", "d2"),
-        ways=frozenset({"workers", "isolated", "told", "one machine"}),
+        ways=frozenset({"workers", "told", "one machine"}),
         crash_limit=6,
         kills=10,
         reborn=(1.0, 4.0),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
@@ -153,20 +152,6 @@ class StepsContract:
 
         run(check)
 
-    def test_a_claim_can_limit_the_deaths_that_count(self, run):
-        async def check(store: Store):
-            made = await store.create(debate(1))
-            found: list[int] = []
-            for n, most in enumerate((None, None, None, 1, 5)):
-                claimed = await store.claim(
-                    made.id, f"{n}", 10, expect=["pending", "running"], dead=f"{n - 1}", most_crashes=most
-                )
-                assert claimed is not None
-                found.append(claimed.crashes)
-            assert found == [0, 1, 2, 1, 2]
-
-        run(check)
-
     def test_drivers_that_die_before_a_step_is_stored_are_counted(self, run, clock):
         async def check(store: Store):
             made = await store.create(debate(1))
@@ -179,11 +164,7 @@ class StepsContract:
 
             assert await taken("one") == (0, False)
             assert await taken("two", dead="one", alone=True) == (1, True)
-            await store.accompany(made.id, 1)  # of an epoch that is over
             assert (await store.get(made.id)).alone
-            before = await store.get(made.id)
-            await store.accompany(made.id, 2)
-            assert await store.get(made.id) == replace(before, alone=False)
             clock.now += 11  # silent past its lease
             assert await taken("three") == (2, False)
             await store.commit(Commit(debate_id=made.id, epoch=3, cursor=Cursor()))  # no step

@@ -13,7 +13,7 @@ import pytest
 from moot.core.errors import WrongStatus
 from moot.core.types import Cursor, Debate, Gate
 from moot.store import Commit, Store
-from moot.store.queue import MOST_FIRST, Depth, Queue, Swept
+from moot.store.queue import Depth, Queue, Swept
 from tests.store.samples import debate
 
 ASK = "1/ask/you"
@@ -70,8 +70,8 @@ async def asking(yard: Yard, n: int = 0) -> Debate:
 class Delivered:
     """A worker that notes what it is given, and does what it was told with each in turn."""
 
-    def __init__(self, *does: bool | Exception, takes: Callable[[], bool] = lambda: True) -> None:
-        self.does, self.takes = list(does), takes
+    def __init__(self, *does: bool | Exception) -> None:
+        self.does = list(does)
         self.given: list[str] = []
         self.expired = 0
         self.stop = asyncio.Event()
@@ -87,9 +87,7 @@ class Delivered:
         self.expired += 1
 
     async def until(self, yard: Yard, enough: Callable[[], Awaitable[bool]]) -> None:
-        running = asyncio.create_task(
-            yard.queue.run(self.advance, self.expire, at_once=10, stop=self.stop, takes=self.takes)
-        )
+        running = asyncio.create_task(yard.queue.run(self.advance, self.expire, at_once=10, stop=self.stop))
         try:
             async with asyncio.timeout(60):
                 while not await enough():
@@ -372,18 +370,17 @@ class QueueContract:
 
         run(check)
 
-    def test_the_more_often_their_worker_died_the_earlier_they_come_up_to_a_few_times(self, run):
+    def test_the_more_often_their_worker_died_the_earlier_they_come(self, run):
         async def check(yard: Yard) -> None:
-            made = {deaths: await queued(yard, n) for n, deaths in enumerate((0, MOST_FIRST + 1, 1, 2))}
+            made = {deaths: await queued(yard, n) for n, deaths in enumerate((0, 4, 1, 2))}
             await yard.lose_jobs()
             for deaths, one in made.items():
                 for n in range(deaths):
                     await yard.store.claim(one.id, f"dead {n}", 0, expect=["running"])
-            await yard.queue.sweep(-60, [f"dead {n}" for n in range(MOST_FIRST + 1)])
+            await yard.queue.sweep(-60, [f"dead {n}" for n in range(4)])
             worker = Delivered()
             await worker.until(yard, is_done(yard))
-            assert worker.given[:2] == [made[2].id, made[1].id]
-            assert {*worker.given[2:]} == {made[0].id, made[MOST_FIRST + 1].id}
+            assert worker.given == [made[deaths].id for deaths in (4, 2, 1, 0)]
 
         run(check)
 
@@ -394,23 +391,6 @@ class QueueContract:
             await yard.store.claim(one.id, "machine/1/2/dead", 0, expect=["running"])
             await yard.queue.sweep(60, ["machine/1/2/dead"])
             assert await yard.priorities() == [1]
-
-        run(check)
-
-    def test_a_worker_that_takes_no_debates_is_given_none(self, run):
-        async def check(yard: Yard) -> None:
-            one = await queued(yard)
-            asked: list[bool] = []
-
-            def takes() -> bool:
-                assert worker.given == [] or asked[-1]
-                asked.append(len(asked) >= 3)
-                return asked[-1]
-
-            worker = Delivered(takes=takes)
-            await worker.until(yard, is_done(yard))
-            assert worker.given == [one.id]
-            assert asked[:4] == [False, False, False, True]
 
         run(check)
 

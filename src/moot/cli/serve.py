@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from argparse import Namespace
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from moot.app import App
+from moot.cli.apart import processes_of
 from moot.cli.commands import DONE
 from moot.cli.download import Download
 from moot.cli.printer import note
@@ -32,13 +35,12 @@ async def serve(args: Namespace) -> int:
     from moot.server.limits import raise_file_limit
     from moot.server.serving import Server, address_of, listen
 
-    download = Download()
-    async with open_app(args, download, measured=True) as app:
-        flags = {"serve_host": args.host, "serve_port": args.port}
-        given = {name: value for name, value in flags.items() if value is not None}
-        app.settings = settings = read(Settings, app.settings.model_dump() | given)
-        app.ceilings = ceilings_of(app, args)
-        configure_logging(app)
+    processes = processes_of(args, _open, queued=False)
+    async with AsyncExitStack() as stack:
+        if processes is not None:
+            stack.callback(processes.recall)
+        app = await stack.enter_async_context(_open(args))
+        settings = app.settings
         if app.queue is not None and args.no_resume:
             raise InputError(
                 "--no-resume is for SQLite: on PostgreSQL the workers go on with interrupted debates, and this server "
@@ -52,7 +54,10 @@ async def serve(args: Namespace) -> int:
                 f"On {settings.serve_host} others can reach moot, so everyone needs a token, and there is none yet. "
                 "Make one with: moot token create NAME --scope read,run,decide"
             )
-        dispatcher = LocalDispatcher(app.runtime, resume=False) if args.no_resume else None
+        isolation = app.isolation(processes)
+        dispatcher = (
+            LocalDispatcher(app.runtime, resume=not args.no_resume, isolation=isolation) if app.queue is None else None
+        )
         api = create_app(
             app,
             host=settings.serve_host,
@@ -80,6 +85,17 @@ async def serve(args: Namespace) -> int:
         await server.run_on(bound)
         note("Ended. Debates that were running go on when moot serve is started again.")
     return DONE
+
+
+@asynccontextmanager
+async def _open(args: Namespace) -> AsyncGenerator[App]:
+    async with open_app(args, Download(), measured=True) as app:
+        flags = {"serve_host": args.host, "serve_port": args.port}
+        given = {name: value for name, value in flags.items() if value is not None}
+        app.settings = read(Settings, app.settings.model_dump() | given)
+        app.ceilings = ceilings_of(app, args)
+        configure_logging(app)
+        yield app
 
 
 def _ceilings(app: App) -> str:

@@ -4,37 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
 from argparse import Namespace
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
-from typing import TYPE_CHECKING
 
 from moot.app import App
+from moot.cli.apart import processes_of
 from moot.cli.commands import DONE
-from moot.cli.session import ceilings_of, configure_logging, load_config, open_app
+from moot.cli.session import ceilings_of, configure_logging, open_app
 from moot.core.amounts import count
 from moot.core.settings import Settings, read
-from moot.formats import installed
-from moot.formats.prompts import load_all
-from moot.runtime.isolation import ForkedProcesses, Report
-from moot.tools import abilities
-
-if TYPE_CHECKING:
-    from moot.tools.sandbox.probe import Standing
 
 log = logging.getLogger("moot.worker")
 
-CLOSE_SECONDS = 30.0  # that a process for debates under suspicion has to close its connections
-
 
 async def worker(args: Namespace) -> int:
-    _import_all(args)
-    processes = ForkedProcesses(partial(_program, args), abilities.found)  # while there is nothing that can't be forked
+    processes = processes_of(args, _open, queued=True)
     async with AsyncExitStack() as stack:
-        stack.callback(processes.recall)
+        if processes is not None:
+            stack.callback(processes.recall)
         app = await stack.enter_async_context(_open(args))
         driver = app.worker(processes)  # refused before anything is written
         loop = asyncio.get_running_loop()
@@ -72,51 +61,3 @@ async def _open(args: Namespace) -> AsyncGenerator[App]:
         app.ceilings = ceilings_of(app, args, server=False)
         configure_logging(app)
         yield app
-
-
-def _program(args: Namespace, debates: Sequence[str], standing: Standing | None, ended: int, report: Report) -> None:
-    abilities.take_over(standing)
-    asyncio.run(_drive_apart(args, debates, ended, report))
-
-
-async def _drive_apart(args: Namespace, debates: Sequence[str], ended: int, report: Report) -> None:
-    """In a process of their own: drive debates under suspicion."""
-    over, loop = asyncio.Event(), asyncio.get_running_loop()
-    async with _open(args) as app, _killed_if_stuck(app.settings.lease_seconds):
-        driver = app.worker()
-
-        def end() -> None:
-            loop.remove_reader(ended)
-            driver.stop()
-            over.set()
-
-        loop.add_reader(ended, end)
-        if await driver.open():
-            await driver.drive_apart(debates, report, over.wait())
-
-
-@asynccontextmanager
-async def _killed_if_stuck(seconds: float) -> AsyncGenerator[None]:
-    """Have the kernel end this process if its event loop stands still for so long: nothing else would, and what it
-    drives could not be taken over."""
-
-    async def prove_alive() -> None:
-        while True:
-            signal.setitimer(signal.ITIMER_REAL, seconds)
-            await asyncio.sleep(seconds / 3)
-
-    proving = asyncio.create_task(prove_alive())
-    try:
-        yield
-    finally:
-        proving.cancel()
-        signal.setitimer(signal.ITIMER_REAL, max(seconds, CLOSE_SECONDS))
-
-
-def _import_all(args: Namespace) -> None:
-    """Import what drives debates, so that the processes that do so apart share it."""
-    environ = dict(os.environ)
-    settings = load_config(args, environ).settings.model_copy(update={"traces": False})  # which would begin a thread
-    App(settings, environ).worker().queue.preload()
-    installed()
-    load_all()

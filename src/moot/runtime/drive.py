@@ -65,11 +65,11 @@ class Drive:
         ceilings: Ceilings | None = None,
         demonstration: bool = False,
         episodes_kept: int | None = None,
-        on_progress: Callable[[], None] = lambda: None,
+        one_step: bool = False,
     ) -> None:
         """`leased_until` is a time of the event loop's clock; see `renewed`. `demonstration`: what is learnt here is
-        only recalled in demonstrations. `on_progress` is called when the first step is stored."""
-        self._on_progress = on_progress
+        only recalled in demonstrations. `one_step`: hand the debate back as soon as a step is stored."""
+        self._one_step = one_step
         self._demonstration, self._episodes_kept = demonstration, episodes_kept
         self._ceilings = ceilings or Ceilings()
         self._daily = daily(self._ceilings)  # calls are reserved in the store
@@ -77,7 +77,6 @@ class Drive:
         self.debate, self.format, self._now, self.observer = debate, format_, now, observer
         self.store, self.executors, self.hub = store, executors.of_debate(debate.id), hub
         self.waits = False  # it ended because only people can go on
-        self.progressed = False  # it has stored a step
         self._signal: Signal = "go"
         self._patience = Patience(
             math.inf
@@ -463,9 +462,8 @@ class Drive:
             if self.observer is not None:
                 self.observer.refused(self.debate)
             raise Superseded(f"Debate {self.debate.short} was taken over, canceled or deleted meanwhile.")
-        if commit.turns and not self.progressed:
-            self.progressed = True
-            self._on_progress()
+        if commit.turns and self._one_step:
+            self.signal("finish", hand_back=True)
         if commit.artifacts:
             await self._make_room(commit.artifacts)
         for event in committed.events:

@@ -1,42 +1,31 @@
-"""Debates under suspicion in processes of their own.
+"""Debates under suspicion (`moot.runtime.suspects`) in processes of their own.
 
-A process that dies takes all its debates along, and one of them may be the reason (`moot.runtime.suspects`). A worker
-therefore drives debates whose processes died more than once in other processes, a few debates in each, the fewer the
-more often: what dies there takes neither the worker nor its other debates down. A debate that has stored a step there
-is handed back, and any worker goes on with it.
-
-These processes are forked from one that the worker forks before it opens anything (`ForkedProcesses`): a new
-interpreter would take seconds of processor time for its imports, and a process with threads and open connections can't
-be forked safely.
+A server or worker has debates whose processes died more than once driven in other processes, a few debates in each, the
+fewer the more often: what dies there takes neither it nor its other debates down. A debate that has stored a step there
+is handed back, and is driven on as any other.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import os
-import pickle
-import signal
-import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
-from types import FrameType
-from typing import Any, Protocol
+from typing import Protocol
 
-from moot.runtime.suspects import together_at_most
+from moot.core.errors import AbilityMissing, MootError, NoSuchDebate, StoreError, WrongStatus
+from moot.runtime.outage import until_there
+from moot.runtime.runtime import Runtime
+from moot.runtime.suspects import is_suspected, together_at_most
+from moot.telemetry import TaskContext, task_context
 
 log = logging.getLogger("moot.worker")
 
-FROM_DEATHS = 2  # after one death a debate is driven on as any other: a process can die for many reasons
 GATHER_SECONDS = 0.1  # within which others that come can share a process
-AT_ONCE = 4  # processes beside a worker; each has connections of its own
+AT_ONCE = 4  # processes beside a server or worker; each has connections of its own
 AGAIN_SECONDS = 1.0  # after which a debate is delivered again whose process ended without a word of it
-MOST_BYTES = 65_536  # of one request; ids are short
 
 Report = Callable[[str, float | None], None]  # an id; None, or the seconds after which it may be delivered again
-Program = Callable[[Sequence[str], Any, int, Report], None]
 
 
 class Processes(Protocol):
@@ -63,15 +52,19 @@ class Isolation:
         self._over = False  # no more processes are begun
 
     def takes(self, deaths: int) -> bool:
-        """Whether a debate is to be driven in a process of its own, or of a few."""
-        suspected = deaths >= FROM_DEATHS or (deaths > 0 and together_at_most(deaths, self._limit) == 1)
-        return suspected and not self._over
+        """Whether a debate is to be driven in a process of its own, or of a few, after so many deaths."""
+        return is_suspected(deaths, self._limit)
+
+    def has(self, debate_id: str) -> bool:
+        """Whether a debate is driven, or waits for a process."""
+        return debate_id in self._outcomes
 
     async def drive(self, debate_id: str, deaths: int) -> float | None:
         """Drive a debate in a process of its own, as soon as there is room for one. Returns None when it was handed
         back or rests, otherwise the seconds after which it may be delivered again, as when its process died."""
-        if debate_id in self._outcomes:  # delivered twice
+        if self.has(debate_id):  # delivered twice
             return None
+        log.warning("Debate %s is driven apart: %d processes died driving it.", debate_id[:8], deaths)
         loop = asyncio.get_running_loop()
         self._outcomes[debate_id], self._waiting[debate_id] = loop.create_future(), deaths
         loop.call_later(GATHER_SECONDS, self._fill)
@@ -94,7 +87,7 @@ class Isolation:
     def _fill(self) -> None:
         if self._over:
             for debate_id in self._waiting:
-                _settle(self._outcomes[debate_id], 0.0)
+                _settle(self._outcomes[debate_id], AGAIN_SECONDS)
             self._waiting.clear()
         while self._waiting and len(self._running) < AT_ONCE:
             deaths = next(iter(self._waiting.values()))
@@ -123,8 +116,8 @@ class Isolation:
         except OSError as error:
             gone = isinstance(error, ConnectionError)  # the process to fork from
             if not self._over:
-                then = "This process drives them from now on." if gone else "They are tried again."
-                log.error("No process could be begun for debates under suspicion: %s. %s", error, then)
+                then = "They wait for another, or until this one is started again." if gone else "It is tried again."
+                log.error("This process can begin no other for debates under suspicion: %s. %s", error, then)
             self._over = self._over or gone
         finally:
             for debate_id in debates:
@@ -136,102 +129,56 @@ def _settle(outcome: asyncio.Future[float | None], again: float | None) -> None:
         outcome.set_result(again)
 
 
-class ForkedProcesses:
-    """Processes that are forked from one that was forked before."""
+async def drive_apart(runtime: Runtime, debates: Sequence[str], report: Report, ended: Awaitable[object]) -> None:
+    """In a process of their own: drive debates until each has stored a step or rests, and report on each. They are
+    handed back at once when `ended` is over."""
+    over = asyncio.Event()
 
-    def __init__(self, program: Program, known: Callable[[], Any] = lambda: None) -> None:
-        """Fork the process to fork from. `program` runs in each new process: it drives debates, reports on each, and
-        hands them back when a descriptor can be read, which is when this process has ended or recalls them. It is given
-        what is `known` when it begins. To be called when this process has imported what they need, and before it has
-        threads or connections."""
-        self._known = known
-        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ended, self._alive = os.pipe()
-        if not os.fork():
-            _serve(program, theirs, ended, (self._requests.fileno(), self._alive))
-        theirs.close()
-        os.close(ended)
-        self._requests.setblocking(False)
+    async def drive(debate_id: str) -> None:
+        report(debate_id, await _drive_step(runtime, debate_id, over, alone=len(debates) == 1))
 
-    async def run(self, debates: Sequence[str], report: Report) -> None:
-        request = pickle.dumps((list(debates), self._known()))
-        told, tells = os.pipe()
-        try:
-            socket.send_fds(self._requests, [request], [tells])
-        except OSError:
-            os.close(told)
-            raise
-        finally:
-            os.close(tells)
-        loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader()
-        transport, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(told, "rb", 0)
-        )
-        try:
-            while line := await reader.readline():
-                with suppress(ValueError):  # cut off by its end
-                    debate_id, again = json.loads(line)
-                    report(debate_id, again)
-        finally:
-            transport.close()
-
-    def recall(self) -> None:
-        if self._alive >= 0:
-            os.close(self._alive)
-            self._alive = -1
-            self._requests.close()
-
-
-def _serve(program: Program, requests: socket.socket, ended: int, others: Sequence[int]) -> None:
-    """Fork a process for each request, until there can be no more. Never returns."""
-    status = 1
+    driving = [asyncio.create_task(drive(each)) for each in debates]
+    watching = asyncio.ensure_future(ended)
     try:
-        for fd in others:
-            os.close(fd)
-        for number in (signal.SIGINT, signal.SIGTERM):  # meant for the worker, which ends this one
-            signal.signal(number, signal.SIG_IGN)
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one waits for them
-        signal.set_wakeup_fd(-1)
-        while True:
-            request, fds, _, _ = socket.recv_fds(requests, MOST_BYTES, 1)
-            if not request:
-                break
-            try:
-                if not os.fork():
-                    requests.close()
-                    _drive(program, request, ended, fds[0])
-            except OSError as error:
-                log.error("No process could be begun for debates under suspicion: %s", error)
-            for fd in fds:
-                os.close(fd)
-        status = 0
+        while left := [task for task in driving if not task.done()]:
+            await asyncio.wait((*left, watching), return_when=asyncio.FIRST_COMPLETED)
+            if watching.done():
+                over.set()
+                with suppress(StoreError):  # then their leases run out, and a sweep finds them
+                    await runtime.hand_back(0.0)
+                await asyncio.wait(driving)
     finally:
-        os._exit(status)
+        watching.cancel()
 
 
-def _drive(program: Program, request: bytes, ended: int, tells: int) -> None:
-    status = 1
+async def _drive_step(runtime: Runtime, debate_id: str, over: asyncio.Event, *, alone: bool) -> float | None:
+    short = debate_id[:8]
     try:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for number in (signal.SIGINT, signal.SIGTERM):  # not ignored: programs that are begun here would inherit that
-            signal.signal(number, _pass)
-        os.set_inheritable(tells, False)
-        with suppress(OSError):  # where memory runs out, this one ends rather than the worker
-            Path("/proc/self/oom_score_adj").write_text("1000")
+        claimed = await runtime.advance_step(debate_id, alone=alone)
+        task_context.set(TaskContext(debate_id, claimed.epoch))
+        await runtime.wait(debate_id)
+        return None
+    except (WrongStatus, NoSuchDebate):
+        return None  # delivered twice or late: it rests, or another process drives it
+    except AbilityMissing:
+        pass
+    except StoreError as error:
+        log.error("Debate %s could not be driven on: %s", short, error)
+        await _give_back(runtime, debate_id, over)
+    except MootError as error:
+        log.error("Debate %s could not be driven on: %s", short, error)
+    except Exception as error:
+        # Its text is not logged: it may quote anything.
+        log.error("Debate %s could not be driven on: %s.", short, type(error).__name__, exc_info=error)
+    return AGAIN_SECONDS
 
-        def report(debate_id: str, again: float | None) -> None:
-            with suppress(BrokenPipeError):  # the worker is gone
-                os.write(tells, json.dumps([debate_id, again]).encode() + b"\n")
 
-        debates, known = pickle.loads(request)  # from the worker itself
-        program(debates, known, ended, report)
-        status = 0
-    except Exception:  # its debates are delivered again
-        log.exception("A process for debates under suspicion came to an end.")
-    finally:
-        os._exit(status)
+async def _give_back(runtime: Runtime, debate_id: str, over: asyncio.Event) -> None:
+    """Release a debate as soon as the database answers: that it was away is no death of the debate's."""
 
+    async def give_back() -> None:
+        with suppress(NoSuchDebate):
+            await runtime.give_back(debate_id)
 
-def _pass(number: int, frame: FrameType | None) -> None:
-    pass
+    with suppress(StoreError):
+        await until_there(give_back, log, over)

@@ -7,7 +7,6 @@ watch.
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -29,15 +28,13 @@ from moot.runtime.gates import Gates
 from moot.runtime.heartbeat import Heartbeat
 from moot.runtime.owner import is_dead, this_process
 from moot.runtime.peers import Peers
-from moot.runtime.suspects import Suspects, crashes_of, set_aside, waited_of
+from moot.runtime.suspects import crashes_of, is_guilty, set_aside
 from moot.runtime.turns import read_guidance
 from moot.runtime.watching import Update as Update
 from moot.runtime.watching import watch
-from moot.store import Labels, Store, Tombstone, Viewer
+from moot.store import Commit, Labels, Store, Tombstone, Viewer
 from moot.store.rows import missing
 from moot.telemetry import Observer, TaskContext, task_context
-
-log = logging.getLogger("moot.runtime")
 
 RATINGS = range(1, 6)
 
@@ -68,8 +65,8 @@ class Runtime:
         episodes_kept: int | None = None,
     ) -> None:
         """`pulse_seconds` is the time between two polls where the store pushes no notices. `crash_limit`: see
-        `Suspects`. `refusal`: why this machine can't drive debates of a format, if it can't; may take a second.
-        `episodes_kept`: for each owner of debates; None: all."""
+        `moot.runtime.suspects`. `refusal`: why this machine can't drive debates of a format, if it can't; may take a
+        second. `episodes_kept`: for each owner of debates; None: all."""
         self._ceilings, self._unable, self._is_demonstration = ceilings, refusal, is_demonstration
         self._episodes_kept = episodes_kept
         self.store, self.models, self.formats = store, models, formats
@@ -81,7 +78,7 @@ class Runtime:
         self._lease_seconds, self._pulse_seconds = lease_seconds, pulse_seconds
         self._drives: dict[str, Drive] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self.suspects = Suspects(self._drives, crash_limit, lease_seconds)
+        self._crash_limit = crash_limit
         self._heartbeat = Heartbeat(
             store, lambda: self.owner, self._drives, lease_seconds=lease_seconds, pause=self._pause, now=now
         )
@@ -89,7 +86,6 @@ class Runtime:
         self.peers = Peers(store, self._drives, self._heartbeat.hurry)
         self.hub = self.peers.hub
         self._leaving: Signal | None = None  # set by `hand_back`, for debates claimed meanwhile
-        self.one_step = False  # hand each debate back as soon as a step of it is stored
         self._broken: dict[str, tuple[int, Exception]] = {}  # by debate: the epoch of a drive that raised, and what
 
     async def create(
@@ -157,26 +153,27 @@ class Runtime:
         """Execute the open steps of a failed debate again. Steps that have a turn are not repeated."""
         return await self._take(await self.store.get(debate_id), "retry", seen=seen)
 
-    async def defer(self, debate_id: str, verb: Verb, *, seen: Debate | None = None) -> Debate:
-        """Set a debate running without driving it: the next sweep does that, as soon as no other is driven alone."""
-        moved = await self.store.move(debate_id, "running", expect=tuple(RULES[verb].moves), seen=seen)
-        if moved is None:
-            raise self.refusal(await self.store.get(debate_id), verb)
-        self.suspects.turn_away(debate_id, 0)
-        return moved
-
-    async def advance(self, debate_id: str, *, patience: float = 0.0) -> Debate | None:
-        """Drive a running debate on that no live process drives. For workers. Returns None when it must not be driven
-        beside what this process drives, after `patience` seconds at most; at once where another is driven alone. One
-        that must be driven alone comes in when all others were handed back. Raises AbilityMissing when this machine
+    async def advance(self, debate_id: str) -> Debate:
+        """Drive a running debate on that no live process drives. For workers. Raises AbilityMissing when this machine
         can't do what its format needs."""
-        return await self._take_apart(debate_id, "advance", patience)
+        return await self._take(await self.store.get(debate_id), "advance")
+
+    async def advance_step(self, debate_id: str, *, alone: bool) -> Debate:
+        """As `advance`, but hand the debate back as soon as a step of it is stored. `alone`: this process drives
+        nothing else meanwhile, so that if it dies, this debate is the reason."""
+        return await self._take(await self.store.get(debate_id), "advance", one_step=True, alone=alone)
+
+    async def give_back(self, debate_id: str) -> None:
+        """Release a debate whose drive here broke off."""
+        debate = await self.store.get(debate_id)
+        if debate.owner == self.owner and debate_id not in self._drives:
+            await self.store.commit(Commit(debate_id=debate_id, epoch=debate.epoch, release=True))
 
     async def suspicion(self, debate_id: str) -> int:
         """How many drivers of a debate have died in a row, if someone is to drive it on; 0 if another process does, or
         if it is to be set aside. Raises AbilityMissing as `advance` does."""
         debate = await self.store.get(debate_id)
-        if not self._is_orphaned(debate) or self.suspects.is_guilty(debate, self.owner):
+        if not self._is_orphaned(debate) or is_guilty(debate, self.owner, self._crash_limit):
             return 0
         crashes = crashes_of(debate, self.owner)
         if crashes:
@@ -347,20 +344,25 @@ class Runtime:
         self._broken.pop(debate_id, None)
         self.hub.wake(debate_id)
 
-    async def recover(self, *, resume: bool = True) -> Sequence[Debate]:
+    async def recover(
+        self, *, resume: bool = True, elsewhere: Callable[[str, int], bool] | None = None
+    ) -> Sequence[Debate]:
         """Take over every debate whose driver is dead or silent past its lease, and return those that go on here.
-        Debates that were stopping are stopped. Those that took too many processes down are set aside, and those that
-        must not be driven beside others are left for a later call. Without `resume`, nothing is taken over."""
+        Debates that were stopping are stopped. Those that took too many processes down are set aside. Without `resume`,
+        nothing is taken over. `elsewhere`: whether a debate, so many drivers of which have died in a row, is driven by
+        another process."""
         taken: list[Debate] = []
-        for debate in sorted(await self.store.abandoned(is_dead), key=lambda debate: -debate.crashes):
+        for debate in await self.store.abandoned(is_dead):
             if debate.status == "stopping":
                 events = [_status("stopped", by="recovery")]
                 await self.store.move(debate.id, "stopped", expect=("stopping",), events=events)
             elif resume:
                 # Claimed by another process, deleted, or of a format that is not installed or needs what is not here.
                 with suppress(WrongStatus, NoSuchDebate, UnknownName, AbilityMissing):
-                    claimed = await self._take_apart(debate.id, "resume")
-                    taken += [claimed] if claimed is not None and claimed.status == "running" else []
+                    if elsewhere is not None and elsewhere(debate.id, await self.suspicion(debate.id)):
+                        continue
+                    claimed = await self.resume(debate.id)
+                    taken += [claimed] if claimed.status == "running" else []
         return taken
 
     @property
@@ -444,72 +446,31 @@ class Runtime:
             raise self.refusal(await self.store.get(debate_id), verb)
         return moved
 
-    async def _take_apart(self, debate_id: str, verb: Verb, patience: float = 0.0) -> Debate | None:
-        """Claim a debate as soon as the suspects here allow it, and drive it in a task."""
-        debate, suspects = await self.store.get(debate_id), self.suspects
-        crashes = crashes_of(debate, self.owner)
-        if suspects.is_guilty(debate, self.owner):
-            return await self._take(debate, verb)
-        waited = waited_of(debate, self._lease_seconds, self.now(), is_dead)
-        overdue = suspects.is_overdue(waited)
-        if not suspects.may_enter(debate_id, crashes):
-            if overdue:
-                return await self._take(debate, verb, beside=True)
-            if not patience:
-                suspects.turn_away(debate_id, crashes)
-                return None
-            if not await suspects.room(debate_id, crashes, patience, waited):
-                return None
-            # Its place is kept while it is read again: it may have changed meanwhile.
-            with nullcontext() if suspects.needs_alone(crashes) else suspects.entering(debate_id, crashes):
-                return await self._take_apart(debate_id, verb)
-        if suspects.admits(debate_id, crashes):
-            return await self._take(debate, verb)
-        if overdue and waited > self._lease_seconds:
-            return await self._take(debate, verb, beside=True)
-        log.warning("Debate %s is driven alone next: %d processes died driving it.", debate.short, crashes)
-        with suspects.entering(debate_id, crashes):
-            # Beside steps that take longer than this it is not alone, but it has a chance to store a step.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(suspects.seconds_alone(crashes) / 2):
-                    while suspects.others(debate_id):
-                        for drive in self._drives.values():
-                            drive.signal("finish", hand_back=True)
-                        await (asyncio.wait(self._tasks.values()) if self._tasks else suspects.changed())
-            return await self._take(await self.store.get(debate_id), verb)
-
-    async def _take(self, debate: Debate, verb: Verb, *, beside: bool = False, seen: Debate | None = None) -> Debate:
-        """Claim a debate and drive it in a task, or set it aside when it has taken too many processes down. `beside`:
-        as if it were not under suspicion."""
+    async def _take(
+        self, debate: Debate, verb: Verb, *, one_step: bool = False, alone: bool = False, seen: Debate | None = None
+    ) -> Debate:
+        """Claim a debate and drive it in a task, or set it aside when it has taken too many processes down."""
         debate_id = debate.id
         format_ = await self._able(debate)
         load_all()  # before it is claimed: a debate under way reads no file
-        dead = debate.owner if debate.owner and is_dead(debate.owner) else None
         asked = asyncio.get_running_loop().time()
-        guilty = self.suspects.is_guilty(debate, self.owner)
-        crashes = crashes_of(debate, self.owner)
-        apart = not beside and self.suspects.needs_alone(crashes)
-        with nullcontext() if guilty else self.suspects.entering(debate_id, crashes, beside=beside):
-            for other in [] if guilty else self.suspects.joined(debate_id):
-                await self.store.accompany(other.debate.id, other.debate.epoch)
-            apart = apart and self.suspects.admits(debate_id, crashes)
-            claimed = await self.store.claim(
-                debate_id,
-                self.owner,
-                self._lease_seconds,
-                expect=RULES[verb].sources,
-                dead=dead,
-                alone=guilty or apart,  # a verdict holds even if this process dies before it is stored
-                most_crashes=self.suspects.most_beside if beside else None,
-                seen=seen,
-            )
-            if claimed is None:
-                raise self.refusal(await self.store.get(debate_id), verb)
-            if guilty and claimed.epoch == debate.epoch + 1 and claimed.crashes == crashes:
-                await set_aside(self.store, claimed, self.observer)
-                self.hub.wake(debate_id)
-                return await self.store.get(debate_id)
-            return self._begin(claimed, format_, taken_from=debate.owner, asked=asked)
+        guilty = is_guilty(debate, self.owner, self._crash_limit)
+        claimed = await self.store.claim(
+            debate_id,
+            self.owner,
+            self._lease_seconds,
+            expect=RULES[verb].sources,
+            dead=debate.owner if debate.owner and is_dead(debate.owner) else None,
+            alone=guilty or alone,  # a verdict holds even if this process dies before it is stored
+            seen=seen,
+        )
+        if claimed is None:
+            raise self.refusal(await self.store.get(debate_id), verb)
+        if guilty and claimed.epoch == debate.epoch + 1 and claimed.crashes == crashes_of(debate, self.owner):
+            await set_aside(self.store, claimed, self.observer)
+            self.hub.wake(debate_id)
+            return await self.store.get(debate_id)
+        return self._begin(claimed, format_, taken_from=debate.owner, asked=asked, one_step=one_step)
 
     async def _able(self, debate: Debate) -> Format:
         """The format of a debate. Raises UnknownName if it is not installed, and AbilityMissing if this machine can't
@@ -522,7 +483,9 @@ class Runtime:
             raise problem
         return format_
 
-    def _begin(self, claimed: Debate, format_: Format, *, taken_from: str | None, asked: float) -> Debate:
+    def _begin(
+        self, claimed: Debate, format_: Format, *, taken_from: str | None, asked: float, one_step: bool
+    ) -> Debate:
         """Drive a debate in a task that was claimed just now; `asked`: when, by the loop's clock."""
         debate_id = claimed.id
         if taken_from is not None and self.observer is not None:
@@ -543,7 +506,7 @@ class Runtime:
             ceilings=self._ceilings,
             demonstration=self._is_demonstration(claimed),
             episodes_kept=self._episodes_kept,
-            on_progress=lambda: self._progressed(debate_id),
+            one_step=one_step,
         )
         if self._leaving is not None:
             drive.signal(self._leaving, hand_back=True)
@@ -569,14 +532,7 @@ class Runtime:
         finally:
             if self._drives.get(debate_id) is drive:
                 del self._drives[debate_id], self._tasks[debate_id]
-            self.suspects.notify()
             self.hub.wake(debate_id)
-
-    def _progressed(self, debate_id: str) -> None:
-        """A debate has stored its first step here."""
-        if debate_id in self._drives and (self.one_step or self.suspects.should_leave(debate_id)):
-            self._drives[debate_id].signal("finish", hand_back=True)
-        self.suspects.notify()
 
     def _raise_if_broken(self, debate: Debate) -> None:
         """Raise what broke the drive here, unless the debate was claimed again or has come to rest since."""
@@ -591,7 +547,7 @@ class Runtime:
         gates = await self.store.gates(debate_id)
         if any(gate.status == "decided" and gate.key in open_keys for gate in gates):
             with suppress(WrongStatus):
-                await (self.defer(debate_id, "resume") if self.suspects.closed else self.resume(debate_id))
+                await self.resume(debate_id)
 
     def _is_orphaned(self, debate: Debate) -> bool:
         """Whether a debate should be running, but no live process drives it."""

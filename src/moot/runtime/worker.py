@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Coroutine, Sequence
+from collections.abc import Collection, Coroutine
 from contextlib import suppress
 from typing import Any
 
 from moot.core.errors import AbilityMissing, MootError, NoSuchDebate, StoreError, WrongStatus
-from moot.runtime.isolation import Isolation, Report
+from moot.core.types import Debate
+from moot.runtime.isolation import Isolation
 from moot.runtime.outage import FIRST_WAIT, LONGEST_WAIT, Outage, until_there
 from moot.runtime.runtime import Runtime
 from moot.store import Changed
@@ -19,7 +20,6 @@ from moot.telemetry import TaskContext, task_context
 log = logging.getLogger("moot.worker")
 
 LOOK_SECONDS = 0.5  # between two looks whether workers of this machine, known from the last sweep, are alive
-HOLD_SECONDS = 2.0  # that a debate waits here for room beside those under suspicion; then another worker may have some
 RETRY_SECONDS = 2.0  # after which a debate is delivered again that this worker can't drive
 
 
@@ -83,25 +83,6 @@ class Worker:
             await self._recall(0.0)
             await asyncio.gather(sweeping, taking, stopped, *self._background, return_exceptions=True)
 
-    async def drive_apart(self, debates: Sequence[str], report: Report, ended: Awaitable[object]) -> None:
-        """Instead of `run`, in a process of their own: drive debates until each has stored a step or rests, and report
-        on each. They are handed back at once when `ended` is over."""
-        self.runtime.one_step = True
-
-        async def drive(debate_id: str) -> None:
-            report(debate_id, await self._drive(debate_id))
-
-        driving = [asyncio.create_task(drive(each)) for each in debates]
-        watching = asyncio.ensure_future(ended)
-        try:
-            while left := [task for task in driving if not task.done()]:
-                await asyncio.wait((*left, watching), return_when=asyncio.FIRST_COMPLETED)
-                if watching.done():
-                    await self._hand_back(0.0)
-                    await asyncio.wait(driving)
-        finally:
-            watching.cancel()
-
     async def _take(self) -> None:
         wait = FIRST_WAIT
         while not self._stop.is_set():
@@ -113,7 +94,6 @@ class Worker:
                     at_once=self._at_once,
                     stop=self._stop,
                     owner=self.runtime.owner,
-                    takes=lambda: not self.runtime.suspects.closed,
                 )
             except StoreError as error:
                 self._outage.failed("The queue broke off", error)
@@ -142,21 +122,13 @@ class Worker:
             if self._isolation is not None:
                 deaths = await self.runtime.suspicion(debate_id)
                 if self._isolation.takes(deaths):
-                    log.warning("Debate %s is driven apart: %d processes died driving it.", short, deaths)
-                    return await self._isolation.drive(debate_id, deaths)
-            debate = await self.runtime.advance(debate_id, patience=HOLD_SECONDS)
-            if debate is None:
-                return 0.0
+                    again = await self._isolation.drive(debate_id, deaths)
+                    if again is None:
+                        await self._left(await self.runtime.store.get(debate_id))
+                    return again
+            debate = await self.runtime.advance(debate_id)
             task_context.set(TaskContext(debate_id, debate.epoch))
-            rested = await self.runtime.wait(debate_id)
-            if rested.status == "waiting":
-                await self._expect_answers(debate_id)
-            elif (
-                rested.status == "running"
-                and rested.owner is None
-                and await self.queue.put(debate_id, expect=("running",))
-            ):
-                log.info("Debate %s is handed back.", short)
+            await self._left(await self.runtime.wait(debate_id))
         except (WrongStatus, NoSuchDebate):
             pass  # delivered twice or late: it rests, or another worker drives it
         except AbilityMissing:
@@ -168,6 +140,15 @@ class Worker:
             # Its text is not logged: it may quote anything.
             log.error("Debate %s could not be driven on: %s.", short, type(error).__name__, exc_info=error)
         return None
+
+    async def _left(self, debate: Debate) -> None:
+        """See to it that a debate that is no longer driven goes on when it should."""
+        if debate.status == "waiting":
+            await self._expect_answers(debate.id)
+        elif (
+            debate.status == "running" and debate.owner is None and await self.queue.put(debate.id, expect=("running",))
+        ):
+            log.info("Debate %s is handed back.", debate.short)
 
     async def _expect_answers(self, debate_id: str) -> None:
         due = [gate.expires_at for gate in await self.runtime.store.gates(debate_id) if gate.status == "open"]
@@ -224,7 +205,8 @@ class Worker:
         clock = asyncio.get_running_loop().time
         due = clock() + self._sweep_seconds
         while (left := due - clock()) > 0:
-            if await self.runtime.suspects.until_sweep(min(LOOK_SECONDS, left)) or self.runtime.dead_among(owners):
+            await asyncio.sleep(min(LOOK_SECONDS, left))
+            if self.runtime.dead_among(owners):
                 return
 
     async def _drain(self) -> None:

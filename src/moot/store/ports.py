@@ -69,20 +69,14 @@ class Debates(Protocol):
         expect: Collection[Status],
         dead: str | None = None,
         alone: bool = False,
-        most_crashes: int | None = None,
         seen: Debate | None = None,
     ) -> Debate | None:
         """Take the lease for `seconds`: raises the epoch and sets the debate running. Returns None when its status is
         not in `expect` or another owner's lease is valid. A lease of the owner `dead` is never valid.
 
         Taking a lease that another owner never gave back counts as a crash; storing a turn, or a claim of a debate that
-        rested, sets the count to 0. It never exceeds `most_crashes`. `alone` is kept: the owner says that it drives
-        nothing else until a turn is stored.
+        rested, sets the count to 0. `alone` is kept: the owner says that it drives nothing else until a turn is stored.
         """
-        ...
-
-    async def accompany(self, debate_id: str, epoch: int) -> None:
-        """Record that a debate that was claimed to be driven alone no longer is."""
         ...
 
     async def commit(self, commit: Commit) -> Committed | None:

@@ -12,16 +12,6 @@ from moot.core.types import Debate, Status, record
 
 Advance = Callable[[str], Awaitable[float | None]]
 
-# Debates whose processes died are delivered before others, the more often the earlier: only a few of them are driven
-# beside each other, so they would wait the longest. After more deaths than these they come last: each may need a
-# process for itself, and others would wait for that.
-MOST_FIRST = 3
-
-
-def priority_of(deaths: int) -> int:
-    """How early a debate is delivered whose drivers died so often in a row; among equals, the first queued is first."""
-    return deaths if deaths <= MOST_FIRST else 0
-
 
 @record
 class Swept:
@@ -92,12 +82,11 @@ class Queue(Protocol):
         at_once: int,
         stop: asyncio.Event,
         owner: str = "",
-        takes: Callable[[], bool] = lambda: True,
     ) -> None:
         """Deliver jobs until `stop` is set. `advance` drives a debate as far as it goes, or returns the seconds after
         which the job may be delivered again, to any worker; `expire` handles gates past their expiry. `owner` is the
-        name by which `sweep` knows a dead worker. No debate is delivered while `takes` returns False. Raises StoreError
-        when the database is gone."""
+        name by which `sweep` knows a dead worker. Debates whose drivers died come first, the more often the earlier,
+        and among equals the one that was queued first. Raises StoreError when the database is gone."""
         ...
 
     async def depth(self) -> Depth: ...

@@ -126,9 +126,6 @@ def creation_values(debate: Debate, turns: Sequence[Turn], events: Sequence[Show
     return {**session_values(debate), **times, "last_seq": len(events), "turn_count": len(turns), **_used(turns)}
 
 
-NEVER_REACHED = 2**31 - 1  # a count of crashes that is not limited
-
-
 def seen_values(seen: Debate | None) -> Mapping[str, Any]:
     """Values for the optimistic check of a change: together they differ after anything that happens to a debate."""
     return {

@@ -15,7 +15,6 @@ from moot.store.postgres.database import Database
 from moot.store.postgres.faults import DELETED, UNIQUE, readable, sqlstate
 from moot.store.postgres.writer import Job, json_rows
 from moot.store.rows import (
-    NEVER_REACHED,
     creation_values,
     debate_of,
     ending_values,
@@ -91,17 +90,12 @@ class PostgresDebates(Database):
         expect: Collection[Status],
         dead: str | None = None,
         alone: bool = False,
-        most_crashes: int | None = None,
         seen: Debate | None = None,
     ) -> Debate | None:
         values = {"id": debate_id, "owner": owner, "seconds": seconds, "alone": alone, "dead": dead}
-        values["most_crashes"] = NEVER_REACHED if most_crashes is None else most_crashes
         values |= {"expect": list(expect), **seen_values(seen), "write_id": _write_id()}
         row = await self._change("claim", values, arrived="claimed")
         return None if row is None else debate_of(row)
-
-    async def accompany(self, debate_id: str, epoch: int) -> None:
-        await self._rows("accompany", id=debate_id, epoch=epoch)
 
     async def commit(self, commit: Commit) -> Committed | None:
         await self.open()

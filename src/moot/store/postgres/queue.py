@@ -20,7 +20,7 @@ from moot.store.postgres import PostgresStore
 from moot.store.postgres.connections import Connection, connect, sql
 from moot.store.postgres.faults import readable
 from moot.store.postgres.overview import HEARTBEAT_SECONDS, depth, stuck
-from moot.store.queue import MOST_FIRST, Advance, Depth, Stuck, Swept, priority_of
+from moot.store.queue import Advance, Depth, Stuck, Swept
 from moot.store.rows import debate_of, seen_values
 
 if TYPE_CHECKING:
@@ -88,8 +88,7 @@ class PgQueue:
     async def sweep(self, quiet_seconds: float, dead: Collection[str] = ()) -> Swept:
         if dead:
             prefixes = [str(_manager_id(each))[:_OF_OWNER] for each in dead]
-            free = {"dead": prefixes, "most_first": MOST_FIRST}
-            await self._with_connection(lambda connection, _: sql("free_jobs").on(connection, free))
+            await self._with_connection(lambda connection, _: sql("free_jobs").on(connection, {"dead": prefixes}))
         orphans = await self._queue_all("orphans", quiet=quiet_seconds, dead=list(dead))
         answered = await self._queue_all("answered", id=None)
         stopped = await self._rows("stranded")
@@ -107,16 +106,10 @@ class PgQueue:
         at_once: int,
         stop: asyncio.Event,
         owner: str = "",
-        takes: Callable[[], bool] = lambda: True,
     ) -> None:
         from pgqueuer.errors import RetryRequested
         from pgqueuer.qm import QueueManager
         from pgqueuer.types import Channel
-
-        class Manager(QueueManager):
-            def entrypoints_below_capacity_limits(self) -> set[Any]:
-                known = super().entrypoints_below_capacity_limits()
-                return known if takes() else known - {ADVANCE}
 
         await self.open()
         gone = asyncio.Event()  # the connection is lost: jobs need not be waited for, their debates are driven anyway
@@ -125,7 +118,7 @@ class PgQueue:
         try:
             connection = await connect(self._store.address)
             connection.add_termination_listener(lambda _: gone.set())
-            manager = Manager(
+            manager = QueueManager(
                 self._queries_on(_failing_fast(connection, gone)),
                 channel=Channel(self._names.channel),
             )
@@ -195,7 +188,7 @@ class PgQueue:
         await self._queries(connection).enqueue(
             [ADVANCE] * len(rows),
             [str(row["id"]).encode() for row in rows],
-            [priority_of(row["crashes"]) for row in rows],
+            [row["crashes"] for row in rows],
             dedupe_key=[f"{row['id']}/{row['epoch']}/{row['last_seq']}" for row in rows],
             on_conflict="skip",
         )

@@ -12,7 +12,6 @@ from moot.store import Commit, Committed, HeartbeatReply, Page, PageQuery, Viewe
 from moot.store.artifacts import artifact_values
 from moot.store.columns import dumps
 from moot.store.rows import (
-    NEVER_REACHED,
     creation_values,
     debate_of,
     ending_values,
@@ -90,11 +89,9 @@ class SqliteDebates(Database):
         expect: Collection[Status],
         dead: str | None = None,
         alone: bool = False,
-        most_crashes: int | None = None,
         seen: Debate | None = None,
     ) -> Debate | None:
         values = {"id": debate_id, "owner": owner, "seconds": seconds, "alone": alone, "dead": dead}
-        values["most_crashes"] = NEVER_REACHED if most_crashes is None else most_crashes
         values |= {"expect": dumps(list(expect)), **seen_values(seen)}
 
         def work(connection: sqlite3.Connection) -> sqlite3.Row | None:
@@ -103,9 +100,6 @@ class SqliteDebates(Database):
 
         row = await self._writer.do(work)
         return None if row is None else debate_of(row)
-
-    async def accompany(self, debate_id: str, epoch: int) -> None:
-        await self._change("accompany", {"id": debate_id, "epoch": epoch})
 
     async def commit(self, commit: Commit) -> Committed | None:
         now, debate_id, events = self._now(), commit.debate_id, commit.events

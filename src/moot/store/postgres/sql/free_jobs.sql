@@ -2,8 +2,7 @@
 update moot_jobs j set
   status = 'queued', execute_after = now(), updated = now(), queue_manager_id = null,
   priority = coalesce((
-    select case when s.crashes + (s.owner is not null)::integer <= :most_first::integer
-      then s.crashes + (s.owner is not null)::integer else 0 end
+    select s.crashes + (s.owner is not null)::integer
     from debate_sessions s where s.id = split_part(j.dedupe_key, '/', 1) and s.status = 'running'
   ), 0)
 where status = 'picked' and left(queue_manager_id::text, 18) = any(:dead::text[])

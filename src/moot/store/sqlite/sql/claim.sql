@@ -9,8 +9,8 @@ update debate_sessions set
   -- A driver that still owns the debate has died, or has been silent past its lease.
   crashes = case
     when status not in ('running', 'stopping') then 0
-    when owner is null or owner = :owner then min(crashes, :most_crashes)
-    else min(crashes + 1, :most_crashes)
+    when owner is null or owner = :owner then crashes
+    else crashes + 1
   end,
   alone = :alone
 where id = :id

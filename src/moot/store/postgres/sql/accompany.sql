@@ -1,1 +1,0 @@
-update debate_sessions set alone = false where id = :id and epoch = :epoch
