@@ -173,3 +173,10 @@ def test_fifty_kilobytes_of_one_letter_are_cut_visibly():
 
 def test_silence_is_said():
     assert "(said nothing)" in fence("\u200b \n", of="Ada", at="k")
+
+
+def test_only_a_fence_with_both_of_its_marks_becomes_a_quotation():
+    begins, ends = "[words of Ada begin 0123456789ab]", "[words of Ada end 0123456789ab]"
+    assert unfenced(f"{begins}\n{begins}\nOne.\n{ends}\nTwo.\n{ends}") == f"> {begins}\n> One.\nTwo.\n{ends}"
+    assert unfenced(f"{begins}\nOne.\n[words of Ben end 0123456789ab]").startswith(begins)
+    assert unfenced(f"{ends}\n{begins}") == f"{ends}\n{begins}"

@@ -22,15 +22,17 @@ from moot.core.errors import MootError
 from moot.core.masking import masked, without_secrets
 from moot.core.types import Debate, SeatSpec
 from moot.formats import wording_of
+from moot.formats.shared.answer import Written
 from moot.formats.shared.checks import answer_in, refuses
 from moot.formats.shared.sides import checks
 from moot.formats.shared.small import in_sentences, opening_words
 from moot.models.spec import parse
 from moot.reasoning.bm25 import bigrams, words
 from moot.reasoning.code.examples import examples_in
+from moot.reasoning.code.literals import is_literal
 from moot.reasoning.code.test_files import cases_of
-from moot.reasoning.code.written import fenced
-from moot.reasoning.fence import clean, defuse, fence, one_line, quote
+from moot.reasoning.code.written import cases_in, code_in, fenced
+from moot.reasoning.fence import clean, defuse, fence, one_line, quote, unfenced
 from moot.reasoning.followup import alone
 from moot.reasoning.question import read_question
 from moot.reasoning.repetition import inner_repetition
@@ -39,6 +41,8 @@ from moot.reasoning.statements import Known, flaw_of
 from moot.reasoning.verdict import Decision
 from moot.records import quoting
 from moot.runtime.hub import Flight
+from moot.server.chat.chores import is_chore
+from moot.server.chat.conversation import Message
 from moot.server.chat.narration import Narrator
 from moot.server.etags import same
 from moot.server.guard import host_of
@@ -85,6 +89,13 @@ PIECES = [
         "**a _b",
         "- a\n  ",
         "。",
+        "[words of A begin 0123456789ab]\n",
+        "[words of A end 0123456789ab]\n",
+        "```x\n",
+        "\n```\na",
+        '"""',
+        "\\'",
+        "### Task:\n",
     ),
 ]
 
@@ -135,6 +146,12 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "read_question": read_question,
     "examples_in": lambda text: examples_in(f"def a(x, y):\n{text}"),
     "fenced": lambda text: fenced("", text),
+    "code_in": code_in,
+    "cases_in": cases_in,
+    "is_literal": is_literal,
+    "unfenced": unfenced,
+    "Written.from_text": Written.from_text,
+    "is_chore": lambda text: is_chore([Message(role="system", text=text)], text),
     "cases_of": cases_of,
     "alone": lambda text: alone(f"(asked after “{text}”)"),
     "flaw_of": lambda text: flaw_of(text, "stop", Known(), Known([text[1:]])),
@@ -159,7 +176,7 @@ def seconds(function: Callable[[str], object], text: str) -> float:
     gc.disable()
     began = time.thread_time()
     try:
-        with suppress(MootError):
+        with suppress(MootError, ValueError):  # that a text is refused takes time as well
             function(text)
         return time.thread_time() - began
     finally:

@@ -127,7 +127,7 @@ def test_a_stored_debate_is_not_driven_where_there_is_no_sandbox(tmp_path, codin
             with pytest.raises(AbilityMissing):
                 await app.runtime.start(made.id)
             assert (await app.runtime.store.get(made.id)).status == "pending"
-            await app.runtime.defer(made.id, "start")
+            await app.runtime.store.move(made.id, "running", expect=["pending"])
             with pytest.raises(AbilityMissing):
                 await app.runtime.advance(made.id)
             assert await app.runtime.recover() == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 
 from moot.core.marks import mark_of
 
@@ -47,6 +48,8 @@ _JOINING = (
 )
 _EMOJI_TEXT = "‼⁉ℹ〰"  # not of a symbol's category, and yet shown as a picture before U+FE0F
 
+_FEW = 16  # characters that are replaced one after the other: a table takes a thousand times as long to be looked up in
+
 _OPENS, _CLOSES = "[［【〔⁅⟦❲﹇", "]］】〕⁆⟧❳﹈"
 _BRACKETED = re.compile(f"[{re.escape(_OPENS)}]([^{re.escape(_OPENS + _CLOSES)}\n]{{0,200}})([{re.escape(_CLOSES)}]?)")
 _LIKE_A_MARK = re.compile(r"words of\b|guidance\b.*\b(?:begin|end)|\b(?:begin|end)s? [0-9a-f]{6}")
@@ -64,11 +67,13 @@ def clean(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     found = set(text)
-    change: dict[int, str | None] = {ord(c): None for c in found if hidden(c)}
-    change |= {ord(c): instead for c, instead in _OTHERWISE.items() if c in found}
-    joiners = {ord(c) for c in JOINERS if c in found}
-    if change.keys() - joiners:
-        text = text.translate({code: instead for code, instead in change.items() if code not in joiners})
+    joiners = {*JOINERS} & found
+    change = {c: _OTHERWISE.get(c, "") for c in found - joiners if c in _OTHERWISE or hidden(c)}
+    if len(change) <= _FEW:
+        for c, instead in change.items():
+            text = text.replace(c, instead)
+    else:
+        text = text.translate(str.maketrans(change))
     return _without_idle_joiners(text) if joiners else text
 
 
@@ -79,16 +84,31 @@ def fence(text: str, *, of: str, at: str) -> str:
     return f"[words of {of} begin {mark}]\n{words}\n[words of {of} end {mark}]"
 
 
-_FENCED = re.compile(
-    r"^\[words of (.+?) begin ([0-9a-f]{12})\]\n(.*?)\n\[words of \1 end \2\]$", re.DOTALL | re.MULTILINE
-)
+_BEGINS = re.compile(r"\[words of (.+) begin ([0-9a-f]{12})\]")
 _GUIDED = re.compile(r"^\[guidance (?:begins|ends) [0-9a-f]{12}\]\n?", re.MULTILINE)
 
 
 def unfenced(text: str) -> str:
     """A prompt for a person to read, as Markdown: fenced words are quotations, marks are left out."""
-    quoted = _FENCED.sub(lambda found: "\n".join(f"> {line}".rstrip() for line in found[3].split("\n")), text)
-    return _GUIDED.sub("", quoted)
+    lines = text.split("\n")
+    ends: dict[str, list[int]] = {}  # where a line stands that may end a fence
+    for n, line in enumerate(lines):
+        if line.startswith("[words of "):
+            ends.setdefault(line, []).append(n)
+    shown: list[str] = []
+    n = 0
+    while n < len(lines):
+        begins = _BEGINS.fullmatch(lines[n])
+        places = ends.get(f"[words of {begins[1]} end {begins[2]}]", []) if begins else []
+        at = bisect_right(places, n + 1)  # a fence has a line between its marks
+        end = places[at] if at < len(places) else None
+        if end is None:
+            shown.append(lines[n])
+        else:
+            shown += [f"> {line}".rstrip() for line in lines[n + 1 : end]]
+            n = end
+        n += 1
+    return _GUIDED.sub("", "\n".join(shown))
 
 
 def defuse(text: str) -> str:

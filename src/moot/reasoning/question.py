@@ -74,7 +74,7 @@ def read_question(text: str) -> Question:
     if _is_open(core, first, asks=asks):
         return Question(kind="open")
     if asks:
-        body = re.sub(r",?\s+or not$", "", body, flags=re.IGNORECASE)
+        body = re.sub(r",?(?<!\s)\s++or not$", "", body, flags=re.IGNORECASE)
         return Question(kind="yes_no", proposition=_affirmed(body))
     return Question(kind="claim", proposition=body)
 
@@ -163,16 +163,18 @@ def _inverted(first: str, words: list[str]) -> bool:
 # Alternatives
 
 _LINK = re.compile(
-    r",?\s+(?:or|versus|vs\.?)\s+(?:(?:rather|just|simply|maybe|perhaps|instead|else)\s+)?(?=\S)", re.IGNORECASE
+    r",?(?<!\s)\s++(?:or|versus|vs\.?)\s++(?:(?:rather|just|simply|maybe|perhaps|instead|else)\s++)?(?=\S)",
+    re.IGNORECASE,
 )
 _OTHER = re.compile(
-    r",?\s+(?P<word>oder|ou bien|ou|eller|of|o|или|czy|albo|lub|아니면)\s+"
-    r"|\s*[、，,]?\s*(?P<cjk>还是|還是|それとも)\s*",
+    r",?(?<!\s)\s++(?P<word>oder|ou bien|ou|eller|of|o|или|czy|albo|lub|아니면)\s++"
+    r"|(?<!\s)\s*+[、，,]?\s*+(?P<cjk>还是|還是|それとも)\s*+",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\s\([^()]*\)|\s\[[^\[\]]*\]")
 _TAIL = re.compile(
-    r",?\s+or\s+(?:something|anything|someone|some other|somewhere|what|whatever|so|the like|other|others)\b.*$",
+    r",?(?<!\s)\s++or\s++"
+    r"(?:something|anything|someone|some other|somewhere|what|whatever|so|the like|other|others)\b.*$",
     re.IGNORECASE,
 )
 # A clause or phrase in which "or" joins no sides

@@ -39,7 +39,7 @@ from moot.reasoning.question_words import (
 MAX_OPTION_CHARS = 60
 
 QUOTES = "\"'“”„«»"
-QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|`[^`]*`|\([^()]*\)|(?<!\w)'[^']*'(?!\w)|„[^“”]*[“”]")
+QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|«[^«»]*»|`[^`]*`|\([^()]*\)|(?<!\w)'[^']*'(?!\w)|„[^„“”]*[“”]")
 _LEANING = re.compile(r"\b(?:prefer|rather|want|like|favou?r|choose|need|more)\b", re.IGNORECASE)
 
 

@@ -14,7 +14,7 @@ _HEADING = re.compile(r"^#{1,6}\s")
 _LABEL = re.compile(r"^[\w ]{1,40}:$")  # "Recommendation:" alone on its line
 # A sentence ends with a terminator and what closes around it, before a space or at the end. In Chinese and Japanese no
 # space follows.
-_END = re.compile(r"[.!?…]+[\"'”’)\]»]*(?=\s|$)|[。！？｡]+[」』”’）】]*")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]»]*+(?=\s|$)|[。！？｡]+[」』”’）】]*")
 # Words before whose dot no sentence ends; not those that are words of their own or often end a sentence ("no", "etc").
 ABBREVIATIONS = frozenset(
     ("e.g", "i.e", "cf", "vs", "approx", "fig", "figs", "mr", "mrs", "ms", "dr", "prof", "st", "z.b", "d.h", "bzw")

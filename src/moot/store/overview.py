@@ -103,7 +103,8 @@ def group_failures(rows: Iterable[Row]) -> list[FailureGroup]:
     for row in rows:
         error = json.loads(row["error"] or "{}")
         kind, message = str(error.get("kind", "error")), str(error.get("message", ""))
-        found.setdefault((kind, re.sub(r"[0-9a-f]*\d[0-9a-f.]*", "#", message)[:200]), []).append((message, row["id"]))
+        alike = re.sub(r"(?<![0-9a-f])[0-9a-f]*\d[0-9a-f.]*", "#", message)[:200]
+        found.setdefault((kind, alike), []).append((message, row["id"]))
     made = [
         FailureGroup(kind=kind, message=those[0][0], debates=len(those), newest=those[0][1])
         for (kind, _), those in found.items()

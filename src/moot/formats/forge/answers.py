@@ -31,7 +31,7 @@ Unit = Annotated[float, Field(ge=0, le=1)]
 Category = Literal["requirements", "constraints", "edge_cases", "performance", "integration"]
 Priority = Literal["high", "medium", "low"]
 
-_NUMBERED = re.compile(r"^\W*(?:case|call|input|issue)?\s*#?(\d+)\s*(?:[:.)]|->|=>|=|–|-\s)\s*(.*)$", re.IGNORECASE)
+_NUMBERED = re.compile(r"^\W*+(?:case|call|input|issue)?\s*+#?(\d++)\s*+(?:[:.)]|->|=>|=|–|-\s)\s*(.*)$", re.IGNORECASE)
 _FIELD = re.compile(r"^\W*(cause|wrong|change|confidence)\W*:[\s*_]*(.*)$", re.IGNORECASE)
 _UNIT = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*(?:(%)|/\s*(\d+))?(?:\s*\(.*\)|[,;]\s.*)?")
 _OPEN = re.compile(r"unspecified|not (?:specified|stated|defined)|undefined behaviou?r|unknown|ambiguous|\?", re.I)

@@ -29,7 +29,7 @@ CODE_ENDS = ("\n```\n", "\nprint(", "\nassert ", "\n# Example")  # the same for 
 CODE_VARIES = 0.7  # temperature of code that is to differ from other code: with less, it is the same words
 
 _SENTENCES = re.compile(r"(?<=[.!?。！？])\s+")  # what lies between two
-_DANGLING = re.compile(r"(?:,?\s+(?:which|that|and|or|but|as|because|while|so|where|who))+$", re.IGNORECASE)
+_DANGLING = re.compile(r"(?:,?(?<!\s)\s++(?:which|that|and|or|but|as|because|while|so|where|who)){1,5}$", re.IGNORECASE)
 _ENDS = re.compile(r"[.!?…。！？][”’\"')]*(?=\s|$)|[。！？]")
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from moot.reasoning.code.written import fenced
 
-_MARKS = r"[\s*_#`'\"]*"
-FILE = re.compile(rf"^{_MARKS}file:?{_MARKS}([\w./-]+){_MARKS}$", re.IGNORECASE)
-DELETED = re.compile(rf"^{_MARKS}delete:?{_MARKS}([\w./-]+){_MARKS}$", re.IGNORECASE)
+_BEFORE, _AROUND = r"[\s*_#`'\"]*+", r"(?:_+\s)?[\s*#`'\"]*+"  # a path may begin and end with _, as __init__.py does
+_PATH = rf"{_AROUND}([\w./-]++){_AROUND}"
+FILE = re.compile(rf"^{_BEFORE}file:?{_PATH}$", re.IGNORECASE)
+DELETED = re.compile(rf"^{_BEFORE}delete:?{_PATH}$", re.IGNORECASE)
 _OPENS = re.compile(r"^\s*(`{3,}|~{3,})\s*(\S*)")
 _DIFF_TAGS = ("diff", "patch", "udiff")
 

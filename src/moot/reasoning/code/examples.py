@@ -17,8 +17,8 @@ _PROMPT = re.compile(r"^\s*>>>\s*")
 _ASSERTION = re.compile(r"^\s*(?:assert\s+.+|`?[A-Za-z_][\w.]*\(.*\)`?\s*===?\s*[^=>].*)$")
 # What may stand between a call and its result, if the call has literals alone: `f(x) -> int` states a type.
 _STATED = re.compile(
-    r"^\s*`?(?P<call>[A-Za-z_][\w.]*\((?P<arguments>.*)\))`?\s*"
-    r"(?:[-=]+>|[➞→⇒]|,?\s*(?:\#\s*)?(?:=>\s*)?(?:(?:should|must|will)\s+)?(?:returns?|gives?|be|equals?)\b:?)\s*(?P<result>.+)$"
+    r"^\s*`?(?P<call>[A-Za-z_][\w.]*\((?P<arguments>.*)\))`?\s*+"
+    r"(?:[-=]++>|[➞→⇒]|,?\s*+(?:\#\s*+)?(?:=>\s*+)?(?:(?:should|must|will)\s++)?(?:returns?|gives?|be|equals?)\b:?)\s*+(?P<result>.+)$"
 )
 _KEYWORD = re.compile(r"^[A-Za-z_]\w*\s*=(?!=)\s*")
 _ERROR = re.compile(r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception|Iteration|Interrupt|Exit))\b")

@@ -16,7 +16,7 @@ _NUMBER = re.compile(
     r"|(?P<digits>(?:\d[\d_]*)?\.?\d[\d_]*\.?(?:[eE][+-]?\d+)?)(?P<suffix>[jJn]?)"
 )
 _STRING = re.compile(
-    r"(?P<prefix>[rRbBuU]{0,2})(?P<quote>'''|\"\"\"|'|\")(?P<text>(?:\\.|(?!(?P=quote)).)*)(?P=quote)", re.DOTALL
+    r"(?P<prefix>[rRbBuU]{0,2})(?P<quote>'''|\"\"\"|'|\")(?P<text>(?:\\.|(?!(?P=quote))[^\\])*+)(?P=quote)", re.DOTALL
 )
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _KEY = re.compile(r"([A-Za-z_$][\w$]*)\s*:")

@@ -15,35 +15,36 @@ from moot.server.chat.shapes import Shape
 
 MAX_TOKENS = 300
 MAX_CHARS = 12_000  # of one message that are passed on
+MOST_BEGINNING = 1_000  # characters of a message that tell whether it is a chore
 
 # How chat programs begin such requests: for titles, tags, emoji, follow-up questions, completions of what is being
 # typed, summaries for themselves, mixtures of several models' answers, and the choice of tools.
 _CHORES = re.compile(
-    r"""\s*(
-        \#{1,4}\s*task:
-      | (please\s+)?(generate|provide|create|write|give|summari[sz]e|suggest)\b.{0,80}\b
+    r"""(
+        \#{1,4}\s?task:
+      | (please\s)?(generate|provide|create|write|give|summari[sz]e|suggest)\b.{0,80}\b
             (title|tag|emoji|name|follow-?up)s?\b.{0,80}\b(chat|conversation|discussion|query)
-      | (please\s+)?(generate|create)\s+a\s+concise\b.{0,40}\b(title|phrase)\b
-      | (please\s+)?summari[sz]e\s+(this|the|our)\s+(above\s+)?(chat|conversation|discussion)\b.{0,80}
-            \b(title|context|prompt|key\s+information)
-      | analyze\s+this\s+conversation\s+and\s+provide\b
-      | based\s+on\s+the\s+chat\s+history,\s+give\s+this\s+conversation\s+a\s+name
-      | suggest\s+(\d+\s*-?\s*\d*\s+)?(relevant\s+)?follow-?up\s+questions
-      | your\s+task\s+is\s+to\s+reflect\s+the\s+speaker's\s+likely\s+facial\s+expression
-      | you\s+have\s+been\s+provided\s+with\s+a\s+set\s+of\s+responses\s+from\s+(various|several|multiple)\s+models
+      | (please\s)?(generate|create)\sa\sconcise\b.{0,40}\b(title|phrase)\b
+      | (please\s)?summari[sz]e\s(this|the|our)\s(above\s)?(chat|conversation|discussion)\b.{0,80}
+            \b(title|context|prompt|key\sinformation)
+      | analyze\sthis\sconversation\sand\sprovide\b
+      | based\son\sthe\schat\shistory,\sgive\sthis\sconversation\sa\sname
+      | suggest\s(\d{1,2}(\s?-\s?\d{1,2})?\s)?(relevant\s)?follow-?up\squestions
+      | your\stask\sis\sto\sreflect\sthe\sspeaker's\slikely\sfacial\sexpression
+      | you\shave\sbeen\sprovided\swith\sa\sset\sof\sresponses\sfrom\s(various|several|multiple)\smodels
       | 使用四到五个字 | 简要总结一下对话
     )""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 # The same, where a system prompt gives the task.
 _BRIEFS = re.compile(
-    r"""\s*(
-        (you\s+are\s+|you're\s+)?(a\s+|an\s+)?(\w+\s+){0,2}
-            (conversation\s+summar|title\s+(generat|maker)|emoji\s+(expert|generat)|autocompletion\s+system)
-      | you\s+generate\s+(\w+,?\s+){0,3}titles?\b
-      | you('re|\s+are)\s+an\s+assistant\s+who('s|\s+is)\s+good\s+at\s+extracting\s+key\s+takeaways
-      | you\s+are\s+a\s+sidecar\b
-      | available\s+tools:\s
+    r"""(
+        (you\sare\s|you're\s)?(a\s|an\s)?(\w+\s){0,2}
+            (conversation\ssummar|title\s(generat|maker)|emoji\s(expert|generat)|autocompletion\ssystem)
+      | you\sgenerate\s(\w+,?\s){0,3}titles?\b
+      | you('re|\sare)\san\sassistant\swho('s|\sis)\sgood\sat\sextracting\skey\stakeaways
+      | you\sare\sa\ssidecar\b
+      | available\stools:\s
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -53,9 +54,15 @@ def is_chore(messages: Sequence[Message], question: str) -> bool:
     """Whether a chat program asks this for itself. Its task is in the question, the system prompt, or a last message
     of another role."""
     first, last = messages[0], messages[-1]
-    brief = first.text if first.instructs else ""
-    ends = last.text if last.instructs else ""
-    return any(_CHORES.match(text) for text in (question, brief, ends) if text) or bool(_BRIEFS.match(brief))
+    brief = _beginning(first.text) if first.instructs else ""
+    ends = _beginning(last.text) if last.instructs else ""
+    given = (_beginning(question), brief, ends)
+    return any(_CHORES.match(text) for text in given if text) or bool(_BRIEFS.match(brief))
+
+
+def _beginning(text: str) -> str:
+    """As much as tells a chore, on one line: patterns that allow for white space would try every way to divide it."""
+    return " ".join(text[:MOST_BEGINNING].split())
 
 
 async def done(client: Client, request: Request, messages: Sequence[Message], shape: Shape, cap: int | None) -> Reply:

@@ -5,7 +5,6 @@ Where the field is missing or invalid, there is no answer: nothing is read out o
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -24,7 +23,7 @@ A = TypeVar("A", bound=Answer)
 FIELD = "final"
 MOST_CHARS = 2_000
 METHOD = "plurality"
-_FENCED = re.compile(r"^```[^\n]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
+_MARK = "```"
 
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MOST_CHARS)]
 
@@ -110,10 +109,24 @@ class Written(TextAnswer):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        blocks = _FENCED.findall(text)
-        if not blocks or not blocks[-1].strip():
+        around: list[str] = []
+        block: list[str] | None = None  # that is open
+        last: list[str] = []
+        for line in text.split("\n"):
+            if block is None:
+                if line.startswith(_MARK):
+                    block = [line]
+                else:
+                    around.append(line)
+            elif line.rstrip(" \t") == _MARK:
+                last, block = block[1:], None
+                around.append("")
+            else:
+                block.append(line)
+        final = "\n".join(last).strip("\n")
+        if not final.strip():
             raise ValueError("the answer must stand in a block between ``` marks")
-        return cls(reasoning=_FENCED.sub("", text).strip(), final=blocks[-1].strip("\n"))
+        return cls(reasoning="\n".join((*around, *(block or ()))).strip(), final=final)
 
     @classmethod
     def ended(cls, text: str) -> str:
