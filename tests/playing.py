@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from moot.core.script import Script, Step
@@ -59,16 +60,22 @@ def script_of(format_name: str, topic: str = "Redis or PostgreSQL?", **settings:
     return installed()[format_name].script(debate_of(format_name, topic, **settings))
 
 
+@lru_cache(maxsize=1024)
+def schema_of(returns: type[Answer]) -> dict[str, Any]:
+    """The JSON schema of a typed answer, made once. Not to be changed."""
+    return returns.model_json_schema()
+
+
 def good(step: Step) -> Any:
     """A valid answer: text, or the data of the typed answer."""
     if step.returns is None:
         return f"Words of {step.seat.id} at {step.key}."
-    properties = step.returns.model_json_schema()["properties"]
+    properties = schema_of(step.returns)["properties"]
     if step.returns.__name__ == "ChoiceOfWinner":
         return {"winner": properties["winner"]["enum"][0]}
     if step.returns.__name__ == "VerdictOnRecord":
         winner = properties["winner"]["const"]
-        names = step.returns.model_json_schema()["$defs"]["Scores"]["properties"]
+        names = schema_of(step.returns)["$defs"]["Scores"]["properties"]
         return {"winner": winner, "scores": {name: 8 if name == winner else 6 for name in names}}
     return GOOD[step.returns.__name__]
 

@@ -22,7 +22,7 @@ from moot.formats import installed
 from moot.reasoning.fence import fence
 from tests.formats.examples import EXAMPLES, TOPIC
 from tests.formats.ways import simulation
-from tests.playing import Played, debate_of, play, script_of
+from tests.playing import Played, debate_of, play, schema_of, script_of
 
 BEGIN = re.compile(r"\[words of ([^\]\n]+) begin ([0-9a-f]{12})\]\n")
 GUIDES = re.compile(r"\[guidance begins ([0-9a-f]{12})\]")
@@ -168,7 +168,7 @@ def hostile(name: str, attack: Attack, who: Callable[[Step], bool]) -> Callable[
         if step.kind == "recall":  # its titles are those of the user's own files and questions
             found = [{**each, "text": poison(each["text"])} for each in honest.get("found", ())]
             return {**honest, "found": found} if found else honest
-        schema = step.returns.model_json_schema()
+        schema = schema_of(step.returns)
         return _poisoned(honest, schema, schema.get("$defs", {}), poison)
 
     return answer
@@ -234,7 +234,7 @@ def read_by_others(played: Played) -> Iterator[tuple[Step, Message]]:
 def flow(played: Played) -> list[Any]:
     """Everything about a debate but the text of its participants."""
     steps = [
-        (step.key, step.kind, step.returns and step.returns.model_json_schema(), cap_of(step), step.tolerant)
+        (step.key, step.kind, step.returns and schema_of(step.returns), cap_of(step), step.tolerant)
         for step in played.steps
     ]
     asked = [(step.key, step.gate) for step in played.steps if isinstance(step, AskPerson)]
@@ -487,7 +487,7 @@ def hostile_from_the_first_word(name: str, attack: Attack) -> Callable[[Step], A
 
         if isinstance(honest, str):
             return poison(honest)
-        schema = step.returns.model_json_schema()
+        schema = schema_of(step.returns)
         return _poisoned(honest, schema, schema.get("$defs", {}), poison)
 
     return answer

@@ -22,7 +22,7 @@ from tests.formats.forge.world import ATTACK, RIGHT, WRONG, World, cases, critic
 from tests.formats.forge.world import issue as issue_with
 from tests.formats.panel.answers import THREE, analysis, assessment, rebuttal
 from tests.formats.panel.answers import answers as panel
-from tests.playing import Played, good, play, script_of
+from tests.playing import Played, good, play, schema_of, script_of
 
 INVALID = Failure(kind="invalid", message="three bad tries")
 GONE = Failure(kind="unavailable", message="No model is left.")
@@ -104,7 +104,7 @@ LESSON = {"found": [{"id": "l1", "title": "Mind", "text": "Mind it.", "score": 1
 
 
 def on_all(step: Step) -> Any:
-    label = step.returns.model_json_schema()["$defs"]["Issue"]["properties"]["version"]  # type: ignore[union-attr]
+    label = schema_of(step.returns)["$defs"]["Issue"]["properties"]["version"]  # type: ignore[union-attr]
     return {"issues": [issue_with(each) for each in label.get("enum") or [label["const"]]]}
 
 
@@ -222,7 +222,7 @@ def simulation(seed: int) -> Callable[[Step], Any]:
         rng = Random(f"{seed}/{step.key}")
         if step.returns is None:
             return prose(rng, 200)
-        schema = step.returns.model_json_schema()
+        schema = schema_of(step.returns)
         for _ in range(50):
             made = json.loads(json.dumps(example(schema, rng, schema.get("$defs", {}))))
             try:
