@@ -11,7 +11,7 @@ from moot.app import App
 from moot.core.errors import AbilityMissing, NoSuchDebate, WrongStatus
 from moot.core.lifecycle import RULES, DriveVerb
 from moot.core.types import Debate
-from moot.runtime.isolation import Isolation
+from moot.runtime.isolation import Isolation, Processes
 from moot.runtime.runtime import Runtime
 from moot.store.queue import Queue
 
@@ -32,8 +32,9 @@ class Dispatcher(Protocol):
         """Called when the server starts: go on with abandoned debates."""
         ...
 
-    async def close(self) -> None:
-        """Called when the server shuts down. Running debates can be gone on with later."""
+    async def close(self, seconds: float = GRACE_SECONDS) -> None:
+        """Called when the server shuts down. Steps in flight have so many `seconds`; running debates can be gone on
+        with later."""
         ...
 
 
@@ -59,7 +60,6 @@ class LocalDispatcher:
         self._sweeper = asyncio.create_task(self._keep_sweeping(), name="moot-sweeper")
 
     async def close(self, seconds: float = GRACE_SECONDS) -> None:
-        """Steps in flight have so many `seconds`."""
         if self._sweeper is not None:
             self._sweeper.cancel()
             with suppress(asyncio.CancelledError):
@@ -131,9 +131,12 @@ class QueueDispatcher:
     async def open(self) -> None:
         pass
 
-    async def close(self) -> None:
+    async def close(self, seconds: float = GRACE_SECONDS) -> None:
         pass
 
 
-def dispatcher_of(app: App) -> Dispatcher:
-    return LocalDispatcher(app.runtime) if app.queue is None else QueueDispatcher(app.runtime, app.queue)
+def dispatcher_of(app: App, processes: Processes | None = None, *, resume: bool = True) -> Dispatcher:
+    """`processes`: where debates under suspicion are driven, if not on workers."""
+    if app.queue is not None:
+        return QueueDispatcher(app.runtime, app.queue)
+    return LocalDispatcher(app.runtime, resume=resume, isolation=app.isolation(processes))

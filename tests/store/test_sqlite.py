@@ -11,6 +11,7 @@ from contextlib import closing
 import pytest
 
 from moot.core.errors import NotWritable
+from moot.store.patience import waiting
 from moot.store.rows import new_id
 from moot.store.sqlite import SqliteStore
 from tests.store.contract import StoreContract
@@ -41,7 +42,7 @@ def test_a_database_locked_by_another_process_is_reported(tmp_path, monkeypatch)
         store = SqliteStore(path)
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("begin immediate")
-            with pytest.raises(NotWritable, match="Another process holds"):
+            with waiting(0.05), pytest.raises(NotWritable, match="Another process holds"):
                 await store.create(debate(1))
             other.execute("rollback")
         made = await store.create(debate(1))

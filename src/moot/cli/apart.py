@@ -1,4 +1,4 @@
-"""The processes in which `moot serve` and `moot worker` have debates under suspicion driven."""
+"""The processes in which `moot serve`, `moot mcp` and `moot worker` have debates under suspicion driven."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import logging
 import os
 import signal
 from argparse import Namespace
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -31,11 +31,20 @@ CLOSE_SECONDS = 30.0  # that such a process has to close its connections
 Open = Callable[[Namespace], AbstractAsyncContextManager[App]]
 
 
-def processes_of(args: Namespace, open_: Open, *, queued: bool) -> ForkedProcesses | None:
-    """Fork the process that these are forked from. To be called before anything is opened. None if there is nothing to
-    drive: `queued` says whether it is to be done where debates are put on a queue, or where they are not."""
-    if not hasattr(os, "fork"):  # Windows
-        return None
+@contextmanager
+def processes_of(args: Namespace, open_: Open, *, queued: bool) -> Generator[ForkedProcesses | None]:
+    """Fork the process that these are forked from; it ends with the context. To be entered before anything is opened.
+    None if there is nothing to drive: `queued` says whether it is to be done where debates are put on a queue, or where
+    they are not."""
+    processes = _begun(args, open_, queued=queued) if hasattr(os, "fork") else None  # not on Windows
+    try:
+        yield processes
+    finally:
+        if processes is not None:
+            processes.recall()
+
+
+def _begun(args: Namespace, open_: Open, *, queued: bool) -> ForkedProcesses | None:
     environ = dict(os.environ)
     settings = load_config(args, environ).settings.model_copy(update={"traces": False})  # which would begin a thread
     queue = App(settings, environ).queue

@@ -6,8 +6,11 @@ import asyncio
 import signal
 import sys
 from argparse import Namespace
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
+from moot.app import App
+from moot.cli.apart import processes_of
 from moot.cli.commands import DONE
 from moot.cli.printer import note
 from moot.cli.session import ceilings_of, configure_logging, open_app
@@ -22,10 +25,10 @@ async def mcp(args: Namespace) -> int:
     scopes = read_scopes(args.scope.split(","))
     if "read" not in scopes and "admin" not in scopes:
         raise InputError("An MCP client can do nothing without the scope 'read'. Add it: --scope read,run")
-    async with open_app(args, measured=True) as app:
-        app.ceilings = ceilings_of(app, args)
-        configure_logging(app)
-        runtime = await app.open()
+    async with AsyncExitStack() as stack:
+        processes = stack.enter_context(processes_of(args, _open, queued=False))
+        app = await stack.enter_async_context(_open(args))
+        await app.open()
         from moot.client import Client
         from moot.dispatch import dispatcher_of
         from moot.mcp.service import ToolService
@@ -38,11 +41,18 @@ async def mcp(args: Namespace) -> int:
                 loop.add_signal_handler(number, closing.set)
         if sys.stdin.isatty():
             note("This serves an MCP client on standard input. Put `moot mcp` into your client's configuration.")
-        dispatcher = dispatcher_of(app)
+        dispatcher = dispatcher_of(app, processes)
         await dispatcher.open()
         try:
             await serve(ToolService(Client(app, dispatcher), closing), scopes)
         finally:
-            await runtime.hand_back(GRACE_SECONDS)
-            await dispatcher.close()
+            await dispatcher.close(GRACE_SECONDS)
     return DONE
+
+
+@asynccontextmanager
+async def _open(args: Namespace) -> AsyncGenerator[App]:
+    async with open_app(args, measured=True) as app:
+        app.ceilings = ceilings_of(app, args)
+        configure_logging(app)
+        yield app

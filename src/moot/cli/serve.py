@@ -27,7 +27,7 @@ WARM_UP_SECONDS = 0.5  # the server itself starts first
 
 
 async def serve(args: Namespace) -> int:
-    from moot.dispatch import LocalDispatcher
+    from moot.dispatch import dispatcher_of
     from moot.mcp.endpoint import PATH as MCP_PATH
     from moot.mcp.endpoint import McpEndpoint
     from moot.server import dashboard
@@ -35,10 +35,8 @@ async def serve(args: Namespace) -> int:
     from moot.server.limits import raise_file_limit
     from moot.server.serving import Server, address_of, listen
 
-    processes = processes_of(args, _open, queued=False)
     async with AsyncExitStack() as stack:
-        if processes is not None:
-            stack.callback(processes.recall)
+        processes = stack.enter_context(processes_of(args, _open, queued=False))
         app = await stack.enter_async_context(_open(args))
         settings = app.settings
         if app.queue is not None and args.no_resume:
@@ -54,14 +52,10 @@ async def serve(args: Namespace) -> int:
                 f"On {settings.serve_host} others can reach moot, so everyone needs a token, and there is none yet. "
                 "Make one with: moot token create NAME --scope read,run,decide"
             )
-        isolation = app.isolation(processes)
-        dispatcher = (
-            LocalDispatcher(app.runtime, resume=not args.no_resume, isolation=isolation) if app.queue is None else None
-        )
         api = create_app(
             app,
             host=settings.serve_host,
-            dispatcher=dispatcher,
+            dispatcher=dispatcher_of(app, processes, resume=not args.no_resume),
             files=raise_file_limit(),
             mounts={MCP_PATH: McpEndpoint},
         )

@@ -20,10 +20,8 @@ log = logging.getLogger("moot.worker")
 
 
 async def worker(args: Namespace) -> int:
-    processes = processes_of(args, _open, queued=True)
     async with AsyncExitStack() as stack:
-        if processes is not None:
-            stack.callback(processes.recall)
+        processes = stack.enter_context(processes_of(args, _open, queued=True))
         app = await stack.enter_async_context(_open(args))
         driver = app.worker(processes)  # refused before anything is written
         loop = asyncio.get_running_loop()
