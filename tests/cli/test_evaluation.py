@@ -97,6 +97,18 @@ def test_what_runs_at_once_makes_no_difference(moot: Moot, tmp_path: Path):
     assert lasting(one) == lasting(other)
 
 
+def test_two_evaluations_are_compared_in_a_sentence_for_each_arm(moot: Moot):
+    ids = [
+        report(moot("eval", "run", *SMALL, "--model", model, "--json"))["evaluation"]
+        for model in ("sim:?skill=0", "sim:?skill=1")
+    ]
+    done = moot("eval", "compare", *ids)
+    assert done.code == 0, done.err
+    assert "P, CORRECTED" in done.out
+    assert "council does better in the second evaluation can't be told from 4 answers (+100.0 points" in done.out
+    assert "Whether reflect does better" in done.out
+
+
 def test_a_stop_leaves_complete_pairs(moot: Moot):
     plan = report(moot("eval", "plan", *SMALL, "--model", "sim:", "--json"))
     assert moot("eval", "run", *SMALL, "--model", "sim:", "--json").code == 0

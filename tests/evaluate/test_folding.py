@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from typing import Any
+
+import pytest
 
 from moot.core.outcome import FinalAnswer, GivenAnswer, Outcome
 from moot.core.types import Debate
@@ -13,6 +16,7 @@ from moot.evaluate.folding import as_bytes, fold
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_id
 from moot.evaluate.plans import Arm, EvaluationPlan, blocks
+from moot.evaluate.stored import side_by_side
 from moot.evaluate.tasks import Item, Task
 from moot.store import Grade
 
@@ -31,26 +35,32 @@ def slightly_better(n: int) -> bool:
     return 4 <= n < 63
 
 
-def planned(**arms: Right) -> tuple[EvaluationPlan, dict[str, Debate]]:
-    items = tuple(Item(id=str(n), question="2 + 2?", target="4") for n in range(ITEMS))
+def planned(
+    items: int = ITEMS, epochs: int = 1, samples: int = SAMPLES, cluster: str = "", tokens: int = 100, **arms: Right
+) -> tuple[EvaluationPlan, dict[str, Debate]]:
+    """`tokens`: what each debate writes; the pool writes 100."""
+    asked = tuple(Item(id=str(n), question="2 + 2?", target="4", cluster=cluster) for n in range(items))
     plan = EvaluationPlan(
-        task=Task(name="sums", kind="number", items=items),
+        task=Task(name="sums", kind="number", items=asked),
         arms=(Arm(name="pool", format="solo", baseline=True), *(Arm(name=name, format=name) for name in arms)),
-        pool=SAMPLES,
+        pool=samples,
+        epochs=epochs,
     )
     made = {"pool": pool, **arms}
-    return plan, {
-        cell.id: debate(cell.id, made[cell.arm.name](int(block.item.id)))
+    cells = {
+        cell.id: debate(cell.id, made[cell.arm.name](int(block.item.id)), samples)
         for block in blocks(plan)
         for cell in block.cells
     }
+    written = {cell.id: 100 if cell.arm.name == "pool" else tokens for each in blocks(plan) for cell in each.cells}
+    return plan, {id: replace(each, tokens_out=written[id]) for id, each in cells.items()}
 
 
-def report(**arms: Right) -> dict[str, Any]:
-    return fold(*planned(**arms), {})
+def report(**given: Any) -> dict[str, Any]:
+    return fold(*planned(**given), {})
 
 
-def debate(id: str, right: bool) -> Debate:
+def debate(id: str, right: bool, samples: int = SAMPLES) -> Debate:
     value = "4" if right else "5"
     return Debate(
         id=id,
@@ -67,7 +77,7 @@ def debate(id: str, right: bool) -> Debate:
             ended_by="votes",
             verdict_source="rules",
             answer=FinalAnswer(kind="number", value=value),
-            first_answers=tuple(GivenAnswer(seat=str(n), value=value) for n in range(SAMPLES)),
+            first_answers=tuple(GivenAnswer(seat=str(n), value=value) for n in range(samples)),
         ),
     )
 
@@ -94,6 +104,73 @@ def test_the_same_arm_among_several_does_not():
     hurt = against_single(report(one=lambda n: n < 20, other=pool), "one")
     assert hurt["finding"] == "hurt"  # far enough to hold among two
     assert "arms were compared" not in hurt["sentence"]
+
+
+def never(n: int) -> bool:
+    return False
+
+
+def always(n: int) -> bool:
+    return True
+
+
+@pytest.mark.parametrize(("items", "epochs", "cluster"), [(1, 40, ""), (40, 1, "all of one kind")])
+def test_one_item_or_cluster_never_shows_that_a_debate_helps(items: int, epochs: int, cluster: str):
+    plan, cells = planned(items=items, epochs=epochs, cluster=cluster, one=always)
+    wrong = {cell.id: debate(cell.id, False) for each in blocks(plan) for cell in each.cells if cell.arm.name == "pool"}
+    found = against_single(fold(plan, {**cells, **wrong}, {}), "one")
+    assert (found["n"], found["difference"], found["finding"]) == (1, 1, "can't tell")
+
+
+def test_items_that_would_tell_are_items_and_not_answers():
+    once = against_single(report(items=60, one=lambda n: 2 <= n < 55), "one")
+    often = against_single(report(items=60, epochs=5, one=lambda n: 2 <= n < 55), "one")
+    assert (often["answers"], often["items"]) == (300, 60)
+    assert once["needed"] > 60
+    assert abs(often["needed"] - once["needed"]) <= 0.1 * once["needed"]  # as equal epochs show nothing more
+    assert "can't be told from 300 answers to 60 items" in often["sentence"]
+
+
+def test_a_pool_that_costs_less_than_the_debate_is_said_in_the_sentence_and_on_the_page():
+    found = report(tokens=1000, one=slightly_better)
+    short = next(each for each in found["comparisons"] if each["baseline"] == "self-consistency")
+    assert short["pool_too_small"]
+    said = "though not at equal cost: the pool's 3 samples cost 400 weighted tokens an item, and one 4,000 weighted"
+    assert said in short["sentence"]
+    assert "equal cost" not in against_single(found, "one")["sentence"]
+    shown = page(found)
+    assert escape(said) in shown
+    assert "draw more samples: --pool, 64 at most" in shown
+    assert f"[3 samples; p {short['p_holm']:.3f}; 4,000 weighted tokens an item against 400 weighted tokens]" in shown
+    most = page(report(samples=64, items=2, tokens=1000, one=slightly_better))
+    assert "draw more samples" not in most
+    assert "at most 64 samples, so a debate as dear as this can&#x27;t be matched" in most
+    assert "equal cost" not in page(report(one=slightly_better))
+
+
+def test_an_interval_with_which_the_exact_test_does_not_agree_is_explained():
+    found = against_single(report(items=54, one=lambda n: n < 54), "one")  # 4 gained, none lost
+    assert (found["finding"], found["interval"][0] > 0) == ("can't tell", True)
+    assert "because the exact test does not agree with the interval" in found["sentence"]
+
+
+def test_two_evaluations_are_compared_by_items_and_corrected_for_several_arms():
+    plan, cells = planned(items=3, epochs=20, one=never)
+    first = fold(plan, cells, {})
+    second = fold(*planned(items=3, epochs=20, one=always), {})
+    (found,) = side_by_side(plan, first, second)
+    assert (found["answers"], found["items"], found["n"]) == (60, 3, 3)
+    assert (found["difference"], found["finding"]) == (1, "can't tell")
+    assert "one does better in the second evaluation can't be told from 60 answers to 3 items" in found["sentence"]
+    plan, cells = planned(one=pool, other=pool)
+    second = fold(*planned(one=slightly_better, other=pool), {})
+    found, other = side_by_side(plan, fold(plan, cells, {}), second)
+    assert (found["finding_alone"], found["finding"], found["p_holm"]) == ("helped", "can't tell", 2 * found["p"])
+    assert "because 2 arms were compared" in found["sentence"]
+    assert "other does better in the second evaluation can't be told from 100 answers (+0.0" in other["sentence"]
+    plan, cells = planned(one=pool)
+    (found,) = side_by_side(plan, fold(plan, cells, {}), report(one=slightly_better))
+    assert found["sentence"].startswith("one does better in the second evaluation (+9.0 points")
 
 
 def test_what_a_model_graded_is_never_a_finding():

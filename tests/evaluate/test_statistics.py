@@ -139,7 +139,7 @@ def test_a_debate_that_is_as_good_as_its_baseline_differs_by_nothing():
 
 
 def test_more_items_are_asked_for_than_there_were():
-    few = compared(Pairs(n=4, gained=4, lost=0), answers=6)
+    few = compared(Pairs(n=4, gained=4, lost=0), items=6)
     assert (few.finding, few.interval.low > 0, few.needed) == ("can't tell", True, 9)
 
 

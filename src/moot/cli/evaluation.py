@@ -23,6 +23,7 @@ from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
 from moot.evaluate.plans import EvaluationPlan, blocks, detectable
 from moot.evaluate.running import AT_ONCE, Ran, Running
+from moot.evaluate.sentences import advice, figures
 from moot.request import read_assignments
 
 SEED = 1
@@ -117,8 +118,9 @@ async def compare(args: Namespace) -> int:
     if len(args.what) != 2:
         raise InputError("Two evaluations are compared. Give two ids; `moot eval show` lists them.")
     async with open_client(args) as client:
-        one, two = [await stored.report(client, (await stored.find(client, each))[0]) for each in args.what]
-    found = stored.side_by_side(one, two)
+        plans = [(await stored.find(client, each))[0] for each in args.what]
+        one, two = [await stored.report(client, each) for each in plans]
+    found = stored.side_by_side(plans[0], one, two)
     if args.json:
         print_json({"type": "moot.eval.compare", "arms": found}, indent=2)
         return DONE
@@ -129,11 +131,18 @@ async def compare(args: Namespace) -> int:
             f"{each['second']:.1%}",
             f"{each['difference'] * 100:+.1f}",
             f"{each['interval'][0] * 100:+.1f} to {each['interval'][1] * 100:+.1f}",
-            f"{each['p']:.3f}",
+            f"{each['p_holm']:.3f}",
         )
         for each in found
     ]
-    table(make_printer(), ("ARM", "ONE", "OTHER", "DIFFERENCE", "95% INTERVAL", "P"), rows)
+    out = make_printer()
+    if not found:
+        out.line("The two evaluations have no arm in common with an item that is complete in both.")
+        return DONE
+    corrected = "P, CORRECTED" if len(found) > 1 else "P"
+    table(out, ("ARM", "FIRST", "SECOND", "DIFFERENCE", "95% INTERVAL", corrected), rows)
+    for each in found:
+        out.line(str(each["sentence"]))
     return DONE
 
 
@@ -296,10 +305,9 @@ def _print_report(folded: Json) -> None:
     rows = [_arm_row(name, each) for part in ("baselines", "arms") for name, each in folded[part].items()]
     table(out, ("ARM", "RIGHT", "95% INTERVAL", "NO ANSWER", "USD/ITEM", "TOKENS/ITEM", "REPAIRED", "BROKEN"), rows)
     for each in folded["comparisons"]:
-        at = "" if each["samples"] is None else f" [{count(each['samples'], 'sample')}, p {each['p_holm']:.3f}]"
-        out.line(str(each["sentence"]), at if each["samples"] is not None else f" [p {each['p_holm']:.3f}]")
-    if any(each["pool_too_small"] for each in folded["comparisons"]):
-        out.line("The whole pool costs less than a debate, so samples are compared at less than its cost; see --pool.")
+        out.line(f"{each['sentence']} [{figures(each, folded['unit'])}]")
+    if more := advice(folded):
+        out.line(more)
 
 
 def _arm_row(name: str, each: Json) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from moot.evaluate.plans import (
 from moot.evaluate.pool import samples_for
 from moot.evaluate.reliability import reliability
 from moot.evaluate.rows import Arms, Grades, Pool, Row, dollars, is_complete, rows_of
+from moot.evaluate.sentences import sentence, sentence_without_finding
 from moot.evaluate.voters import effective_voters, error_correlation, majority_theory
 from moot.reasoning.model_family import family_of
 
@@ -165,13 +166,15 @@ def _against(plan: EvaluationPlan, read: Arms, unit: str) -> tuple[list[Json], l
         ]
         baselines += [(each.name, read.rows[each.name], None) for each in plan.arms if each.baseline][1:]
         for name, base, count in baselines:
-            made.append(_comparison(arm.name, rows, name, base, unit, count, cost, short=k * sample < cost * 0.999))
+            short = name == plan.drawn and k * sample < cost * 0.999
+            made.append(_comparison(arm.name, rows, name, base, unit, count, cost, short=short))
     for name in dict.fromkeys(str(each["baseline"]) for each in made):
         same = [each for each in made if each["baseline"] == name]
         for each, corrected in zip(same, holm([float(each["p"]) for each in same]), strict=True):
-            _correct(each, corrected, len(same))
+            correct(each, corrected, len(same))
+            each["sentence"] = sentence(each, unit)
             if plan.judge is not None:
-                _doubt(each)
+                _doubt(each, unit)
     curve: list[Json] = [_point(read.pools, k, unit) for k in sorted(sizes)]
     return made, curve
 
@@ -192,7 +195,8 @@ def _comparison(
     *,
     short: bool,
 ) -> Json:
-    result = compared(_pairs(rows, base), len(rows))
+    items = len({row.item for row in rows})
+    result = compared(_pairs(rows, base), items)
     other = fmean(_cost(row, unit) for row in base)
     return {
         "arm": arm,
@@ -200,9 +204,10 @@ def _comparison(
         "samples": samples,
         "cost": cost,
         "baseline_cost": other,
-        "pool_too_small": bool(samples is not None and samples > 1 and short),
+        "pool_too_small": short,
         "n": result.pairs.n,
         "answers": len(rows),
+        "items": items,
         "gained": result.pairs.gained,
         "lost": result.pairs.lost,
         "difference": result.pairs.difference,
@@ -213,50 +218,20 @@ def _comparison(
     }
 
 
-def _correct(comparison: Json, p_holm: float, arms: int) -> None:
+def correct(comparison: Json, p_holm: float, arms: int) -> None:
     """Complete a comparison that is one of several with the same baseline: what it finds must hold among them all."""
     pairs = Pairs(n=comparison["n"], gained=comparison["gained"], lost=comparison["lost"])
     alone = comparison["finding"]
     found = among(alone, p_holm)
     if found != alone:
-        comparison |= {"finding": found, "needed": items_needed(pairs, comparison["answers"], arms)}
+        comparison |= {"finding": found, "needed": items_needed(pairs, comparison["items"], arms)}
     comparison |= {"p_holm": p_holm, "arms_compared": arms, "finding_alone": alone}
-    comparison["sentence"] = _sentence(comparison)
 
 
-def _doubt(comparison: Json) -> None:
+def _doubt(comparison: Json, unit: str) -> None:
     """Take back what a comparison finds, because a model graded the answers."""
-    low, high = comparison["interval"]
-    points = f"{comparison['difference'] * 100:+.1f} points, {_range(Interval(low=low, high=high))}"
     comparison |= {"finding": NO_FINDING, "needed": None}
-    comparison["sentence"] = (
-        f"Whether {comparison['arm']} helps against {comparison['baseline']} is not said, because a model graded the "
-        f"answers ({points})."
-    )
-
-
-def _sentence(comparison: Json) -> str:
-    """The one sentence that says what a comparison has found."""
-    arm, baseline, found = comparison["arm"], comparison["baseline"], comparison["finding"]
-    said = {
-        "helped": f"{arm} helped against {baseline}",
-        "hurt": f"{arm} hurt against {baseline}",
-        "did not help": f"{arm} did not help against {baseline}",
-        "can't tell": f"Whether {arm} helps against {baseline} can't be told from {comparison['answers']} answers",
-    }[found]
-    low, high = comparison["interval"]
-    points = f"{comparison['difference'] * 100:+.1f} points, {_range(Interval(low=low, high=high))}"
-    among_all = ""
-    if found != comparison["finding_alone"]:
-        among_all = (
-            f", because {comparison['arms_compared']} arms were compared and one of them can differ so much by chance"
-        )
-    more = f"; about {comparison['needed']:,} items would tell" if comparison["needed"] else ""
-    return f"{said} ({points}){among_all}{more}."
-
-
-def _range(interval: Interval) -> str:
-    return f"95% interval {interval.low * 100:+.1f} to {interval.high * 100:+.1f}"
+    comparison["sentence"] = sentence_without_finding(comparison, unit)
 
 
 def _pairs(rows: Sequence[Row], base: Sequence[Row]) -> Pairs:

@@ -9,6 +9,7 @@ from typing import Any
 
 from moot.core.types import Json
 from moot.evaluate.model_grading import grading_in_words
+from moot.evaluate.sentences import advice, figures
 
 WIDTH, ROW, LEFT, RIGHT = 760, 26, 190, 60
 STYLE = (
@@ -32,7 +33,8 @@ def page(report: Json) -> str:
     if report["complete"]:
         parts += [
             "<h2>Findings</h2>",
-            *(f'<p class="finding">{escape(str(each["sentence"]))}</p>' for each in report["comparisons"]),
+            *(_finding(each, report["unit"]) for each in report["comparisons"]),
+            f"<p>{escape(advice(report))}</p>" if advice(report) else "",
             "<h2>How often each is right</h2>",
             _intervals(report),
             "<h2>Accuracy over cost</h2>",
@@ -48,6 +50,11 @@ def page(report: Json) -> str:
         ]
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n' + "\n".join(parts) + "\n</body></html>\n"
+
+
+def _finding(comparison: Json, unit: str) -> str:
+    said, beside = escape(str(comparison["sentence"])), escape(figures(comparison, unit))
+    return f'<p class="finding">{said} <small>[{beside}]</small></p>'
 
 
 def _about(report: Json) -> str:

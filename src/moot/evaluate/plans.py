@@ -21,6 +21,7 @@ POOLED = (SINGLE, SELF_CONSISTENCY, MAJORITY)  # arms that are computed from the
 BEST_OF = "best-of"
 POOLED_CODE = (SINGLE, BEST_OF)  # the same for code, which is picked by the examples of the question
 SHORT = {"sc": SELF_CONSISTENCY}
+MOST_POOL = 64  # samples of an item
 DISCORDANT = 0.2  # share of items on which two arms differ, for planning
 
 Match = Literal["usd", "tokens"]
