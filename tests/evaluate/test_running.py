@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from moot.client.client import Client
+from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.evaluate import stored
 from moot.evaluate.drafting import EvaluationRequest, draft
 from moot.evaluate.folding import as_bytes
-from moot.evaluate.plans import EvaluationPlan
+from moot.evaluate.plans import MOST_POOL, EvaluationPlan
 from moot.evaluate.running import Ran, Running
 from tests.client.test_client import an_app
 from tests.forking import run_moot
@@ -67,6 +68,43 @@ def test_a_stop_by_another_process_leaves_complete_pairs_and_is_resumed(tmp_path
             assert (ran.stopped, ran.blocks) == (False, 6)
             whole = await stored.report(Client(app), again)
         assert lasting(whole) == lasting(await undisturbed(tmp_path / "other", plan))
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"limit": 0}, "1 to 100,000 items"),
+        ({"limit": -3}, "1 to 100,000 items"),
+        ({"limit": 99_999_999}, "1 to 100,000 items"),
+        ({"epochs": 0}, "1 to 100 times"),
+        ({"epochs": 101}, "1 to 100 times"),
+        ({"pool": 0}, "1 to 64 samples"),
+        ({"pool": 65}, "1 to 64 samples"),
+        ({"max_cost_usd": float("nan")}, "amount of US dollars"),
+        ({"max_cost_usd": float("inf")}, "amount of US dollars"),
+        ({"max_cost_usd": -1.0}, "amount of US dollars"),
+        ({"max_output_tokens": 0}, "whole number of 1 or more"),
+        ({"settings": {"council": 1}}, "such as council.max_rounds=1"),
+    ],
+)
+def test_numbers_that_no_evaluation_can_have_are_refused(tmp_path: Path, given: dict[str, Any], said: str):
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            with pytest.raises(InputError, match=said):
+                await draft(Client(app), replace(SMALL, **given))
+
+    asyncio.run(main())
+
+
+def test_the_largest_pool_can_be_drawn_and_no_items_at_once_are_refused(tmp_path: Path):
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            plan = await draft(Client(app), replace(SMALL, pool=MOST_POOL))
+            assert plan.pool == MOST_POOL
+            with pytest.raises(InputError, match="At least one item"):
+                await Running(client=Client(app), plan=plan, at_once=0).run()
 
     asyncio.run(main())
 

@@ -158,9 +158,9 @@ def _request(args: Namespace) -> EvaluationRequest:
     given: dict[str, Any] = {} if not args.what else {"task": args.what[0]}
     return EvaluationRequest(
         **given,
-        arms=_names(args.arms),
+        arms=_names("--arms", args.arms),
         model=args.model,
-        models=_names(args.models),
+        models=_names("--models", args.models),
         limit=args.limit,
         epochs=args.epochs,
         seed=SEED if args.seed is None else args.seed,
@@ -173,17 +173,20 @@ def _request(args: Namespace) -> EvaluationRequest:
     )
 
 
-def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
+def _names(flag: str, text: str | None) -> list[str]:
+    """What a flag lists. Raises InputError if it is given and lists nothing."""
+    names = [name.strip() for name in (text or "").split(",") if name.strip()]
+    if text is not None and not names:
+        raise InputError(f"{flag} names nothing. Give names with commas between them, or leave it out.")
+    return names
 
 
 async def _ran(client: Client, made: EvaluationPlan, args: Namespace) -> int:
     if not args.json:
         note(f"Evaluation {made.id[:8]}: {count(len(made.task.items), 'item')}, {', '.join(_arms(made))}.")
     shown = None if args.json or not sys.stderr.isatty() else _progress
-    done = await Running(
-        client=client, plan=made, by_workers=args.workers, at_once=args.at_once or AT_ONCE, progress=shown
-    ).run()
+    at_once = AT_ONCE if args.at_once is None else args.at_once
+    done = await Running(client=client, plan=made, by_workers=args.workers, at_once=at_once, progress=shown).run()
     if shown is not None:
         print(file=sys.stderr)
     code = await _shown(client, made, args)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from moot.client.client import Client
 from moot.client.once import Once
-from moot.core.errors import WrongStatus
+from moot.core.errors import InputError, WrongStatus
 from moot.core.types import Debate, Usage
 from moot.evaluate.grading import grade, stored_grades
 from moot.evaluate.model_grading import asked_of_judge, grade_in, grading_id, gradings_of, settings_of_grading
@@ -88,6 +88,8 @@ class Running:
     async def run(self) -> Ran:
         """Run what is left. Ends when all is done, the budget is used up, or the evaluation was stopped."""
         client, plan = self.client, self.plan
+        if self.at_once < 1:
+            raise InputError(f"At least one item is under way at once; --at-once {self.at_once} would run none.")
         if plan.task.tested:
             await in_thread(lambda: check_ability("code", f"The task {plan.task.name!r}"))
         await client.app.open()

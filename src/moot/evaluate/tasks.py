@@ -36,6 +36,8 @@ NOT_HERE = {
 }
 DEFAULT_TASK = "reasoning"
 MOST_ITEMS = 100_000
+MADE_ITEMS = 50  # of a built-in task, unless asked for
+MOST_EPOCHS = 100
 MAX_ITEMS_BYTES = 100_000_000
 RUBRIC = (
     "it is right if it says what the target says, in whatever words, and nothing that contradicts it; what it says "
@@ -71,7 +73,7 @@ class Task(Frozen):
     kind: AnswerKind
     score: Score = "exact"
     items: tuple[Item, ...] = Field(min_length=1, max_length=MOST_ITEMS)
-    epochs: int = Field(default=1, ge=1, le=100)
+    epochs: int = Field(default=1, ge=1, le=MOST_EPOCHS)
     judge: str = ""  # of the score `graded`: the model that grades
     rubric: NonEmpty = Field(default=RUBRIC, max_length=4000)  # what it is told about how to grade
 
@@ -205,8 +207,10 @@ def _made(items: list[dict[str, Any]]) -> tuple[Item, ...]:
 
 def load_task(name: str, *, seed: int, limit: int | None) -> Task:
     """A built-in task, or one from a file; its first `limit` items. Raises InputError, or UnknownName."""
+    if limit is not None and not 1 <= limit <= MOST_ITEMS:
+        raise InputError(f"An evaluation has 1 to {MOST_ITEMS:,} items; --limit {limit} can't be met.")
     if name in BUILT_IN:
-        return BUILT_IN[name](seed, limit or 50)
+        return BUILT_IN[name](seed, MADE_ITEMS if limit is None else limit)
     if name in NOT_HERE:
         raise InputError(
             f"The task {name!r} can't be had: {NOT_HERE[name]}. Give your own items in a task file "
