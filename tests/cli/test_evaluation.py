@@ -84,6 +84,16 @@ def test_a_budget_is_kept_by_whole_items(moot: Moot):
     assert found["unfinished"] == 0
     assert found["complete"] + found["not_begun"] == 4
     assert 0 < found["spent"]["usd"] <= budget
+    cut = moot("eval", "resume", found["evaluation"])
+    assert f"moot eval resume {found['evaluation'][:8]} --max-cost-usd USD" in cut.err
+    unused = moot("eval", "resume", found["evaluation"], "--model", "sim:", "--max-cost-usd", "1")
+    assert (unused.code, "--model was decided when the evaluation was planned" in unused.err) == (2, True)
+    paid = stored(moot)
+    whole = report(moot("eval", "resume", found["evaluation"], "--max-cost-usd", "1", "--json", "--out", "whole.json"))
+    assert (whole["evaluation"], whole["complete"], whole["budget"]["max_cost_usd"]) == (found["evaluation"], 4, 1)
+    assert stored(moot) > paid
+    assert report(moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", "1", "--json")) == whole
+    assert json.loads(moot("eval", "replay", found["evaluation"], "whole.json", "--json").out)["same_report"]
     refused = moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", "0.000001")
     assert refused.code != 0
     assert "Nothing could be compared" in refused.err

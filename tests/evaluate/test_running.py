@@ -14,7 +14,7 @@ from moot.client.client import Client
 from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.evaluate import stored
-from moot.evaluate.drafting import EvaluationRequest, draft
+from moot.evaluate.drafting import EvaluationRequest, draft, with_budget
 from moot.evaluate.folding import as_bytes
 from moot.evaluate.plans import MOST_POOL, EvaluationPlan
 from moot.evaluate.running import Ran, Running
@@ -145,6 +145,42 @@ def test_a_budget_holds_at_every_moment_with_several_items_under_way(tmp_path: P
                 assert most <= 2, "the worst cases of three items exceed the budget"
                 reports.append(found)
         assert lasting(reports[0]) == lasting(reports[1])
+
+    asyncio.run(main())
+
+
+def test_more_money_goes_on_with_the_same_evaluation(tmp_path: Path):
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            client = Client(app)
+            unlimited = await draft(client, SMALL)
+            worst = unlimited.worst_block.usd
+            assert worst is not None
+            plan = await draft(client, replace(SMALL, max_cost_usd=worst * 1.001))
+            assert plan.id == unlimited.id
+            ran = await Running(client=client, plan=plan).run()
+            assert 0 < ran.blocks < 6
+            assert ran.cut == 6 - ran.blocks
+            short = await stored.report(client, plan)
+            found, _ = await stored.find(client, plan.id)
+            with pytest.raises(InputError, match="Nothing could be compared"):
+                with_budget(found, max_cost_usd=worst / 2)
+            spent = short["spent"]["tokens_out"]
+            with pytest.raises(InputError, match="already. A budget is for the whole evaluation: give more, or read"):
+                await Running(client=client, plan=found.model_copy(update={"max_output_tokens": spent - 1})).run()
+            kept, _ = await stored.find(client, plan.id)
+            assert kept == plan  # what was refused is not stored
+            larger = with_budget(kept, max_cost_usd=worst * 6)
+            ran = await Running(client=client, plan=larger).run()
+            assert (ran.blocks, ran.cut) == (6, 0)
+            again, _ = await stored.find(client, plan.id)
+            assert again == larger
+            whole = await stored.report(client, again)
+            assert whole["budget"] == {"max_cost_usd": worst * 6, "max_output_tokens": None}
+            debates = [each["debate"] for each in short["cells"]]
+            assert {*debates} <= {each["debate"] for each in whole["cells"]}  # and none is paid again
+        other = await undisturbed(tmp_path / "other", unlimited)
+        assert lasting({**whole, "budget": None}) == lasting(other)
 
     asyncio.run(main())
 

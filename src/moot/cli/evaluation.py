@@ -17,7 +17,7 @@ from moot.core.amounts import count, money
 from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.evaluate import stored
-from moot.evaluate.drafting import EvaluationRequest, draft
+from moot.evaluate.drafting import EvaluationRequest, draft, with_budget
 from moot.evaluate.folding import as_bytes
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
@@ -27,6 +27,7 @@ from moot.evaluate.sentences import advice, figures
 from moot.request import read_assignments
 
 SEED = 1
+DECIDED = ("arms", "model", "models", "limit", "epochs", "pool", "match", "set", "judge", "seed")  # by the plan
 
 
 async def plan(args: Namespace) -> int:
@@ -46,8 +47,15 @@ async def run(args: Namespace) -> int:
 
 
 async def resume(args: Namespace) -> int:
+    if unused := [flag for flag in DECIDED if getattr(args, flag) is not None]:
+        flag = unused[0].replace("_", "-")
+        raise InputError(
+            f"--{flag} was decided when the evaluation was planned; `resume` takes a budget and how to run and report. "
+            f"Leave --{flag} out, or plan another evaluation with: moot eval run"
+        )
     async with open_client(args) as client:
-        made, _ = await stored.find(client, _one(args))
+        found, _ = await stored.find(client, _one(args))
+        made = with_budget(found, args.max_cost_usd, args.max_output_tokens)
         return await _ran(client, made, args)
 
 
@@ -156,6 +164,8 @@ def _request(args: Namespace) -> EvaluationRequest:
     if len(args.what) > 1:
         raise InputError("One task at a time: a task file, or the name of one that is built in.")
     given: dict[str, Any] = {} if not args.what else {"task": args.what[0]}
+    if args.match is not None:
+        given["match"] = args.match
     return EvaluationRequest(
         **given,
         arms=_names("--arms", args.arms),
@@ -165,7 +175,6 @@ def _request(args: Namespace) -> EvaluationRequest:
         epochs=args.epochs,
         seed=SEED if args.seed is None else args.seed,
         pool=args.pool,
-        match=args.match,
         max_cost_usd=args.max_cost_usd,
         max_output_tokens=args.max_output_tokens,
         settings=read_assignments(args.set or []),
@@ -192,6 +201,12 @@ async def _ran(client: Client, made: EvaluationPlan, args: Namespace) -> int:
     code = await _shown(client, made, args)
     if done.stopped:
         note(f"It was stopped. Go on with: moot eval resume {made.id[:8]}")
+    if done.cut:
+        flag = "--max-cost-usd USD" if made.max_cost_usd is not None else "--max-output-tokens N"
+        note(
+            f"The budget does not last for {count(done.cut, 'more item')}. Go on with a larger one, for all of it: "
+            f"moot eval resume {made.id[:8]} {flag}"
+        )
     if done.failed:
         note(f"{count(done.failed, 'cell')} could not be finished. Try again with: moot eval resume {made.id[:8]}")
     if done.ungraded:

@@ -123,6 +123,17 @@ def check_limits(max_cost_usd: float | None, max_output_tokens: int | None) -> N
         raise InputError(f"--max-output-tokens takes a whole number of 1 or more, not {max_output_tokens}.")
 
 
+def with_budget(
+    plan: EvaluationPlan, max_cost_usd: float | None = None, max_output_tokens: int | None = None
+) -> EvaluationPlan:
+    """The same evaluation with another budget for all of it; None: as it was. Raises InputError."""
+    check_limits(max_cost_usd, max_output_tokens)
+    given = {"max_cost_usd": max_cost_usd, "max_output_tokens": max_output_tokens}
+    made = plan.model_copy(update={name: value for name, value in given.items() if value is not None})
+    check_budget(made)
+    return made
+
+
 def check_budget(plan: EvaluationPlan) -> None:
     """Raises InputError if the budget does not last for one block."""
     worst = plan.worst_block

@@ -21,6 +21,7 @@ POOLED = (SINGLE, SELF_CONSISTENCY, MAJORITY)  # arms that are computed from the
 BEST_OF = "best-of"
 POOLED_CODE = (SINGLE, BEST_OF)  # the same for code, which is picked by the examples of the question
 SHORT = {"sc": SELF_CONSISTENCY}
+NOT_IN_ID = ("max_cost_usd", "max_output_tokens")
 MOST_POOL = 64  # samples of an item
 DISCORDANT = 0.2  # share of items on which two arms differ, for planning
 
@@ -40,7 +41,8 @@ class Arm(Frozen):
 
 
 class EvaluationPlan(Frozen):
-    """Everything that decides what an evaluation does. Its id follows from it."""
+    """Everything that decides what an evaluation does. Its id follows from it, its budget left out: more money goes on
+    with the same evaluation."""
 
     task: Task
     arms: tuple[Arm, ...]  # with cells of their own; the first is the pool
@@ -56,7 +58,8 @@ class EvaluationPlan(Frozen):
 
     @property
     def id(self) -> str:
-        return str(uuid.uuid5(NAMESPACE, self.as_json()))
+        named = {**self.model_dump(mode="json"), **dict.fromkeys(NOT_IN_ID)}
+        return str(uuid.uuid5(NAMESPACE, json.dumps(named, ensure_ascii=False, sort_keys=True)))
 
     def as_json(self) -> str:
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
@@ -133,20 +136,25 @@ def blocks(plan: EvaluationPlan) -> Iterator[Block]:
 
 
 def settings_of(plan: EvaluationPlan, cell: Cell) -> Json:
-    """The settings of a cell's debate. A seat's seed follows from the cell, so that no two seats answer alike."""
+    """The settings of a cell's debate. A seat's seed follows from the cell, so that no two seats answer alike. The
+    worst case of a cell is its limit even where the evaluation has no budget: it may get one later."""
     arm = cell.arm
     settings: Json = {**arm.settings, "answer": plan.task.answer(cell.item).model_dump(mode="json")}
     settings["recall_decisions"] = False
-    if plan.max_cost_usd is not None and arm.worst_usd:
-        settings["max_cost_usd"] = arm.worst_usd
-    if plan.max_output_tokens is not None:
-        settings["max_total_output_tokens"] = arm.worst_tokens
+    settings |= limits_of(arm)
     own: Mapping[str, Any] = settings.get("seats") or {}
     settings["seats"] = {
         **own,
         **{seat: {**own.get(seat, {}), "seed": _seed(plan, cell, seat)} for seat in arm.seats},
     }
     return settings
+
+
+def limits_of(arm: Arm) -> Json:
+    """The most that a cell of an arm may use, as settings of its debate."""
+    own = arm.settings.get("max_cost_usd")
+    usd = {} if not arm.worst_usd else {"max_cost_usd": arm.worst_usd if own is None else min(own, arm.worst_usd)}
+    return {**usd, "max_total_output_tokens": arm.worst_tokens}
 
 
 def _seed(plan: EvaluationPlan, cell: Cell, seat: str) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from moot.client.client import Client
 from moot.client.once import Once
+from moot.core.amounts import money
 from moot.core.errors import InputError, WrongStatus
 from moot.core.types import Debate, Usage
 from moot.evaluate.grading import grade, stored_grades
@@ -68,6 +69,18 @@ def fits(plan: EvaluationPlan, spent: Usage, more: Worst) -> bool:
     return plan.max_output_tokens is None or spent.tokens_out + more.tokens <= plan.max_output_tokens
 
 
+def check_spent(plan: EvaluationPlan, spent: Usage) -> None:
+    """Raises InputError if more is spent already than the budget, which is for the whole evaluation."""
+    if fits(plan, spent, Worst(usd=0.0)):
+        return
+    usd = "" if plan.max_cost_usd is None else f"{money(spent.cost_usd)} of ${plan.max_cost_usd:g}"
+    tokens = plan.max_output_tokens and f"{spent.tokens_out:,} of {plan.max_output_tokens:,} output tokens"
+    raise InputError(
+        f"Evaluation {plan.id[:8]} has used {' and '.join(filter(None, (usd, tokens)))} already. A budget is for the "
+        f"whole evaluation: give more, or read what it found with: moot eval report {plan.id[:8]}"
+    )
+
+
 @dataclass(kw_only=True)
 class Running:
     """One run over the blocks of a plan."""
@@ -93,12 +106,13 @@ class Running:
         if plan.task.tested:
             await in_thread(lambda: check_ability("code", f"The task {plan.task.name!r}"))
         await client.app.open()
-        await client.store.add_evaluation(StoredEvaluation(id=plan.id, name=plan.task.name, plan=plan.as_json()))
-        await client.store.stop_evaluation(plan.id, stopped=False)
         self.cells = await stored_debates(client, plan)
-        self.grades = await stored_grades(client, plan.id)
         for debate in self.cells.values():
             self.spent += debate.usage
+        check_spent(plan, self.spent)
+        await client.store.add_evaluation(StoredEvaluation(id=plan.id, name=plan.task.name, plan=plan.as_json()))
+        await client.store.stop_evaluation(plan.id, stopped=False)
+        self.grades = await stored_grades(client, plan.id)
         tasks = set[asyncio.Task[None]]()
         try:
             for block in blocks(plan):

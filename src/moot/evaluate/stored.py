@@ -30,10 +30,22 @@ async def find(client: Client, given: str) -> tuple[EvaluationPlan, StoredEvalua
         raise UnknownName("evaluation", given[:36], (), hint="List them with: moot eval show.")
     if len(found) > 1:
         raise InputError(f"Several evaluations have an id that begins with {given!r}. Give more of it.")
+    plan = plan_of(found[0])
+    if plan is None:
+        raise InputError(
+            f"The plan of evaluation {found[0].id[:8]} can't be read: another version of moot has made it. Read it "
+            "with that version, or run it again."
+        )
+    return plan, found[0]
+
+
+def plan_of(stored: StoredEvaluation) -> EvaluationPlan | None:
+    """The plan of a stored evaluation; None if another version of moot made it, and it can't be read."""
     try:
-        return EvaluationPlan.model_validate_json(found[0].plan), found[0]
+        plan = EvaluationPlan.model_validate_json(stored.plan)
     except ValidationError:
-        raise InputError(f"The plan of evaluation {found[0].id[:8]} can't be read: another moot has made it.") from None
+        return None
+    return plan if plan.id == stored.id else None
 
 
 async def report(client: Client, plan: EvaluationPlan) -> Json:

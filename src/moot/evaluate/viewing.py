@@ -9,8 +9,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import cast
 
-from pydantic import ValidationError
-
 from moot.client.client import Client
 from moot.config import masked
 from moot.core.types import Json, record
@@ -18,6 +16,7 @@ from moot.evaluate.folding import fold
 from moot.evaluate.grading import stored_grades
 from moot.evaluate.plans import EvaluationPlan
 from moot.evaluate.running import stored_debates
+from moot.evaluate.stored import plan_of
 from moot.runtime.threads import in_thread
 from moot.store import CellCounts, StoredEvaluation, Viewer
 
@@ -108,8 +107,4 @@ def _seen(client: Client, counts: CellCounts) -> bool:
 
 
 async def _plan(stored: StoredEvaluation) -> EvaluationPlan | None:
-    """The plan; None if another version of moot made it, and it can't be read."""
-    try:
-        return await in_thread(lambda: EvaluationPlan.model_validate_json(stored.plan))
-    except ValidationError:
-        return None
+    return await in_thread(lambda: plan_of(stored))

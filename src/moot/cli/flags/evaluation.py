@@ -43,8 +43,13 @@ def _eval(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--pool", type=counting_number, metavar="K", help="samples for the baselines (default: what a debate costs)"
     )
-    parser.add_argument("--match", choices=("usd", "tokens"), default="usd", help="what equal cost means")
-    parser.add_argument("--max-cost-usd", type=dollars, metavar="USD", help="never spend more")
+    parser.add_argument("--match", choices=("usd", "tokens"), help="what equal cost means (default: usd)")
+    parser.add_argument(
+        "--max-cost-usd",
+        type=dollars,
+        metavar="USD",
+        help="never spend more in all; a larger one goes on with the same evaluation",
+    )
     parser.add_argument(
         "--max-output-tokens", type=counting_number, metavar="N", help="never write more, by whole items"
     )
