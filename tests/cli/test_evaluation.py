@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sqlite3
 from contextlib import closing
@@ -124,7 +125,17 @@ def test_a_stop_leaves_complete_pairs(moot: Moot):
     assert moot("eval", "run", *SMALL, "--model", "sim:", "--json").code == 0
     stopped = moot("eval", "stop", plan["evaluation"])
     assert (stopped.code, "begins no new item" in stopped.err) == (0, True)
-    assert "stopped" in moot("eval", "show").out
+    with closing(sqlite3.connect(moot.db)) as database:
+        database.execute(
+            "insert into evaluations (id, name, plan, created_at) values ('f0', 'old', '{\"later\": 1}', 0)"
+        )
+        database.commit()
+    listed = moot("eval", "show")
+    assert listed.code == 0, listed.err
+    assert re.search(r"sim_choice +4 +12 of 12 +reflect, council +stopped", listed.out)
+    assert re.search(r"f0 +old +0 +of another version of moot", listed.out)
+    other = moot("eval", "report", "f0")
+    assert (other.code, "another version of moot has made it. Read it with that version" in other.err) == (2, True)
     found = report(moot("eval", "show", plan["evaluation"], "--json"))
     assert (found["complete"], found["unfinished"]) == (4, 0)
 

@@ -21,7 +21,7 @@ from moot.evaluate.drafting import EvaluationRequest, draft, with_budget
 from moot.evaluate.folding import as_bytes
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
-from moot.evaluate.plans import EvaluationPlan, blocks, detectable
+from moot.evaluate.plans import EvaluationPlan, detectable
 from moot.evaluate.running import AT_ONCE, Ran, Running
 from moot.evaluate.sentences import advice, figures
 from moot.request import read_assignments
@@ -83,13 +83,14 @@ async def show(args: Namespace) -> int:
             return DONE
         rows: list[tuple[str, ...]] = []
         for each in found:
-            made = EvaluationPlan.model_validate_json(each.plan)
-            done = await stored.report(client, made)
+            made, done = stored.plan_of(each), await client.store.cell_counts(each.id, client.viewer)
+            if made is None:
+                rows.append((each.id[:8], each.name, "", str(done.completed), "", "of another version of moot"))
+                continue
             state = "stopped" if each.stopped_at is not None else ""
-            rows.append(
-                (each.id[:8], each.name, f"{done['complete']} of {done['items']}", ", ".join(done["arms"]), state)
-            )
-        table(make_printer(), ("ID", "TASK", "ITEMS", "ARMS", ""), rows)
+            arms, items = ", ".join(arm.name for arm in made.arms[1:]), str(len(made.task.items))
+            rows.append((each.id[:8], each.name, items, f"{done.completed} of {made.cells}", arms, state))
+        table(make_printer(), ("ID", "TASK", "ITEMS", "CELLS DONE", "ARMS", ""), rows)
     return DONE
 
 
@@ -279,7 +280,7 @@ def _plan_json(made: EvaluationPlan) -> Json:
         "task": made.task.name,
         "task_sha256": made.task.sha256,
         "items": len(made.task.items),
-        "cells": sum(len(block.cells) for block in blocks(made)),
+        "cells": made.cells,
         "pool": made.pool,
         "arms": [arm.model_dump(mode="json", exclude={"settings", "seats"}) for arm in made.arms],
         "worst_usd": None if worst.usd is None else worst.usd * len(made.task.items),
@@ -297,9 +298,8 @@ def _print_plan(made: EvaluationPlan) -> None:
     if made.judge is not None:
         rows.append(("each grade", made.judge.format, money(made.judge.worst_usd), f"{made.judge.worst_tokens:,}"))
     table(out, ("ARM", "FORMAT", "WORST CASE", "OUTPUT TOKENS"), rows)
-    cells = len(made.arms) * made.epochs * items
     out.line(
-        f"Evaluation {made.id[:8]}: {count(items, 'item')}, {count(cells, 'cell')}; at worst "
+        f"Evaluation {made.id[:8]}: {count(items, 'item')}, {count(made.cells, 'cell')}; at worst "
         f"{money(None if worst.usd is None else worst.usd * items)} and {worst.tokens * items:,} output tokens."
     )
     shown = detectable(items)

@@ -70,6 +70,11 @@ class EvaluationPlan(Frozen):
         return BEST_OF if self.task.tested else MAJORITY if self.majority else SELF_CONSISTENCY
 
     @property
+    def cells(self) -> int:
+        """How many debates it has."""
+        return len(self.task.items) * len(self.arms) * self.epochs
+
+    @property
     def compared(self) -> list[Arm]:
         return [arm for arm in self.arms if not arm.baseline]
 

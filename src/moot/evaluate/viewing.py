@@ -59,8 +59,7 @@ class Reports:
             counts = await client.store.cell_counts(stored.id, client.viewer)
             plan = await _plan(stored)
             if plan is not None and _seen(client, counts):
-                cells = len(plan.task.items) * len(plan.arms) * plan.epochs
-                found.append(Listed(stored=stored, cells=cells, counts=counts))
+                found.append(Listed(stored=stored, cells=plan.cells, counts=counts))
         return found
 
     async def report(self, client: Client, evaluation_id: str) -> Json | None:
