@@ -100,6 +100,29 @@ def test_a_budget_is_kept_by_whole_items(moot: Moot):
     assert "Nothing could be compared" in refused.err
 
 
+def test_a_changed_task_file_is_refused_until_one_says_what_is_meant(moot: Moot, tmp_path: Path):
+    items, task = tmp_path / "items.jsonl", tmp_path / "sums.yaml"
+    task.write_text("name: sums\nkind: number\nitems: items.jsonl\n")
+
+    def write(*targets: str) -> None:
+        lines = ({"id": str(n), "question": f"{n} + 1?", "target": each} for n, each in enumerate(targets))
+        items.write_text("\n".join(map(json.dumps, lines)))
+
+    asked = ("run", str(task), "--arms", "single", "--pool", "1", "--model", PRICED, "--json")
+    write("1", "2")
+    planned = report(moot("eval", "plan", *asked[1:]))
+    short = ("--max-cost-usd", str(planned["worst_usd"] / 2 * 1.001))
+    assert report(moot("eval", *asked, *short))["complete"] == 1
+    write("1", "9")
+    for given, said in ((asked, "--new"), (("resume", planned["evaluation"]), "--old-items")):
+        refused = moot("eval", *given)
+        assert (refused.code, said in refused.err) == (2, True), refused.err
+    new = report(moot("eval", *asked, "--new"))
+    assert (new["complete"], new["evaluation"] != planned["evaluation"]) == (2, True)
+    old = ("resume", planned["evaluation"], "--old-items", "--max-cost-usd", "1", "--json")
+    assert report(moot("eval", *old))["complete"] == 2
+
+
 def test_what_runs_at_once_makes_no_difference(moot: Moot, tmp_path: Path):
     one = report(moot("eval", "run", *SMALL, "--model", PRICED, "--json", "--at-once", "1"))
     other = report(
@@ -154,7 +177,8 @@ def test_a_stop_leaves_complete_pairs(moot: Moot):
         (("run", "swe_mini", "--arms", "duel"), "Formats that can: council"),
         (("run", "swe_mini", "--arms", "sc"), "no two answers of the kind 'patch' are equal"),
         (("run", "reasoning", "--max-output-tokens", "10"), "Nothing could be compared"),
-        (("run", "reasoning", "--max-cost-usd", "1", "--models", "a:b"), "no model provider 'a'"),
+        (("run", "reasoning", "--arms", "majority", "--models", "a:b,sim:"), "no model provider 'a'"),
+        (("run", "reasoning", "--models", "sim:,echo:"), "the arm `majority`, which is not among the arms"),
         (("plan", "sim_choice", "--set", "duell.turns=2"), "duell"),
         (("show", "abcdef"), "abcdef"),
         (("compare", "abcdef"), "Two evaluations"),

@@ -14,6 +14,7 @@ from moot.client.client import Client
 from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.evaluate import stored
+from moot.evaluate.changes import check_new, check_resumed
 from moot.evaluate.drafting import EvaluationRequest, draft, with_budget
 from moot.evaluate.folding import as_bytes
 from moot.evaluate.plans import MOST_POOL, EvaluationPlan
@@ -149,6 +150,27 @@ def test_a_budget_holds_at_every_moment_with_several_items_under_way(tmp_path: P
     asyncio.run(main())
 
 
+def test_every_baseline_that_was_asked_for_is_reported(tmp_path: Path):
+    """Samples of one model and of several are drawn apart."""
+
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            client, models = Client(app), ("sim:?seed=1&skill=0", "sim:?seed=2&skill=1")
+            arms = ("single", "sc", "majority", "council")
+            asked = replace(SMALL, arms=arms, model="sim:?skill=1", models=models, limit=2, pool=4)
+            plan = await draft(client, asked)
+            assert (await Running(client=client, plan=plan).run()).blocks == 2
+            found = await stored.report(client, plan)
+            assert {*found["arms"]} == {"council"}
+            right = {name: each["accuracy"] for name, each in found["baselines"].items()}
+            assert (right["single"], right["self-consistency of 4"]) == (1, 1)
+            assert right["majority of 4"] < 1
+            assert [each["baseline"] for each in found["comparisons"]] == ["majority", "self-consistency", "single"]
+            assert (await draft(client, replace(asked, arms=("single", "majority", "council")))).cells < plan.cells
+
+    asyncio.run(main())
+
+
 def test_more_money_goes_on_with_the_same_evaluation(tmp_path: Path):
     async def main() -> None:
         async with an_app(tmp_path) as app:
@@ -185,7 +207,7 @@ def test_more_money_goes_on_with_the_same_evaluation(tmp_path: Path):
     asyncio.run(main())
 
 
-def test_a_task_that_changes_is_another_evaluation_and_the_first_keeps_its_items(tmp_path: Path):
+def test_a_task_that_changes_under_an_evaluation_is_noticed_before_anything_is_spent(tmp_path: Path):
     items = [{"id": str(n), "question": f"{n} + 1?", "target": str(n + 1)} for n in range(2)]
     (tmp_path / "task.yaml").write_text("name: sums\nkind: number\nitems: items.jsonl\n")
 
@@ -198,16 +220,34 @@ def test_a_task_that_changes_is_another_evaluation_and_the_first_keeps_its_items
             asked = replace(SMALL, task=str(tmp_path / "task.yaml"), limit=None, arms=("single", "council"))
             write(items)
             plan = await draft(client, asked)
-            await Running(client=client, plan=plan).run()
-            before = await stored.report(client, plan)
+            worst = plan.worst_block.usd
+            assert worst is not None
+            plan = await draft(client, replace(asked, max_cost_usd=worst * 1.001))
+            assert (await Running(client=client, plan=plan).run()).cut == 1
+            check_resumed(plan)
+            await check_new(client, plan)
             write([items[0], {**items[1], "target": "7"}])
             other = await draft(client, asked)
             assert other.id != plan.id
             assert other.task.sha256 != plan.task.sha256
             kept, _ = await stored.find(client, plan.id)
-            assert kept == plan  # what is resumed is what was begun
-            await Running(client=client, plan=kept).run()
-            assert as_bytes(await stored.report(client, kept)) == as_bytes(before)
+            assert kept == plan
+            with pytest.raises(InputError, match=f"moot eval resume {plan.id[:8]} --old-items.*run --new"):
+                check_resumed(kept)
+            with pytest.raises(InputError, match="which is not finished: 2 of 4 debates are done.*with --new"):
+                await check_new(client, other)
+            await check_new(client, await draft(client, replace(asked, seed=2)))  # another question
+            (tmp_path / "items.jsonl").write_text("nonsense")
+            with pytest.raises(InputError, match="has changed since"):
+                check_resumed(kept)
+            (tmp_path / "task.yaml").rename(tmp_path / "gone.yaml")
+            check_resumed(kept)  # the plan has the items
+            await Running(client=client, plan=with_budget(kept, max_cost_usd=1)).run()
+            await check_new(client, other)  # the first is finished
+            (tmp_path / "gone.yaml").rename(tmp_path / "task.yaml")
+            write([*items, {**items[0], "id": "more"}])
+            with pytest.raises(InputError, match="has changed since"):
+                check_resumed(kept)
             write(items)
             assert (await draft(client, asked)).id == plan.id
 

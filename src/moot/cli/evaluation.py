@@ -17,6 +17,7 @@ from moot.core.amounts import count, money
 from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.evaluate import stored
+from moot.evaluate.changes import check_new, check_resumed
 from moot.evaluate.drafting import EvaluationRequest, draft, with_budget
 from moot.evaluate.folding import as_bytes
 from moot.evaluate.html import page
@@ -43,6 +44,8 @@ async def plan(args: Namespace) -> int:
 async def run(args: Namespace) -> int:
     async with open_client(args) as client:
         made = await draft(client, _request(args))
+        if not args.new:
+            await check_new(client, made)
         return await _ran(client, made, args)
 
 
@@ -55,6 +58,8 @@ async def resume(args: Namespace) -> int:
         )
     async with open_client(args) as client:
         found, _ = await stored.find(client, _one(args))
+        if not args.old_items:
+            check_resumed(found)
         made = with_budget(found, args.max_cost_usd, args.max_output_tokens)
         return await _ran(client, made, args)
 
@@ -88,7 +93,7 @@ async def show(args: Namespace) -> int:
                 rows.append((each.id[:8], each.name, "", str(done.completed), "", "of another version of moot"))
                 continue
             state = "stopped" if each.stopped_at is not None else ""
-            arms, items = ", ".join(arm.name for arm in made.arms[1:]), str(len(made.task.items))
+            arms, items = ", ".join(arm.name for arm in made.beside_pools), str(len(made.task.items))
             rows.append((each.id[:8], each.name, items, f"{done.completed} of {made.cells}", arms, state))
         table(make_printer(), ("ID", "TASK", "ITEMS", "CELLS DONE", "ARMS", ""), rows)
     return DONE
@@ -269,7 +274,7 @@ def _read(path: str) -> bytes:
 
 
 def _arms(made: EvaluationPlan) -> list[str]:
-    return [f"{arm.name} of {made.pool}" if n == 0 else arm.name for n, arm in enumerate(made.arms)]
+    return [f"{arm.name} of {made.pool}" if arm.name in made.pools else arm.name for arm in made.arms]
 
 
 def _plan_json(made: EvaluationPlan) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, inf
+from pathlib import Path
 from typing import Any
 
 from moot import formats
@@ -16,6 +17,7 @@ from moot.evaluate.model_grading import GRADES, asked_of_judge
 from moot.evaluate.plans import (
     MAJORITY,
     MOST_POOL,
+    OWN_POOL,
     POOL,
     POOLED,
     POOLED_CODE,
@@ -26,7 +28,7 @@ from moot.evaluate.plans import (
     EvaluationPlan,
     Match,
 )
-from moot.evaluate.tasks import DEFAULT_TASK, MOST_EPOCHS, Item, Task, load_task
+from moot.evaluate.tasks import BUILT_IN, DEFAULT_TASK, MOST_EPOCHS, Item, Task, load_task
 from moot.formats import Format
 from moot.formats.shared.answer import MOST_CHARS
 from moot.planning import Plan
@@ -77,6 +79,11 @@ async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
             )
     if MAJORITY in names and len(request.models) < 2:
         raise InputError("The arm `majority` takes several models. Give them with --models A,B,C, or leave it out.")
+    if request.models and MAJORITY not in names:
+        raise InputError(
+            "--models names the models of the arm `majority`, which is not among the arms. Add it to --arms, or leave "
+            "--models out."
+        )
     longest = max(task.items, key=lambda item: len(item.topic))
     arms = [
         await _arm(client, request, task, longest, name, format_, settings)
@@ -85,10 +92,13 @@ async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
     one = await _arm(client, request, task, longest, POOL, sampler, _drawn(sampler, 1, request.models[:1]))
     size = _pool_size(arms, one) if request.pool is None else request.pool
     drawn = _drawn(sampler, size, request.models if MAJORITY in names else ())
-    pool = await _arm(client, request, task, longest, POOL, sampler, drawn)
+    pools = [await _arm(client, request, task, longest, POOL, sampler, drawn)]
+    if MAJORITY in names and SELF_CONSISTENCY in names:
+        own = _drawn(sampler, size, ())
+        pools.append(await _arm(client, request, task, longest, OWN_POOL, sampler, own))
     plan = EvaluationPlan(
         task=task,
-        arms=(pool, *arms),
+        arms=(*pools, *arms),
         pool=size,
         models=tuple(request.models) if MAJORITY in names else (),
         majority=MAJORITY in names,
@@ -98,9 +108,16 @@ async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
         max_cost_usd=request.max_cost_usd,
         max_output_tokens=request.max_output_tokens,
         judge=await _judge(client, request, task, sampler),
+        file=_file(request.task),
+        limit=request.limit,
     )
     check_budget(plan)
     return plan
+
+
+def _file(task: str) -> str:
+    """Where a task file is; empty if the task is built in."""
+    return "" if task in BUILT_IN else str(Path(task).expanduser().resolve())
 
 
 def _check_numbers(request: EvaluationRequest) -> None:

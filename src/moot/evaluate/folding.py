@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from statistics import fmean
 
-from moot.core.types import Debate, Json
+from moot.core.types import Debate, Json, record
 from moot.core.values import sha256_of
 from moot.evaluate.comparing import among, compared, holm, items_needed
 from moot.evaluate.intervals import Interval, Pairs, clustered_wilson, effective_n, expected_pairs, wilson
@@ -40,7 +40,7 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades) -> J
     complete = [block for block in planned if is_complete(plan, block, cells, grades)]
     read = rows_of(plan, complete, cells, grades)
     unit = _unit(plan, read)
-    summaries = {arm.name: _summary(read.rows[arm.name]) for arm in plan.arms if arm.name != POOL}
+    summaries = {arm.name: _summary(read.rows[arm.name]) for arm in plan.beside_pools}
     own = {cell.id for block in planned for cell in block.cells}
     models = sorted({seat.model for id, each in cells.items() if id in own for seat in each.cast})
     spent = [cells[each].usage for each in cells]
@@ -143,31 +143,43 @@ def _drawn(pool: Pool, k: int) -> Row:
 
 def _baselines(plan: EvaluationPlan, read: Arms) -> dict[str, list[Row]]:
     return {
-        SINGLE: [_drawn(pool, 1) for pool in read.pools],
-        f"{plan.drawn.removesuffix('-of')} of {plan.pool}": [_drawn(pool, plan.pool) for pool in read.pools],
+        SINGLE: [_drawn(pool, 1) for pool in _of_one(plan, read)],
+        **{
+            f"{drawn.removesuffix('-of')} of {plan.pool}": [_drawn(pool, plan.pool) for pool in read.pools[name]]
+            for name, drawn in plan.pools.items()
+        },
     }
 
 
+def _of_one(plan: EvaluationPlan, read: Arms) -> list[Pool]:
+    """The samples of one model, where there are any of one alone; else of all that take turns."""
+    return read.pools[[*plan.pools][-1]]
+
+
+@record
+class _Baseline:
+    name: str
+    rows: Sequence[Row]
+    samples: int | None = None  # of a pool
+    short: bool = False  # all samples of the pool cost less than the debate
+
+
 def _against(plan: EvaluationPlan, read: Arms, unit: str) -> tuple[list[Json], list[Json]]:
-    """Each arm that debates against each baseline, at equal cost where the baseline comes from the pool."""
-    if not read.pools:
+    """Each arm that debates against each baseline, at equal cost where the baseline comes from a pool."""
+    if not read.pools[POOL]:
         return [], []
-    sample = fmean(_cost(pool.row, unit) / max(1, pool.size) for pool in read.pools)
     sizes = {1, plan.pool, *(n for n in (2, 3, 5, 8, 13, 21) if n < plan.pool)}
     made: list[Json] = []
     for arm in plan.compared:
         rows = read.rows[arm.name]
         cost = fmean(_cost(row, unit) for row in rows)
-        k = samples_for(cost, sample, plan.pool)
-        sizes.add(k)
-        baselines: list[tuple[str, list[Row], int | None]] = [
-            (plan.drawn, [_drawn(pool, k) for pool in read.pools], k),
-            (SINGLE, [_drawn(pool, 1) for pool in read.pools], 1),
+        baselines = [_matched(drawn, read.pools[name], cost, unit, plan.pool) for name, drawn in plan.pools.items()]
+        sizes.add(baselines[0].samples or 1)
+        baselines.append(_Baseline(name=SINGLE, rows=[_drawn(pool, 1) for pool in _of_one(plan, read)], samples=1))
+        baselines += [
+            _Baseline(name=each.name, rows=read.rows[each.name]) for each in plan.beside_pools if each.baseline
         ]
-        baselines += [(each.name, read.rows[each.name], None) for each in plan.arms if each.baseline][1:]
-        for name, base, count in baselines:
-            short = name == plan.drawn and k * sample < cost * 0.999
-            made.append(_comparison(arm.name, rows, name, base, unit, count, cost, short=short))
+        made += [_comparison(arm.name, rows, each, unit, cost) for each in baselines]
     for name in dict.fromkeys(str(each["baseline"]) for each in made):
         same = [each for each in made if each["baseline"] == name]
         for each, corrected in zip(same, holm([float(each["p"]) for each in same]), strict=True):
@@ -175,8 +187,15 @@ def _against(plan: EvaluationPlan, read: Arms, unit: str) -> tuple[list[Json], l
             each["sentence"] = sentence(each, unit)
             if plan.judge is not None:
                 _doubt(each, unit)
-    curve: list[Json] = [_point(read.pools, k, unit) for k in sorted(sizes)]
+    curve: list[Json] = [_point(read.pools[POOL], k, unit) for k in sorted(sizes)]
     return made, curve
+
+
+def _matched(drawn: str, pools: Sequence[Pool], cost: float, unit: str, most: int) -> _Baseline:
+    """As many samples of a pool as cost what a debate costs."""
+    sample = fmean(_cost(pool.row, unit) / max(1, pool.size) for pool in pools)
+    k = samples_for(cost, sample, most)
+    return _Baseline(name=drawn, rows=[_drawn(pool, k) for pool in pools], samples=k, short=k * sample < cost * 0.999)
 
 
 def _point(pools: Sequence[Pool], k: int, unit: str) -> Json:
@@ -184,27 +203,17 @@ def _point(pools: Sequence[Pool], k: int, unit: str) -> Json:
     return {"samples": k, "cost": fmean(_cost(row, unit) for row in rows), "accuracy": fmean(row.score for row in rows)}
 
 
-def _comparison(
-    arm: str,
-    rows: Sequence[Row],
-    baseline: str,
-    base: Sequence[Row],
-    unit: str,
-    samples: int | None,
-    cost: float,
-    *,
-    short: bool,
-) -> Json:
+def _comparison(arm: str, rows: Sequence[Row], base: _Baseline, unit: str, cost: float) -> Json:
     items = len({row.item for row in rows})
-    result = compared(_pairs(rows, base), items)
-    other = fmean(_cost(row, unit) for row in base)
+    result = compared(_pairs(rows, base.rows), items)
+    other = fmean(_cost(row, unit) for row in base.rows)
     return {
         "arm": arm,
-        "baseline": baseline,
-        "samples": samples,
+        "baseline": base.name,
+        "samples": base.samples,
         "cost": cost,
         "baseline_cost": other,
-        "pool_too_small": short,
+        "pool_too_small": base.short,
         "n": result.pairs.n,
         "answers": len(rows),
         "items": items,

@@ -16,12 +16,14 @@ from moot.evaluate.tasks import Item, Task
 
 NAMESPACE = uuid.UUID("5f0c6f0e-9a3f-4d5c-8f59-6d6f6f740016")
 POOL = "pool"
+OWN_POOL = "pool-of-one"  # samples of one model, beside a pool of several models
 SINGLE, SELF_CONSISTENCY, MAJORITY = "single", "self-consistency", "majority"
 POOLED = (SINGLE, SELF_CONSISTENCY, MAJORITY)  # arms that are computed from the pool
 BEST_OF = "best-of"
 POOLED_CODE = (SINGLE, BEST_OF)  # the same for code, which is picked by the examples of the question
 SHORT = {"sc": SELF_CONSISTENCY}
-NOT_IN_ID = ("max_cost_usd", "max_output_tokens")
+BUDGET = ("max_cost_usd", "max_output_tokens")
+SOURCE = {"file", "limit"}
 MOST_POOL = 64  # samples of an item
 DISCORDANT = 0.2  # share of items on which two arms differ, for planning
 
@@ -41,8 +43,8 @@ class Arm(Frozen):
 
 
 class EvaluationPlan(Frozen):
-    """Everything that decides what an evaluation does. Its id follows from it, its budget left out: more money goes on
-    with the same evaluation."""
+    """Everything that decides what an evaluation does. Its id follows from it. Left out are its budget, so that more
+    money goes on with the same evaluation, and where its items come from."""
 
     task: Task
     arms: tuple[Arm, ...]  # with cells of their own; the first is the pool
@@ -55,19 +57,28 @@ class EvaluationPlan(Frozen):
     max_cost_usd: float | None = None
     max_output_tokens: int | None = None
     judge: Arm | None = None  # that grades answers, where a model does
+    file: str = ""  # the task file; empty: the task is built in
+    limit: int | None = None  # how many items were asked for
 
     @property
     def id(self) -> str:
-        named = {**self.model_dump(mode="json"), **dict.fromkeys(NOT_IN_ID)}
+        named = {**self.model_dump(mode="json", exclude=SOURCE), **dict.fromkeys(BUDGET)}
         return str(uuid.uuid5(NAMESPACE, json.dumps(named, ensure_ascii=False, sort_keys=True)))
 
     def as_json(self) -> str:
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
 
     @property
-    def drawn(self) -> str:
-        """What several samples of the pool are, as a baseline."""
-        return BEST_OF if self.task.tested else MAJORITY if self.majority else SELF_CONSISTENCY
+    def pools(self) -> dict[str, str]:
+        """The arms that are pools, and what several samples of each are, as a baseline."""
+        drawn = BEST_OF if self.task.tested else MAJORITY if self.majority else SELF_CONSISTENCY
+        own = {arm.name: SELF_CONSISTENCY for arm in self.arms if arm.name == OWN_POOL}
+        return {POOL: drawn, **own}
+
+    @property
+    def beside_pools(self) -> list[Arm]:
+        """The arms that are no pools."""
+        return [arm for arm in self.arms if arm.name not in self.pools]
 
     @property
     def cells(self) -> int:
@@ -92,7 +103,7 @@ class EvaluationPlan(Frozen):
         """The most that a judge may use on one block: for every sample, and the answer of every other arm."""
         if self.judge is None:
             return Worst()
-        count = (self.pool + len(self.arms) - 1) * self.epochs
+        count = (self.pool * len(self.pools) + len(self.beside_pools)) * self.epochs
         usd = self.judge.worst_usd
         return Worst(usd=None if usd is None else usd * count, tokens=self.judge.worst_tokens * count)
 

@@ -56,6 +56,12 @@ def _eval(parser: ArgumentParser) -> None:
     parser.add_argument("--set", action="append", metavar="ARM.NAME=VALUE", help="a setting of one arm")
     parser.add_argument("--at-once", type=counting_number, metavar="N", help="items under way at once")
     parser.add_argument("--workers", action="store_true", help="let the workers of a PostgreSQL database run the cells")
+    parser.add_argument(
+        "--new", action="store_true", help="of `run`: begin anew where the task file has changed under an evaluation"
+    )
+    parser.add_argument(
+        "--old-items", action="store_true", help="of `resume`: go on with the items as they were when it was begun"
+    )
     parser.add_argument("--html", metavar="FILE", help="write the report as one page, too")
     parser.add_argument("--out", metavar="FILE", help="write the report as JSON, too")
     parser.add_argument(
