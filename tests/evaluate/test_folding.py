@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from moot.core.outcome import FinalAnswer, GivenAnswer, Outcome
-from moot.core.types import Debate
+from moot.core.types import Debate, Failure
 from moot.core.values import sha256_of
 from moot.evaluate.folding import as_bytes, fold
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_id
+from moot.evaluate.more import more_about_arms
 from moot.evaluate.plans import Arm, EvaluationPlan, blocks
+from moot.evaluate.sentences import missing
 from moot.evaluate.stored import side_by_side
 from moot.evaluate.tasks import Item, Task
 from moot.store import Grade
@@ -152,6 +154,78 @@ def test_an_interval_with_which_the_exact_test_does_not_agree_is_explained():
     found = against_single(report(items=54, one=lambda n: n < 54), "one")  # 4 gained, none lost
     assert (found["finding"], found["interval"][0] > 0) == ("can't tell", True)
     assert "because the exact test does not agree with the interval" in found["sentence"]
+
+
+def test_more_about_each_arm_is_shown_where_it_is_known():
+    plan, cells = planned(items=10, one=lambda n: n < 5)
+    one = {cell.id for block in blocks(plan) for cell in block.cells if cell.arm.name == "one"}
+
+    def changed(each: Debate) -> Debate:
+        assert each.outcome is not None
+        return replace(
+            each,
+            cost_usd=0.5,
+            started_at=10.0,
+            completed_at=13.0,
+            outcome=each.outcome.model_copy(update={"winner": "tie", "flip_rate": 0.5}),
+        )
+
+    found = fold(plan, {id: changed(each) if id in one else each for id, each in cells.items()}, {})
+    head, rows = more_about_arms(found)
+    by_arm = {row[0]: dict(zip(head, row, strict=True)) for row in rows}
+    assert by_arm["one"] == {
+        "arm": "one",
+        "undecided": "0",
+        "ties": "10",
+        "flips": "50.0% (23.7% to 76.3%)",
+        "usd/right": "$1.00",
+        "tokens/right": "200",
+        "p50": "3.0s",
+        "p95": "3.0s",
+        "voters worth": "1.0 of 3",
+        "majority predicted": "50.0%",
+        "observed": "50.0%",
+    }
+    assert (by_arm["single"]["ties"], by_arm["single"]["usd/right"]) == ("", "$0")
+    shown = page(found)
+    assert all(f"<td>{escape(value)}</td>" in shown for value in by_arm["one"].values())
+    dropped = more_about_arms(report(items=10, one=never))[0]
+    assert "flips" not in dropped
+    assert "ties" in dropped
+
+
+def test_what_is_missing_is_said_with_its_cause():
+    plan, cells = planned(items=6, one=pool)
+    planned_blocks = list(blocks(plan))
+    broken = planned_blocks[1].cells[1].id
+    for cell in planned_blocks[2].cells:
+        del cells[cell.id]
+    failure = Failure(kind="unavailable", message="The provider did not answer.")
+    cells[broken] = replace(cells[broken], status="failed", outcome=None, error=failure)
+    pending = planned_blocks[3].cells[0].id
+    cells[pending] = replace(cells[pending], status="pending", outcome=None)
+    found = fold(plan, cells, {})
+    assert (found["complete"], found["unfinished"], found["not_begun"], found["cut_by_budget"]) == (3, 2, 1, False)
+    assert found["failed"] == [
+        {"arm": "one", "item": "1", "epoch": 1, "debate": broken, "cause": "The provider did not answer."}
+    ]
+    assert missing(found) == [
+        "1 item not begun: it was stopped, or has not come so far.",
+        "1 item left out, because a debate failed or was stopped.",
+        "1 item begun and not finished.",
+    ]
+    shown = page(found)
+    assert f"<td>The provider did not answer.</td><td><code>moot show {broken}</code></td>" in shown
+    assert "3 items can&#x27;t show anything, however the arms differ: they are too few." in shown
+    short = plan.model_copy(update={"max_output_tokens": 1})
+    assert missing(fold(short, cells, {}))[0] == "1 item not begun: the budget did not last."
+
+
+def test_items_link_to_their_debates_where_there_is_a_dashboard():
+    found = report(items=2, one=pool)
+    id = found["cells"][0]["debate"]
+    assert f"<code>moot show {id}</code>" in page(found)
+    assert f'<a href="http://here:1/debates/{id}">{id[:8]}</a>' in page(found, "http://here:1/")
 
 
 def test_two_evaluations_are_compared_by_items_and_corrected_for_several_arms():

@@ -51,7 +51,8 @@ def test_the_report_is_that_of_the_command_line(site: Served, plan: Any):
         }
     assert [each["sentence"] for each in given["comparisons"]] == [each["sentence"] for each in whole["comparisons"]]
     file = site.get(f"/v1/evaluations/{plan.id}/report")
-    assert file.text == page(whole)
+    assert file.text == page(whole, str(site.url))
+    assert f'href="{str(site.url).rstrip("/")}/debates/{whole["cells"][0]["debate"]}"' in file.text
     assert file.headers["content-disposition"].startswith("attachment")
 
 

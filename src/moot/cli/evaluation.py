@@ -22,12 +22,14 @@ from moot.evaluate.drafting import EvaluationRequest, draft, with_budget
 from moot.evaluate.folding import as_bytes
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
+from moot.evaluate.more import more_about_arms
 from moot.evaluate.plans import EvaluationPlan, detectable
 from moot.evaluate.running import AT_ONCE, Ran, Running
-from moot.evaluate.sentences import advice, figures
+from moot.evaluate.sentences import advice, few, figures, missing
 from moot.request import read_assignments
 
 SEED = 1
+MOST_FAILED = 5  # debates that are named
 DECIDED = ("arms", "model", "models", "limit", "epochs", "pool", "match", "set", "judge", "seed")  # by the plan
 
 
@@ -318,15 +320,27 @@ def _print_report(folded: Json) -> None:
         f"Evaluation {folded['evaluation'][:8]}, task {folded['task']}: {folded['complete']} of {folded['items']} "
         f"items complete, by {', '.join(folded['models']) or 'no model yet'}."
     )
-    if folded["not_begun"] or folded["unfinished"]:
-        why = " for want of budget or because it was stopped" if folded["not_begun"] else ""
-        out.line(f"Not begun{why}: {folded['not_begun']}. Begun and not finished: {folded['unfinished']}.")
+    for each in missing(folded):
+        out.line(each)
+    for each in folded["failed"][:MOST_FAILED]:
+        out.line(
+            f"{each['arm']} failed on item {each['item']}: {each['cause']} See: moot show {each['debate'][:8]}",
+        )
+    if len(folded["failed"]) > MOST_FAILED:
+        out.line(f"So did {len(folded['failed']) - MOST_FAILED} more; --json has them all.")
     if graded := grading_in_words(folded["graded_by"]):
         out.line(graded)
     if not folded["complete"]:
         return
     rows = [_arm_row(name, each) for part in ("baselines", "arms") for name, each in folded[part].items()]
     table(out, ("ARM", "RIGHT", "95% INTERVAL", "NO ANSWER", "USD/ITEM", "TOKENS/ITEM", "REPAIRED", "BROKEN"), rows)
+    out.line()
+    out.line(("More about each arm", "bold"))
+    head, more_rows = more_about_arms(folded)
+    table(out, [each.upper() for each in head], more_rows)
+    out.line()
+    if shown := few(folded):
+        out.line(shown)
     for each in folded["comparisons"]:
         out.line(f"{each['sentence']} [{figures(each, folded['unit'])}]")
     if more := advice(folded):

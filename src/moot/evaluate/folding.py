@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from statistics import fmean
 
-from moot.core.types import Debate, Json, record
+from moot.core.types import Debate, Json, Usage, record
 from moot.core.values import sha256_of
 from moot.evaluate.comparing import among, compared, holm, items_needed
 from moot.evaluate.intervals import Interval, Pairs, clustered_wilson, effective_n, expected_pairs, wilson
@@ -19,9 +19,11 @@ from moot.evaluate.plans import (
     POOL,
     SINGLE,
     Block,
+    Cell,
     EvaluationPlan,
     blocks,
     detectable,
+    fits,
 )
 from moot.evaluate.pool import samples_for
 from moot.evaluate.reliability import reliability
@@ -89,18 +91,34 @@ def as_bytes(report: Json, *, timing: bool = True) -> bytes:
 def _ended(
     plan: EvaluationPlan, planned: Sequence[Block], complete: Sequence[Block], cells: Mapping[str, Debate]
 ) -> Json:
-    """Why blocks are missing: begun and not finished, or never begun."""
+    """Why blocks are missing: never begun, for want of budget or not, or begun and failed, or not graded."""
     done = {block.item.id for block in complete}
     begun = [block for block in planned if block.item.id not in done and any(cell.id in cells for cell in block.cells)]
     limited = plan.max_cost_usd is not None or plan.max_output_tokens is not None
+    not_begun = len(planned) - len(complete) - len(begun)
+    spent = Usage()
+    for each in cells.values():
+        spent += each.usage
+    failed = [_failure(cell, cells[cell.id]) for block in begun for cell in block.cells if _failed(cells.get(cell.id))]
     return {
         "unfinished": len(begun),
         "ungraded": sum(all(_ran(cells.get(cell.id)) for cell in block.cells) for block in begun),
-        "not_begun": len(planned) - len(complete) - len(begun),
+        "failed": failed,
+        "not_begun": not_begun,
+        "cut_by_budget": bool(not_begun) and not fits(plan, spent, plan.worst_block),
         "budget": None
         if not limited
         else {"max_cost_usd": plan.max_cost_usd, "max_output_tokens": plan.max_output_tokens},
     }
+
+
+def _failed(debate: Debate | None) -> bool:
+    return debate is not None and debate.status in ("failed", "canceled", "stopped")
+
+
+def _failure(cell: Cell, debate: Debate) -> Json:
+    cause = f"it is {debate.status}" if debate.error is None else debate.error.message
+    return {"arm": cell.arm.name, "item": cell.item.id, "epoch": cell.epoch, "debate": debate.id, "cause": cause}
 
 
 def _graded_by(plan: EvaluationPlan, models: Sequence[str]) -> Json | None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from moot.core.types import SEEDS, Json, record
+from moot.core.types import SEEDS, Json, Usage, record
 from moot.core.values import Frozen, sha256_of
 from moot.evaluate.comparing import items_for
 from moot.evaluate.tasks import Item, Task
@@ -149,6 +149,15 @@ def blocks(plan: EvaluationPlan) -> Iterator[Block]:
                 for arm in plan.arms
             ),
         )
+
+
+def fits(plan: EvaluationPlan, spent: Usage, more: Worst) -> bool:
+    """Whether so much more may be used."""
+    if plan.max_cost_usd is not None and (
+        spent.cost_usd is None or more.usd is None or spent.cost_usd + more.usd > plan.max_cost_usd + 1e-12
+    ):
+        return False
+    return plan.max_output_tokens is None or spent.tokens_out + more.tokens <= plan.max_output_tokens
 
 
 def settings_of(plan: EvaluationPlan, cell: Cell) -> Json:

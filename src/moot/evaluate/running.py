@@ -16,7 +16,7 @@ from moot.core.errors import InputError, WrongStatus
 from moot.core.types import Debate, Usage
 from moot.evaluate.grading import grade, stored_grades
 from moot.evaluate.model_grading import asked_of_judge, grade_in, grading_id, gradings_of, settings_of_grading
-from moot.evaluate.plans import Block, Cell, EvaluationPlan, Worst, blocks, settings_of
+from moot.evaluate.plans import Block, Cell, EvaluationPlan, Worst, blocks, fits, settings_of
 from moot.evaluate.rows import is_complete, to_grade
 from moot.evaluate.tasks import Item
 from moot.request import Request
@@ -58,15 +58,6 @@ async def stored_debates(client: Client, plan: EvaluationPlan, page_size: int = 
     """The cells of an evaluation, and the debates in which a judge has graded its answers."""
     graded = await stored_cells(client, gradings_of(plan.id), page_size) if plan.judge is not None else {}
     return await stored_cells(client, plan.id, page_size) | graded
-
-
-def fits(plan: EvaluationPlan, spent: Usage, more: Worst) -> bool:
-    """Whether so much more may be used."""
-    if plan.max_cost_usd is not None and (
-        spent.cost_usd is None or more.usd is None or spent.cost_usd + more.usd > plan.max_cost_usd + 1e-12
-    ):
-        return False
-    return plan.max_output_tokens is None or spent.tokens_out + more.tokens <= plan.max_output_tokens
 
 
 def check_spent(plan: EvaluationPlan, spent: Usage) -> None:

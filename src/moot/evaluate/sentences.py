@@ -1,4 +1,4 @@
-"""What comparisons have found, in words: one sentence each, the same wherever a report is shown."""
+"""What a report says in words: what comparisons have found, and what is missing. The same wherever it is shown."""
 
 from __future__ import annotations
 
@@ -58,6 +58,32 @@ def advice(report: Json) -> str:
     if report["pool"] >= MOST_POOL:
         return f"A pool has at most {MOST_POOL} samples, so a debate as dear as this can't be matched in cost."
     return f"For a comparison at equal cost, draw more samples: --pool, {MOST_POOL} at most."
+
+
+def missing(report: Json) -> list[str]:
+    """Which items are left out, and why."""
+    said: list[str] = []
+    if n := report["not_begun"]:
+        why = "the budget did not last" if report["cut_by_budget"] else "it was stopped, or has not come so far"
+        said.append(f"{count(n, 'item')} not begun: {why}.")
+    failed = len({each["item"] for each in report["failed"]})
+    if failed:
+        said.append(f"{count(failed, 'item')} left out, because a debate failed or was stopped.")
+    if n := report["ungraded"]:
+        said.append(f"{count(n, 'item')} left out, because an answer has no grade.")
+    if (n := report["unfinished"] - report["ungraded"] - failed) > 0:
+        said.append(f"{count(n, 'item')} begun and not finished.")
+    return said
+
+
+def few(report: Json) -> str:
+    """What so many items can show."""
+    if not report["complete"]:
+        return ""
+    if report["smallest_difference"] is None:
+        return f"{count(report['complete'], 'item')} can't show anything, however the arms differ: they are too few."
+    points = report["smallest_difference"] * 100
+    return f"So many items show a difference of {points:.0f} points or more, where the arms differ on a fifth of them."
 
 
 def cost(amount: float, unit: str) -> str:
