@@ -15,9 +15,9 @@ HEAD = (
 
 def more_about_arms(report: Json) -> tuple[list[str], list[list[str]]]:
     """Head and rows. A figure that is not known is empty, and a column without any is left out."""
-    timing = report.get("timing") or {}
+    timing: Json = report.get("timing", {})
     parts = ((name, each) for part in ("baselines", "arms") for name, each in report[part].items() if each["n"])
-    rows = [_row(name, each, timing.get(name) or {}) for name, each in parts]
+    rows = [_row(name, each, timing.get(name, {})) for name, each in parts]
     kept = [at for at in range(len(HEAD)) if at == 0 or any(row[at] for row in rows)]
     return [HEAD[at] for at in kept], [[row[at] for at in kept] for row in rows]
 

@@ -64,10 +64,13 @@ def check_spent(plan: EvaluationPlan, spent: Usage) -> None:
     """Raises InputError if more is spent already than the budget, which is for the whole evaluation."""
     if fits(plan, spent, Worst(usd=0.0)):
         return
-    usd = "" if plan.max_cost_usd is None else f"{money(spent.cost_usd)} of ${plan.max_cost_usd:g}"
-    tokens = plan.max_output_tokens and f"{spent.tokens_out:,} of {plan.max_output_tokens:,} output tokens"
+    used: list[str] = []
+    if plan.max_cost_usd is not None:
+        used.append(f"{money(spent.cost_usd)} of ${plan.max_cost_usd:g}")
+    if plan.max_output_tokens is not None:
+        used.append(f"{spent.tokens_out:,} of {plan.max_output_tokens:,} output tokens")
     raise InputError(
-        f"Evaluation {plan.id[:8]} has used {' and '.join(filter(None, (usd, tokens)))} already. A budget is for the "
+        f"Evaluation {plan.id[:8]} has used {' and '.join(used)} already. A budget is for the "
         f"whole evaluation: give more, or read what it found with: moot eval report {plan.id[:8]}"
     )
 

@@ -91,7 +91,7 @@ class Task(Frozen):
         seen = set[str]()
         for item in self.items:
             if item.id in seen:
-                raise ValueError(f"two items have the id {item.id!r}")
+                raise ValueError(f"two items have the id {item.id!r}; give each an id of its own")
             seen.add(item.id)
             _check(item, self)
         return self
@@ -219,7 +219,10 @@ def load_task(name: str, *, seed: int, limit: int | None) -> Task:
     path = Path(name).expanduser()
     if not path.exists():
         if path.suffix:
-            raise InputError(f"There is no task file {name}.")
+            raise InputError(
+                f"There is no task file {name}. Check the path; docs/evaluation.md says what is in one. Built in: "
+                f"{', '.join(BUILT_IN)}."
+            )
         raise UnknownName("task", name, tuple(BUILT_IN))
     task = _read(path)
     return task if limit is None else task.model_copy(update={"items": task.items[:limit]})
@@ -244,15 +247,24 @@ def _read(path: Path) -> Task:
             "Use the items that it was written for, or give it the new sha256."
         )
     given.setdefault("name", path.stem)
-    given["items"] = [
-        _item(line, n, file)
+    lines = {
+        n: _item(line, n, file)
         for n, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1)
         if line.strip()
-    ]
+    }
+    given["items"] = [*lines.values()]
     try:
         return Task.model_validate(given)
     except ValidationError as invalid:
-        problem = found_in(Task, cast("list[Details]", invalid.errors()))[0].text.removeprefix("it: ")
+        errors = cast("list[Details]", invalid.errors())
+        problem = found_in(Task, errors)[0].text.removeprefix("it: ")
+        match errors[0]["loc"]:
+            case ("items", int(at), *_):
+                line = [*lines][at]
+                where = f"line {line} of {file} (item {lines[line]['id']!r}): "
+                problem = where + problem.removeprefix(f"items.{at}.")
+            case _:
+                pass
         raise InputError(f"The task {path} can't be used: {problem}.") from None
 
 
