@@ -143,6 +143,22 @@ def test_two_evaluations_are_compared_in_a_sentence_for_each_arm(moot: Moot):
     assert "Whether reflect does better" in done.out
 
 
+def test_a_terminal_shows_more_about_each_arm_and_names_what_failed(moot: Moot):
+    asked = ("sim_choice", "--limit", "2", "--pool", "3", "--arms", "single,council", "--model", "sim:")
+    shown = moot("eval", "run", *asked, "--set", "council.depth=vote").out
+    assert "More about each arm" in shown
+    assert re.search(r"ARM +UNDECIDED +TIES .*P50 +P95", shown)
+    assert "2 items can't show anything, however the arms differ: they are too few." in shown
+    assert re.search(r"though not at equal cost: the pool's 3 samples cost [\d,]+ weighted tokens an item", shown)
+    failing = ("--set", "council.model_debater=sim:?fail=1", "--set", "council.model_judge=sim:?fail=1")
+    failed = moot("eval", "run", *asked, *failing)
+    assert failed.code == 1
+    assert "2 items left out, because a debate failed or was stopped." in failed.out
+    assert re.search(
+        r"council failed on item sim-1-1: The simulated model failed, .*\. See: moot show [0-9a-f]{8}\n", failed.out
+    )
+
+
 def test_a_stop_leaves_complete_pairs(moot: Moot):
     plan = report(moot("eval", "plan", *SMALL, "--model", "sim:", "--json"))
     assert moot("eval", "run", *SMALL, "--model", "sim:", "--json").code == 0

@@ -205,18 +205,19 @@ def test_what_is_missing_is_said_with_its_cause():
     pending = planned_blocks[3].cells[0].id
     cells[pending] = replace(cells[pending], status="pending", outcome=None)
     found = fold(plan, cells, {})
-    assert (found["complete"], found["unfinished"], found["not_begun"], found["cut_by_budget"]) == (3, 2, 1, False)
+    assert (found["complete"], found["unfinished"], found["not_begun"], found["cut_by"]) == (3, 2, 1, None)
     assert found["failed"] == [
         {"arm": "one", "item": "1", "epoch": 1, "debate": broken, "cause": "The provider did not answer."}
     ]
     assert missing(found) == [
-        "1 item not begun: it was stopped, or has not come so far.",
+        "1 item not begun yet.",
         "1 item left out, because a debate failed or was stopped.",
         "1 item begun and not finished.",
     ]
     shown = page(found)
     assert f"<td>The provider did not answer.</td><td><code>moot show {broken}</code></td>" in shown
     assert "3 items can&#x27;t show anything, however the arms differ: they are too few." in shown
+    assert missing(fold(plan, cells, {}, stopped=True))[0] == "1 item not begun: it was stopped."
     short = plan.model_copy(update={"max_output_tokens": 1})
     assert missing(fold(short, cells, {}))[0] == "1 item not begun: the budget did not last."
 

@@ -62,6 +62,7 @@ def test_a_stop_by_another_process_leaves_complete_pairs_and_is_resumed(tmp_path
             halted = await stored.report(client, plan)
             assert 2 <= halted["complete"] < 6
             assert (halted["unfinished"], halted["not_begun"]) == (0, 6 - halted["complete"])
+            assert halted["cut_by"] == "stop"
             assert len({(each["item"], each["arm"]) for each in halted["cells"]}) == 3 * halted["complete"]
         async with an_app(tmp_path) as app:  # as after a restart
             again, _ = await stored.find(Client(app), plan.id)
@@ -184,6 +185,7 @@ def test_more_money_goes_on_with_the_same_evaluation(tmp_path: Path):
             assert 0 < ran.blocks < 6
             assert ran.cut == 6 - ran.blocks
             short = await stored.report(client, plan)
+            assert short["cut_by"] == "budget"
             found, _ = await stored.find(client, plan.id)
             with pytest.raises(InputError, match="Nothing could be compared"):
                 with_budget(found, max_cost_usd=worst / 2)

@@ -323,9 +323,8 @@ def _print_report(folded: Json) -> None:
     for each in missing(folded):
         out.line(each)
     for each in folded["failed"][:MOST_FAILED]:
-        out.line(
-            f"{each['arm']} failed on item {each['item']}: {each['cause']} See: moot show {each['debate'][:8]}",
-        )
+        cause = str(each["cause"]).rstrip(".")
+        out.line(f"{each['arm']} failed on item {each['item']}: {cause}. See: moot show {each['debate'][:8]}")
     if len(folded["failed"]) > MOST_FAILED:
         out.line(f"So did {len(folded['failed']) - MOST_FAILED} more; --json has them all.")
     if graded := grading_in_words(folded["graded_by"]):

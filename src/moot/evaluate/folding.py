@@ -36,8 +36,8 @@ VERSION = 1
 NO_FINDING = "can't tell"
 
 
-def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades) -> Json:
-    """The report, as JSON. Blocks with an incomplete cell are left out, and counted."""
+def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, *, stopped: bool = False) -> Json:
+    """The report, as JSON. Blocks with an incomplete cell are left out, and counted. `stopped`: no new one is begun."""
     planned = list(blocks(plan))
     complete = [block for block in planned if is_complete(plan, block, cells, grades)]
     read = rows_of(plan, complete, cells, grades)
@@ -48,7 +48,7 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades) -> J
     spent = [cells[each].usage for each in cells]
     usd = [dollars(each) for each in spent]
     known = [each for each in usd if each is not None]
-    ended = _ended(plan, planned, complete, cells)
+    ended = _ended(plan, planned, complete, cells, stopped=stopped)
     comparisons, curve = _against(plan, read, unit)
     report: Json = {
         "type": "moot.eval.report",
@@ -89,9 +89,15 @@ def as_bytes(report: Json, *, timing: bool = True) -> bytes:
 
 
 def _ended(
-    plan: EvaluationPlan, planned: Sequence[Block], complete: Sequence[Block], cells: Mapping[str, Debate]
+    plan: EvaluationPlan,
+    planned: Sequence[Block],
+    complete: Sequence[Block],
+    cells: Mapping[str, Debate],
+    *,
+    stopped: bool,
 ) -> Json:
-    """Why blocks are missing: never begun, for want of budget or not, or begun and failed, or not graded."""
+    """Why blocks are missing: never begun, for want of budget or because it was stopped; begun and failed; not
+    graded."""
     done = {block.item.id for block in complete}
     begun = [block for block in planned if block.item.id not in done and any(cell.id in cells for cell in block.cells)]
     limited = plan.max_cost_usd is not None or plan.max_output_tokens is not None
@@ -105,11 +111,18 @@ def _ended(
         "ungraded": sum(all(_ran(cells.get(cell.id)) for cell in block.cells) for block in begun),
         "failed": failed,
         "not_begun": not_begun,
-        "cut_by_budget": bool(not_begun) and not fits(plan, spent, plan.worst_block),
+        "cut_by": _cut_by(plan, spent, stopped=stopped) if not_begun else None,
         "budget": None
         if not limited
         else {"max_cost_usd": plan.max_cost_usd, "max_output_tokens": plan.max_output_tokens},
     }
+
+
+def _cut_by(plan: EvaluationPlan, spent: Usage, *, stopped: bool) -> str | None:
+    """Why no other block is begun; None: nothing hinders it."""
+    if not fits(plan, spent, plan.worst_block):
+        return "budget"
+    return "stop" if stopped else None
 
 
 def _failed(debate: Debate | None) -> bool:

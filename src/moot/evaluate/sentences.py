@@ -6,6 +6,8 @@ from moot.core.amounts import count, money
 from moot.core.types import Json
 from moot.evaluate.plans import MOST_POOL
 
+CUT_BY = {"budget": ": the budget did not last", "stop": ": it was stopped", None: " yet"}
+
 
 def sentence(comparison: Json, unit: str) -> str:
     """What one arm did against a baseline."""
@@ -64,8 +66,7 @@ def missing(report: Json) -> list[str]:
     """Which items are left out, and why."""
     said: list[str] = []
     if n := report["not_begun"]:
-        why = "the budget did not last" if report["cut_by_budget"] else "it was stopped, or has not come so far"
-        said.append(f"{count(n, 'item')} not begun: {why}.")
+        said.append(f"{count(n, 'item')} not begun{CUT_BY[report['cut_by']]}.")
     failed = len({each["item"] for each in report["failed"]})
     if failed:
         said.append(f"{count(failed, 'item')} left out, because a debate failed or was stopped.")

@@ -49,7 +49,9 @@ def plan_of(stored: StoredEvaluation) -> EvaluationPlan | None:
 
 
 async def report(client: Client, plan: EvaluationPlan) -> Json:
-    return fold(plan, await stored_debates(client, plan), await stored_grades(client, plan.id))
+    found = await client.store.evaluations(plan.id, 1)
+    stopped = bool(found) and found[0].stopped_at is not None
+    return fold(plan, await stored_debates(client, plan), await stored_grades(client, plan.id), stopped=stopped)
 
 
 async def inspect(client: Client, plan: EvaluationPlan) -> dict[str, bytes]:

@@ -38,6 +38,7 @@ class Listed:
 class _Kept:
     counts: CellCounts
     graded: int  # answers
+    stopped: bool
     report: Json
     made_at: float  # by the monotonic clock
     took: float
@@ -79,9 +80,10 @@ class Reports:
         if not _seen(client, counts):
             return None
         grades = await stored_grades(client, stored.id)
-        kept, now = self._kept.get(key), (counts, len(grades))
+        stopped = stored.stopped_at is not None
+        kept, now = self._kept.get(key), (counts, len(grades), stopped)
         if kept is not None and (
-            (kept.counts, kept.graded) == now or time.monotonic() - kept.made_at < REST * kept.took
+            (kept.counts, kept.graded, kept.stopped) == now or time.monotonic() - kept.made_at < REST * kept.took
         ):
             self._kept.move_to_end(key)
             return kept.report
@@ -90,12 +92,14 @@ class Reports:
             return None
         began = time.monotonic()
         cells = await stored_debates(client, plan, PAGE)
-        report = await in_thread(lambda: fold(plan, cells, grades))
+        report = await in_thread(lambda: fold(plan, cells, grades, stopped=stopped))
         report["models"] = [masked(model) for model in cast("list[str]", report["models"])]
         if report["graded_by"]:
             report["graded_by"]["model"] = masked(report["graded_by"]["model"])
         made_at = time.monotonic()
-        self._kept[key] = _Kept(counts=counts, graded=len(grades), report=report, made_at=made_at, took=made_at - began)
+        self._kept[key] = _Kept(
+            counts=counts, graded=len(grades), stopped=stopped, report=report, made_at=made_at, took=made_at - began
+        )
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
         return report
