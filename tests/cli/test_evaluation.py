@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sqlite3
 from contextlib import closing
@@ -84,9 +85,42 @@ def test_a_budget_is_kept_by_whole_items(moot: Moot):
     assert found["unfinished"] == 0
     assert found["complete"] + found["not_begun"] == 4
     assert 0 < found["spent"]["usd"] <= budget
+    cut = moot("eval", "resume", found["evaluation"])
+    assert f"moot eval resume {found['evaluation'][:8]} --max-cost-usd USD" in cut.err
+    unused = moot("eval", "resume", found["evaluation"], "--model", "sim:", "--max-cost-usd", "1")
+    assert (unused.code, "--model was decided when the evaluation was planned" in unused.err) == (2, True)
+    paid = stored(moot)
+    whole = report(moot("eval", "resume", found["evaluation"], "--max-cost-usd", "1", "--json", "--out", "whole.json"))
+    assert (whole["evaluation"], whole["complete"], whole["budget"]["max_cost_usd"]) == (found["evaluation"], 4, 1)
+    assert stored(moot) > paid
+    assert report(moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", "1", "--json")) == whole
+    assert json.loads(moot("eval", "replay", found["evaluation"], "whole.json", "--json").out)["same_report"]
     refused = moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", "0.000001")
     assert refused.code != 0
     assert "Nothing could be compared" in refused.err
+
+
+def test_a_changed_task_file_is_refused_until_one_says_what_is_meant(moot: Moot, tmp_path: Path):
+    items, task = tmp_path / "items.jsonl", tmp_path / "sums.yaml"
+    task.write_text("name: sums\nkind: number\nitems: items.jsonl\n")
+
+    def write(*targets: str) -> None:
+        lines = ({"id": str(n), "question": f"{n} + 1?", "target": each} for n, each in enumerate(targets))
+        items.write_text("\n".join(map(json.dumps, lines)))
+
+    asked = ("run", str(task), "--arms", "single", "--pool", "1", "--model", PRICED, "--json")
+    write("1", "2")
+    planned = report(moot("eval", "plan", *asked[1:]))
+    short = ("--max-cost-usd", str(planned["worst_usd"] / 2 * 1.001))
+    assert report(moot("eval", *asked, *short))["complete"] == 1
+    write("1", "9")
+    for given, said in ((asked, "--new"), (("resume", planned["evaluation"]), "--old-items")):
+        refused = moot("eval", *given)
+        assert (refused.code, said in refused.err) == (2, True), refused.err
+    new = report(moot("eval", *asked, "--new"))
+    assert (new["complete"], new["evaluation"] != planned["evaluation"]) == (2, True)
+    old = ("resume", planned["evaluation"], "--old-items", "--max-cost-usd", "1", "--json")
+    assert report(moot("eval", *old))["complete"] == 2
 
 
 def test_what_runs_at_once_makes_no_difference(moot: Moot, tmp_path: Path):
@@ -97,12 +131,50 @@ def test_what_runs_at_once_makes_no_difference(moot: Moot, tmp_path: Path):
     assert lasting(one) == lasting(other)
 
 
+def test_two_evaluations_are_compared_in_a_sentence_for_each_arm(moot: Moot):
+    ids = [
+        report(moot("eval", "run", *SMALL, "--model", model, "--json"))["evaluation"]
+        for model in ("sim:?skill=0", "sim:?skill=1")
+    ]
+    done = moot("eval", "compare", *ids)
+    assert done.code == 0, done.err
+    assert "P, CORRECTED" in done.out
+    assert "council does better in the second evaluation can't be told from 4 answers (+100.0 points" in done.out
+    assert "Whether reflect does better" in done.out
+
+
+def test_a_terminal_shows_more_about_each_arm_and_names_what_failed(moot: Moot):
+    asked = ("sim_choice", "--limit", "2", "--pool", "3", "--arms", "single,council", "--model", "sim:")
+    shown = moot("eval", "run", *asked, "--set", "council.depth=vote").out
+    assert "More about each arm" in shown
+    assert re.search(r"ARM +UNDECIDED +TIES .*P50 +P95", shown)
+    assert "2 items can't show anything, however the arms differ: they are too few." in shown
+    assert re.search(r"though not at equal cost: the pool's 3 samples cost [\d,]+ weighted tokens an item", shown)
+    failing = ("--set", "council.model_debater=sim:?fail=1", "--set", "council.model_judge=sim:?fail=1")
+    failed = moot("eval", "run", *asked, *failing)
+    assert failed.code == 1
+    assert "2 items left out, because a debate failed or was stopped." in failed.out
+    assert re.search(
+        r"council failed on item sim-1-1: The simulated model failed, .*\. See: moot show [0-9a-f]{8}\n", failed.out
+    )
+
+
 def test_a_stop_leaves_complete_pairs(moot: Moot):
     plan = report(moot("eval", "plan", *SMALL, "--model", "sim:", "--json"))
     assert moot("eval", "run", *SMALL, "--model", "sim:", "--json").code == 0
     stopped = moot("eval", "stop", plan["evaluation"])
     assert (stopped.code, "begins no new item" in stopped.err) == (0, True)
-    assert "stopped" in moot("eval", "show").out
+    with closing(sqlite3.connect(moot.db)) as database:
+        database.execute(
+            "insert into evaluations (id, name, plan, created_at) values ('f0', 'old', '{\"later\": 1}', 0)"
+        )
+        database.commit()
+    listed = moot("eval", "show")
+    assert listed.code == 0, listed.err
+    assert re.search(r"sim_choice +4 +12 of 12 +reflect, council +stopped", listed.out)
+    assert re.search(r"f0 +old +0 +of another version of moot", listed.out)
+    other = moot("eval", "report", "f0")
+    assert (other.code, "another version of moot has made it. Read it with that version" in other.err) == (2, True)
     found = report(moot("eval", "show", plan["evaluation"], "--json"))
     assert (found["complete"], found["unfinished"]) == (4, 0)
 
@@ -121,11 +193,25 @@ def test_a_stop_leaves_complete_pairs(moot: Moot):
         (("run", "swe_mini", "--arms", "duel"), "Formats that can: council"),
         (("run", "swe_mini", "--arms", "sc"), "no two answers of the kind 'patch' are equal"),
         (("run", "reasoning", "--max-output-tokens", "10"), "Nothing could be compared"),
-        (("run", "reasoning", "--max-cost-usd", "1", "--models", "a:b"), "no model provider 'a'"),
+        (("run", "reasoning", "--arms", "majority", "--models", "a:b,sim:"), "no model provider 'a'"),
+        (("run", "reasoning", "--models", "sim:,echo:"), "the arm `majority`, which is not among the arms"),
         (("plan", "sim_choice", "--set", "duell.turns=2"), "duell"),
         (("show", "abcdef"), "abcdef"),
         (("compare", "abcdef"), "Two evaluations"),
         (("run", "a", "b"), "One task at a time"),
+        (("run", "--limit", "0"), "--limit: it takes a whole number of 1 or more, not '0'"),
+        (("run", "--limit", "99999999"), "An evaluation has 1 to 100,000 items; --limit 99999999 can't be met"),
+        (("run", "--epochs", "-1"), "--epochs: it takes a whole number of 1 or more"),
+        (("run", "--epochs", "100000"), "asks each item 1 to 100 times; --epochs 100000 can't be met"),
+        (("run", "--pool", "65"), "draws 1 to 64 samples of each item; --pool 65 can't be met"),
+        (("run", "--pool", "0"), "--pool: it takes a whole number of 1 or more"),
+        (("run", "--at-once", "0"), "--at-once: it takes a whole number of 1 or more"),
+        (("run", "--max-cost-usd", "nan"), "it takes an amount of US dollars such as 5 or 0.50, not 'nan'"),
+        (("run", "--max-cost-usd=-1"), "it takes an amount of US dollars"),
+        (("run", "--max-output-tokens", "0"), "--max-output-tokens: it takes a whole number of 1 or more"),
+        (("run", "sim_choice", "--set", "council=1"), "--set takes a setting of an arm, such as council.max_rounds=1"),
+        (("run", "--arms", ","), "--arms names nothing"),
+        (("judge", "abcdef", "-k", "0"), "-k: it takes a whole number of 1 or more"),
     ],
 )
 def test_bad_requests_are_refused_before_anything_is_spent(moot: Moot, given: tuple[str, ...], said: str):

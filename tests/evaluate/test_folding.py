@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from typing import Any
 
+import pytest
+
 from moot.core.outcome import FinalAnswer, GivenAnswer, Outcome
-from moot.core.types import Debate
+from moot.core.types import Debate, Failure
 from moot.core.values import sha256_of
 from moot.evaluate.folding import as_bytes, fold
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_id
+from moot.evaluate.more import more_about_arms
 from moot.evaluate.plans import Arm, EvaluationPlan, blocks
+from moot.evaluate.sentences import missing
+from moot.evaluate.stored import side_by_side
 from moot.evaluate.tasks import Item, Task
 from moot.store import Grade
 
@@ -31,32 +37,38 @@ def slightly_better(n: int) -> bool:
     return 4 <= n < 63
 
 
-def planned(**arms: Right) -> tuple[EvaluationPlan, dict[str, Debate]]:
-    items = tuple(Item(id=str(n), question="2 + 2?", target="4") for n in range(ITEMS))
+def planned(
+    items: int = ITEMS, epochs: int = 1, samples: int = SAMPLES, cluster: str = "", tokens: int = 100, **arms: Right
+) -> tuple[EvaluationPlan, dict[str, Debate]]:
+    """`tokens`: what each debate writes; the pool writes 100."""
+    asked = tuple(Item(id=str(n), question="2 + 2?", target="4", cluster=cluster) for n in range(items))
     plan = EvaluationPlan(
-        task=Task(name="sums", kind="number", items=items),
+        task=Task(name="sums", kind="number", items=asked),
         arms=(Arm(name="pool", format="solo", baseline=True), *(Arm(name=name, format=name) for name in arms)),
-        pool=SAMPLES,
+        pool=samples,
+        epochs=epochs,
     )
     made = {"pool": pool, **arms}
-    return plan, {
-        cell.id: debate(cell.id, made[cell.arm.name](int(block.item.id)))
+    cells = {
+        cell.id: debate(cell.id, made[cell.arm.name](int(block.item.id)), samples)
         for block in blocks(plan)
         for cell in block.cells
     }
+    written = {cell.id: 100 if cell.arm.name == "pool" else tokens for each in blocks(plan) for cell in each.cells}
+    return plan, {id: replace(each, tokens_out=written[id]) for id, each in cells.items()}
 
 
-def report(**arms: Right) -> dict[str, Any]:
-    return fold(*planned(**arms), {})
+def report(**given: Any) -> dict[str, Any]:
+    return fold(*planned(**given), {})
 
 
-def debate(id: str, right: bool) -> Debate:
+def debate(id: str, right: bool, samples: int = SAMPLES) -> Debate:
     value = "4" if right else "5"
     return Debate(
         id=id,
         topic="2 + 2?",
         format="any",
-        format_version="1",
+        format_version=1,
         status="completed",
         config={},
         cast=(),
@@ -67,7 +79,7 @@ def debate(id: str, right: bool) -> Debate:
             ended_by="votes",
             verdict_source="rules",
             answer=FinalAnswer(kind="number", value=value),
-            first_answers=tuple(GivenAnswer(seat=str(n), value=value) for n in range(SAMPLES)),
+            first_answers=tuple(GivenAnswer(seat=str(n), value=value) for n in range(samples)),
         ),
     )
 
@@ -94,6 +106,146 @@ def test_the_same_arm_among_several_does_not():
     hurt = against_single(report(one=lambda n: n < 20, other=pool), "one")
     assert hurt["finding"] == "hurt"  # far enough to hold among two
     assert "arms were compared" not in hurt["sentence"]
+
+
+def never(n: int) -> bool:
+    return False
+
+
+def always(n: int) -> bool:
+    return True
+
+
+@pytest.mark.parametrize(("items", "epochs", "cluster"), [(1, 40, ""), (40, 1, "all of one kind")])
+def test_one_item_or_cluster_never_shows_that_a_debate_helps(items: int, epochs: int, cluster: str):
+    plan, cells = planned(items=items, epochs=epochs, cluster=cluster, one=always)
+    wrong = {cell.id: debate(cell.id, False) for each in blocks(plan) for cell in each.cells if cell.arm.name == "pool"}
+    found = against_single(fold(plan, {**cells, **wrong}, {}), "one")
+    assert (found["n"], found["difference"], found["finding"]) == (1, 1, "can't tell")
+
+
+def test_items_that_would_tell_are_items_and_not_answers():
+    once = against_single(report(items=60, one=lambda n: 2 <= n < 55), "one")
+    often = against_single(report(items=60, epochs=5, one=lambda n: 2 <= n < 55), "one")
+    assert (often["answers"], often["items"]) == (300, 60)
+    assert once["needed"] > 60
+    assert abs(often["needed"] - once["needed"]) <= 0.1 * once["needed"]  # as equal epochs show nothing more
+    assert "can't be told from 300 answers to 60 items" in often["sentence"]
+
+
+def test_a_pool_that_costs_less_than_the_debate_is_said_in_the_sentence_and_on_the_page():
+    found = report(tokens=1000, one=slightly_better)
+    short = next(each for each in found["comparisons"] if each["baseline"] == "self-consistency")
+    assert short["pool_too_small"]
+    said = "though not at equal cost: the pool's 3 samples cost 400 weighted tokens an item, and one 4,000 weighted"
+    assert said in short["sentence"]
+    assert "equal cost" not in against_single(found, "one")["sentence"]
+    shown = page(found)
+    assert escape(said) in shown
+    assert "draw more samples: --pool, 64 at most" in shown
+    assert f"[3 samples; p {short['p_holm']:.3f}; 4,000 weighted tokens an item against 400 weighted tokens]" in shown
+    most = page(report(samples=64, items=2, tokens=1000, one=slightly_better))
+    assert "draw more samples" not in most
+    assert "at most 64 samples, so a debate as dear as this can&#x27;t be matched" in most
+    assert "equal cost" not in page(report(one=slightly_better))
+
+
+def test_an_interval_with_which_the_exact_test_does_not_agree_is_explained():
+    found = against_single(report(items=54, one=lambda n: n < 54), "one")  # 4 gained, none lost
+    assert (found["finding"], found["interval"][0] > 0) == ("can't tell", True)
+    assert "because the exact test does not agree with the interval" in found["sentence"]
+
+
+def test_more_about_each_arm_is_shown_where_it_is_known():
+    plan, cells = planned(items=10, one=lambda n: n < 5)
+    one = {cell.id for block in blocks(plan) for cell in block.cells if cell.arm.name == "one"}
+
+    def changed(each: Debate) -> Debate:
+        assert each.outcome is not None
+        return replace(
+            each,
+            cost_usd=0.5,
+            started_at=10.0,
+            completed_at=13.0,
+            outcome=each.outcome.model_copy(update={"winner": "tie", "flip_rate": 0.5}),
+        )
+
+    found = fold(plan, {id: changed(each) if id in one else each for id, each in cells.items()}, {})
+    head, rows = more_about_arms(found)
+    by_arm = {row[0]: dict(zip(head, row, strict=True)) for row in rows}
+    assert by_arm["one"] == {
+        "arm": "one",
+        "undecided": "0",
+        "ties": "10",
+        "flips": "50.0% (23.7% to 76.3%)",
+        "usd/right": "$1.00",
+        "tokens/right": "200",
+        "p50": "3.0s",
+        "p95": "3.0s",
+        "voters worth": "1.0 of 3",
+        "majority predicted": "50.0%",
+        "observed": "50.0%",
+    }
+    assert (by_arm["single"]["ties"], by_arm["single"]["usd/right"]) == ("", "$0")
+    shown = page(found)
+    assert all(f"<td>{escape(value)}</td>" in shown for value in by_arm["one"].values())
+    dropped = more_about_arms(report(items=10, one=never))[0]
+    assert "flips" not in dropped
+    assert "ties" in dropped
+
+
+def test_what_is_missing_is_said_with_its_cause():
+    plan, cells = planned(items=6, one=pool)
+    planned_blocks = list(blocks(plan))
+    broken = planned_blocks[1].cells[1].id
+    for cell in planned_blocks[2].cells:
+        del cells[cell.id]
+    failure = Failure(kind="unavailable", message="The provider did not answer.")
+    cells[broken] = replace(cells[broken], status="failed", outcome=None, error=failure)
+    pending = planned_blocks[3].cells[0].id
+    cells[pending] = replace(cells[pending], status="pending", outcome=None)
+    found = fold(plan, cells, {})
+    assert (found["complete"], found["unfinished"], found["not_begun"], found["cut_by"]) == (3, 2, 1, None)
+    assert found["failed"] == [
+        {"arm": "one", "item": "1", "epoch": 1, "debate": broken, "cause": "The provider did not answer."}
+    ]
+    assert missing(found) == [
+        "1 item not begun yet.",
+        "1 item left out, because a debate failed or was stopped.",
+        "1 item begun and not finished.",
+    ]
+    shown = page(found)
+    assert f"<td>The provider did not answer.</td><td><code>moot show {broken}</code></td>" in shown
+    assert "3 items can&#x27;t show anything, however the arms differ: they are too few." in shown
+    assert missing(fold(plan, cells, {}, stopped=True))[0] == "1 item not begun: it was stopped."
+    short = plan.model_copy(update={"max_output_tokens": 1})
+    assert missing(fold(short, cells, {}))[0] == "1 item not begun: the budget did not last."
+
+
+def test_items_link_to_their_debates_where_there_is_a_dashboard():
+    found = report(items=2, one=pool)
+    id = found["cells"][0]["debate"]
+    assert f"<code>moot show {id}</code>" in page(found)
+    assert f'<a href="http://here:1/debates/{id}">{id[:8]}</a>' in page(found, "http://here:1/")
+
+
+def test_two_evaluations_are_compared_by_items_and_corrected_for_several_arms():
+    plan, cells = planned(items=3, epochs=20, one=never)
+    first = fold(plan, cells, {})
+    second = fold(*planned(items=3, epochs=20, one=always), {})
+    (found,) = side_by_side(plan, first, second)
+    assert (found["answers"], found["items"], found["n"]) == (60, 3, 3)
+    assert (found["difference"], found["finding"]) == (1, "can't tell")
+    assert "one does better in the second evaluation can't be told from 60 answers to 3 items" in found["sentence"]
+    plan, cells = planned(one=pool, other=pool)
+    second = fold(*planned(one=slightly_better, other=pool), {})
+    found, other = side_by_side(plan, fold(plan, cells, {}), second)
+    assert (found["finding_alone"], found["finding"], found["p_holm"]) == ("helped", "can't tell", 2 * found["p"])
+    assert "because 2 arms were compared" in found["sentence"]
+    assert "other does better in the second evaluation can't be told from 100 answers (+0.0" in other["sentence"]
+    plan, cells = planned(one=pool)
+    (found,) = side_by_side(plan, fold(plan, cells, {}), report(one=slightly_better))
+    assert found["sentence"].startswith("one does better in the second evaluation (+9.0 points")
 
 
 def test_what_a_model_graded_is_never_a_finding():

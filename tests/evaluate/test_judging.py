@@ -138,13 +138,18 @@ def test_a_budget_for_the_readings_holds(tmp_path: Path):
             asked = Request(topic="Redis or Postgres?", format="classic", settings=settings)
             made = await client.create(await client.plan(asked))
             before = await app.runtime.wait(made.id)
-            read = await reread(client, before, readers=3, max_cost_usd=0.05)
-            fork = await client.find(read.fork)
-            assert fork.usage.cost_usd is not None
-            assert before.usage.cost_usd is not None
-            assert fork.usage.cost_usd <= before.usage.cost_usd + 0.05
-            assert len(read.readings) < read.planned == 6
-            assert stability([read]).readings == len(read.readings)
+            said = [turn for turn in await client.store.turns(before.id) if turn.phase == "statement"]
+            inherited = sum(turn.cost_usd or 0.0 for turn in said)
+            assert inherited < (before.usage.cost_usd or 0.0)  # its verdict cost something, and is not inherited
+            for budget in (0.01, 2.0):
+                read = await reread(client, before, readers=3, max_cost_usd=budget)
+                fork = await client.find(read.fork)
+                assert (fork.usage.cost_usd or 0.0) <= inherited + budget + 1e-9
+                assert len(read.readings) < read.planned == 6
+                assert stability([read]).readings == len(read.readings)
+            for budget in (0.0, float("nan"), -1.0):
+                with pytest.raises(InputError, match="amount of US dollars above 0"):
+                    await reread(client, before, max_cost_usd=budget)
 
     asyncio.run(main())
 

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from moot.client.client import Client
+from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.evaluate import stored
-from moot.evaluate.drafting import EvaluationRequest, draft
+from moot.evaluate.changes import check_new, check_resumed
+from moot.evaluate.drafting import EvaluationRequest, draft, with_budget
 from moot.evaluate.folding import as_bytes
-from moot.evaluate.plans import EvaluationPlan
+from moot.evaluate.plans import MOST_POOL, EvaluationPlan
 from moot.evaluate.running import Ran, Running
 from tests.client.test_client import an_app
 from tests.forking import run_moot
@@ -60,6 +62,7 @@ def test_a_stop_by_another_process_leaves_complete_pairs_and_is_resumed(tmp_path
             halted = await stored.report(client, plan)
             assert 2 <= halted["complete"] < 6
             assert (halted["unfinished"], halted["not_begun"]) == (0, 6 - halted["complete"])
+            assert halted["cut_by"] == "stop"
             assert len({(each["item"], each["arm"]) for each in halted["cells"]}) == 3 * halted["complete"]
         async with an_app(tmp_path) as app:  # as after a restart
             again, _ = await stored.find(Client(app), plan.id)
@@ -67,6 +70,43 @@ def test_a_stop_by_another_process_leaves_complete_pairs_and_is_resumed(tmp_path
             assert (ran.stopped, ran.blocks) == (False, 6)
             whole = await stored.report(Client(app), again)
         assert lasting(whole) == lasting(await undisturbed(tmp_path / "other", plan))
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"limit": 0}, "1 to 100,000 items"),
+        ({"limit": -3}, "1 to 100,000 items"),
+        ({"limit": 99_999_999}, "1 to 100,000 items"),
+        ({"epochs": 0}, "1 to 100 times"),
+        ({"epochs": 101}, "1 to 100 times"),
+        ({"pool": 0}, "1 to 64 samples"),
+        ({"pool": 65}, "1 to 64 samples"),
+        ({"max_cost_usd": float("nan")}, "amount of US dollars"),
+        ({"max_cost_usd": float("inf")}, "amount of US dollars"),
+        ({"max_cost_usd": -1.0}, "amount of US dollars"),
+        ({"max_output_tokens": 0}, "whole number of 1 or more"),
+        ({"settings": {"council": 1}}, "such as council.max_rounds=1"),
+    ],
+)
+def test_numbers_that_no_evaluation_can_have_are_refused(tmp_path: Path, given: dict[str, Any], said: str):
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            with pytest.raises(InputError, match=said):
+                await draft(Client(app), replace(SMALL, **given))
+
+    asyncio.run(main())
+
+
+def test_the_largest_pool_can_be_drawn_and_no_items_at_once_are_refused(tmp_path: Path):
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            plan = await draft(Client(app), replace(SMALL, pool=MOST_POOL))
+            assert plan.pool == MOST_POOL
+            with pytest.raises(InputError, match="At least one item"):
+                await Running(client=Client(app), plan=plan, at_once=0).run()
 
     asyncio.run(main())
 
@@ -111,7 +151,65 @@ def test_a_budget_holds_at_every_moment_with_several_items_under_way(tmp_path: P
     asyncio.run(main())
 
 
-def test_a_task_that_changes_is_another_evaluation_and_the_first_keeps_its_items(tmp_path: Path):
+def test_every_baseline_that_was_asked_for_is_reported(tmp_path: Path):
+    """Samples of one model and of several are drawn apart."""
+
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            client, models = Client(app), ("sim:?seed=1&skill=0", "sim:?seed=2&skill=1")
+            arms = ("single", "sc", "majority", "council")
+            asked = replace(SMALL, arms=arms, model="sim:?skill=1", models=models, limit=2, pool=4)
+            plan = await draft(client, asked)
+            assert (await Running(client=client, plan=plan).run()).blocks == 2
+            found = await stored.report(client, plan)
+            assert {*found["arms"]} == {"council"}
+            right = {name: each["accuracy"] for name, each in found["baselines"].items()}
+            assert (right["single"], right["self-consistency of 4"]) == (1, 1)
+            assert right["majority of 4"] < 1
+            assert [each["baseline"] for each in found["comparisons"]] == ["majority", "self-consistency", "single"]
+            assert (await draft(client, replace(asked, arms=("single", "majority", "council")))).cells < plan.cells
+
+    asyncio.run(main())
+
+
+def test_more_money_goes_on_with_the_same_evaluation(tmp_path: Path):
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            client = Client(app)
+            unlimited = await draft(client, SMALL)
+            worst = unlimited.worst_block.usd
+            assert worst is not None
+            plan = await draft(client, replace(SMALL, max_cost_usd=worst * 1.001))
+            assert plan.id == unlimited.id
+            ran = await Running(client=client, plan=plan).run()
+            assert 0 < ran.blocks < 6
+            assert ran.cut == 6 - ran.blocks
+            short = await stored.report(client, plan)
+            assert short["cut_by"] == "budget"
+            found, _ = await stored.find(client, plan.id)
+            with pytest.raises(InputError, match="Nothing could be compared"):
+                with_budget(found, max_cost_usd=worst / 2)
+            spent = short["spent"]["tokens_out"]
+            with pytest.raises(InputError, match="already. A budget is for the whole evaluation: give more, or read"):
+                await Running(client=client, plan=found.model_copy(update={"max_output_tokens": spent - 1})).run()
+            kept, _ = await stored.find(client, plan.id)
+            assert kept == plan  # what was refused is not stored
+            larger = with_budget(kept, max_cost_usd=worst * 6)
+            ran = await Running(client=client, plan=larger).run()
+            assert (ran.blocks, ran.cut) == (6, 0)
+            again, _ = await stored.find(client, plan.id)
+            assert again == larger
+            whole = await stored.report(client, again)
+            assert whole["budget"] == {"max_cost_usd": worst * 6, "max_output_tokens": None}
+            debates = [each["debate"] for each in short["cells"]]
+            assert {*debates} <= {each["debate"] for each in whole["cells"]}  # and none is paid again
+        other = await undisturbed(tmp_path / "other", unlimited)
+        assert lasting({**whole, "budget": None}) == lasting(other)
+
+    asyncio.run(main())
+
+
+def test_a_task_that_changes_under_an_evaluation_is_noticed_before_anything_is_spent(tmp_path: Path):
     items = [{"id": str(n), "question": f"{n} + 1?", "target": str(n + 1)} for n in range(2)]
     (tmp_path / "task.yaml").write_text("name: sums\nkind: number\nitems: items.jsonl\n")
 
@@ -124,16 +222,34 @@ def test_a_task_that_changes_is_another_evaluation_and_the_first_keeps_its_items
             asked = replace(SMALL, task=str(tmp_path / "task.yaml"), limit=None, arms=("single", "council"))
             write(items)
             plan = await draft(client, asked)
-            await Running(client=client, plan=plan).run()
-            before = await stored.report(client, plan)
+            worst = plan.worst_block.usd
+            assert worst is not None
+            plan = await draft(client, replace(asked, max_cost_usd=worst * 1.001))
+            assert (await Running(client=client, plan=plan).run()).cut == 1
+            check_resumed(plan)
+            await check_new(client, plan)
             write([items[0], {**items[1], "target": "7"}])
             other = await draft(client, asked)
             assert other.id != plan.id
             assert other.task.sha256 != plan.task.sha256
             kept, _ = await stored.find(client, plan.id)
-            assert kept == plan  # what is resumed is what was begun
-            await Running(client=client, plan=kept).run()
-            assert as_bytes(await stored.report(client, kept)) == as_bytes(before)
+            assert kept == plan
+            with pytest.raises(InputError, match=f"moot eval resume {plan.id[:8]} --old-items.*run --new"):
+                check_resumed(kept)
+            with pytest.raises(InputError, match="which is not finished: 2 of 4 debates are done.*with --new"):
+                await check_new(client, other)
+            await check_new(client, await draft(client, replace(asked, seed=2)))  # another question
+            (tmp_path / "items.jsonl").write_text("nonsense")
+            with pytest.raises(InputError, match="has changed since"):
+                check_resumed(kept)
+            (tmp_path / "task.yaml").rename(tmp_path / "gone.yaml")
+            check_resumed(kept)  # the plan has the items
+            await Running(client=client, plan=with_budget(kept, max_cost_usd=1)).run()
+            await check_new(client, other)  # the first is finished
+            (tmp_path / "gone.yaml").rename(tmp_path / "task.yaml")
+            write([*items, {**items[0], "id": "more"}])
+            with pytest.raises(InputError, match="has changed since"):
+                check_resumed(kept)
             write(items)
             assert (await draft(client, asked)).id == plan.id
 

@@ -84,6 +84,15 @@ def test_pairs_in_clusters_count_less():
     assert isclose(tango(repeated).low, tango(alone).low, abs_tol=0.01)
 
 
+def test_one_item_asked_often_shows_nothing_and_few_items_count_as_no_more():
+    once = expected_pairs([[(1.0, 0.0)] * 40])
+    assert (once.n, once.gained, once.lost) == (1, 1, 0)
+    assert finding(once) == "can't tell"
+    alike = [[(1.0, 0.0)] * 10 + [(0.0, 0.0)] * 10, [(1.0, 0.0)] * 11 + [(0.0, 0.0)] * 9]
+    assert (expected_pairs(alike).n, finding(expected_pairs(alike))) == (2, "can't tell")
+    assert effective_n([[1.0, 0.0] * 5, [0.0, 1.0] * 4 + [1.0, 1.0]]) == 2
+
+
 def test_mcnemar_and_holm():
     assert near(mid_p(9, 3), 0.0923, 4)
     assert mid_p(0, 0) == 1
@@ -130,7 +139,7 @@ def test_a_debate_that_is_as_good_as_its_baseline_differs_by_nothing():
 
 
 def test_more_items_are_asked_for_than_there_were():
-    few = compared(Pairs(n=4, gained=4, lost=0), answers=6)
+    few = compared(Pairs(n=4, gained=4, lost=0), items=6)
     assert (few.finding, few.interval.low > 0, few.needed) == ("can't tell", True, 9)
 
 

@@ -51,7 +51,9 @@ def test_a_repository_is_shown_with_its_files_and_without_its_hidden_tests(tmp_p
 @pytest.mark.parametrize(
     ("items", "more", "said"),
     [
-        ((ITEM, ITEM), {}, "two items have the id '1'"),
+        ((ITEM, ITEM), {}, "two items have the id '1'; give each an id of its own"),
+        (("", ITEM, {**ITEM, "id": "b", "options": ["red", 7]}), {}, "'b'.: options.1 must be text"),
+        (("", ITEM, {**ITEM, "id": "b", "options": ["red", 7]}), {}, "line 3 of "),
         (({**ITEM, "target": ""},), {}, "has no `target`"),
         (({**ITEM, "target": "green"},), {}, "'green' of item '1' is none of its options"),
         (({**ITEM, "options": ["red"]},), {}, "options of item '1' are no choice"),
@@ -111,7 +113,7 @@ def test_what_can_not_be_had_is_said():
         load_task("mmlu", seed=1, limit=None)
     with pytest.raises(UnknownName):
         load_task("resoning", seed=1, limit=None)
-    with pytest.raises(InputError, match="no task file"):
+    with pytest.raises(InputError, match="no task file.*Check the path; docs/evaluation.md"):
         load_task("nowhere.yaml", seed=1, limit=None)
 
 

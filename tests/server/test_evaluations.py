@@ -51,7 +51,8 @@ def test_the_report_is_that_of_the_command_line(site: Served, plan: Any):
         }
     assert [each["sentence"] for each in given["comparisons"]] == [each["sentence"] for each in whole["comparisons"]]
     file = site.get(f"/v1/evaluations/{plan.id}/report")
-    assert file.text == page(whole)
+    assert file.text == page(whole, str(site.url))
+    assert f'href="{str(site.url).rstrip("/")}/debates/{whole["cells"][0]["debate"]}"' in file.text
     assert file.headers["content-disposition"].startswith("attachment")
 
 
@@ -73,7 +74,12 @@ def test_a_report_is_made_once_until_a_cell_changes(site: Served, plan: Any, mon
     made: list[str] = []
     monkeypatch.setattr(viewing, "REST", 0)
     folded = viewing.fold
-    monkeypatch.setattr(viewing, "fold", lambda plan, *more: made.append(plan.id) or folded(plan, *more))
+
+    def counted(plan: Any, *more: Any, **how: Any) -> Any:
+        made.append(plan.id)
+        return folded(plan, *more, **how)
+
+    monkeypatch.setattr(viewing, "fold", counted)
     site.get(f"/v1/evaluations/{plan.id}")
     made.clear()
     for _ in range(3):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from moot.store import CellCounts, Commit, Grade, Store, StoredEvaluation, Viewer
 from tests.store.samples import OUTCOME, debate
 
@@ -9,11 +11,13 @@ PLAN = StoredEvaluation(id="e0000001-0000-5000-8000-000000000000", name="task", 
 
 
 class EvaluationsContract:
-    def test_a_plan_is_stored_once_and_can_be_stopped(self, run, clock):
+    def test_a_plan_is_stored_once_with_its_latest_budget_and_can_be_stopped(self, run, clock):
         async def check(store: Store):
             await store.add_evaluation(PLAN)
             began = clock.now
             clock.now += 5
+            await store.add_evaluation(replace(PLAN, plan='{"seed": 1, "max_cost_usd": 5}'))
+            assert [each.plan for each in await store.evaluations("e00")] == ['{"seed": 1, "max_cost_usd": 5}']
             await store.add_evaluation(PLAN)
             (found,) = await store.evaluations("e00")
             assert (found.id, found.name, found.plan, found.stopped_at) == (PLAN.id, "task", PLAN.plan, None)

@@ -63,7 +63,7 @@ COMMANDS: dict[str, Command] = {
     "calibration": Command("calibration", "Show how often decisions were right, by how sure they were."),
     "claims": Command("claims", "Print the claims of a debate and the status of each."),
     "tally": Command("tally", "Count the votes of a debate again and compare with what is stored."),
-    "eval": Command("eval", "Check every recorded verdict, or the statistics that compare debates.", "eval_"),
+    "eval": Command("eval", "Find out whether a debate helps, at equal cost; check recorded verdicts.", "eval_"),
     "record": Command("record", "Write the decision down as a document in your project."),
     "search": Command("search", "Find past debates by words and meaning."),
     "lessons": Command("lessons", "Show what debates have learnt; forget a lesson, or keep it from being recalled."),

@@ -1,4 +1,4 @@
-"""The command `moot eval`: can verdicts and statistics be trusted?"""
+"""The command `moot eval`: does a debate help, and can verdicts and statistics be trusted?"""
 
 from __future__ import annotations
 

@@ -17,15 +17,20 @@ from moot.core.amounts import count, money
 from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.evaluate import stored
-from moot.evaluate.drafting import EvaluationRequest, draft
+from moot.evaluate.changes import check_new, check_resumed
+from moot.evaluate.drafting import EvaluationRequest, draft, with_budget
 from moot.evaluate.folding import as_bytes
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
-from moot.evaluate.plans import EvaluationPlan, blocks, detectable
+from moot.evaluate.more import more_about_arms
+from moot.evaluate.plans import EvaluationPlan, detectable
 from moot.evaluate.running import AT_ONCE, Ran, Running
+from moot.evaluate.sentences import advice, few, figures, missing
 from moot.request import read_assignments
 
 SEED = 1
+MOST_FAILED = 5  # debates that are named
+DECIDED = ("arms", "model", "models", "limit", "epochs", "pool", "match", "set", "judge", "seed")  # by the plan
 
 
 async def plan(args: Namespace) -> int:
@@ -41,12 +46,23 @@ async def plan(args: Namespace) -> int:
 async def run(args: Namespace) -> int:
     async with open_client(args) as client:
         made = await draft(client, _request(args))
+        if not args.new:
+            await check_new(client, made)
         return await _ran(client, made, args)
 
 
 async def resume(args: Namespace) -> int:
+    if unused := [flag for flag in DECIDED if getattr(args, flag) is not None]:
+        flag = unused[0].replace("_", "-")
+        raise InputError(
+            f"--{flag} was decided when the evaluation was planned; `resume` takes a budget and how to run and report. "
+            f"Leave --{flag} out, or plan another evaluation with: moot eval run"
+        )
     async with open_client(args) as client:
-        made, _ = await stored.find(client, _one(args))
+        found, _ = await stored.find(client, _one(args))
+        if not args.old_items:
+            check_resumed(found)
+        made = with_budget(found, args.max_cost_usd, args.max_output_tokens)
         return await _ran(client, made, args)
 
 
@@ -74,13 +90,14 @@ async def show(args: Namespace) -> int:
             return DONE
         rows: list[tuple[str, ...]] = []
         for each in found:
-            made = EvaluationPlan.model_validate_json(each.plan)
-            done = await stored.report(client, made)
+            made, done = stored.plan_of(each), await client.store.cell_counts(each.id, client.viewer)
+            if made is None:
+                rows.append((each.id[:8], each.name, "", str(done.completed), "", "of another version of moot"))
+                continue
             state = "stopped" if each.stopped_at is not None else ""
-            rows.append(
-                (each.id[:8], each.name, f"{done['complete']} of {done['items']}", ", ".join(done["arms"]), state)
-            )
-        table(make_printer(), ("ID", "TASK", "ITEMS", "ARMS", ""), rows)
+            arms, items = ", ".join(arm.name for arm in made.beside_pools), str(len(made.task.items))
+            rows.append((each.id[:8], each.name, items, f"{done.completed} of {made.cells}", arms, state))
+        table(make_printer(), ("ID", "TASK", "ITEMS", "CELLS DONE", "ARMS", ""), rows)
     return DONE
 
 
@@ -117,8 +134,9 @@ async def compare(args: Namespace) -> int:
     if len(args.what) != 2:
         raise InputError("Two evaluations are compared. Give two ids; `moot eval show` lists them.")
     async with open_client(args) as client:
-        one, two = [await stored.report(client, (await stored.find(client, each))[0]) for each in args.what]
-    found = stored.side_by_side(one, two)
+        plans = [(await stored.find(client, each))[0] for each in args.what]
+        one, two = [await stored.report(client, each) for each in plans]
+    found = stored.side_by_side(plans[0], one, two)
     if args.json:
         print_json({"type": "moot.eval.compare", "arms": found}, indent=2)
         return DONE
@@ -129,11 +147,18 @@ async def compare(args: Namespace) -> int:
             f"{each['second']:.1%}",
             f"{each['difference'] * 100:+.1f}",
             f"{each['interval'][0] * 100:+.1f} to {each['interval'][1] * 100:+.1f}",
-            f"{each['p']:.3f}",
+            f"{each['p_holm']:.3f}",
         )
         for each in found
     ]
-    table(make_printer(), ("ARM", "ONE", "OTHER", "DIFFERENCE", "95% INTERVAL", "P"), rows)
+    out = make_printer()
+    if not found:
+        out.line("The two evaluations have no arm in common with an item that is complete in both.")
+        return DONE
+    corrected = "P, CORRECTED" if len(found) > 1 else "P"
+    table(out, ("ARM", "FIRST", "SECOND", "DIFFERENCE", "95% INTERVAL", corrected), rows)
+    for each in found:
+        out.line(str(each["sentence"]))
     return DONE
 
 
@@ -147,16 +172,17 @@ def _request(args: Namespace) -> EvaluationRequest:
     if len(args.what) > 1:
         raise InputError("One task at a time: a task file, or the name of one that is built in.")
     given: dict[str, Any] = {} if not args.what else {"task": args.what[0]}
+    if args.match is not None:
+        given["match"] = args.match
     return EvaluationRequest(
         **given,
-        arms=_names(args.arms),
+        arms=_names("--arms", args.arms),
         model=args.model,
-        models=_names(args.models),
+        models=_names("--models", args.models),
         limit=args.limit,
         epochs=args.epochs,
         seed=SEED if args.seed is None else args.seed,
         pool=args.pool,
-        match=args.match,
         max_cost_usd=args.max_cost_usd,
         max_output_tokens=args.max_output_tokens,
         settings=read_assignments(args.set or []),
@@ -164,22 +190,31 @@ def _request(args: Namespace) -> EvaluationRequest:
     )
 
 
-def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
+def _names(flag: str, text: str | None) -> list[str]:
+    """What a flag lists. Raises InputError if it is given and lists nothing."""
+    names = [name.strip() for name in (text or "").split(",") if name.strip()]
+    if text is not None and not names:
+        raise InputError(f"{flag} names nothing. Give names with commas between them, or leave it out.")
+    return names
 
 
 async def _ran(client: Client, made: EvaluationPlan, args: Namespace) -> int:
     if not args.json:
         note(f"Evaluation {made.id[:8]}: {count(len(made.task.items), 'item')}, {', '.join(_arms(made))}.")
     shown = None if args.json or not sys.stderr.isatty() else _progress
-    done = await Running(
-        client=client, plan=made, by_workers=args.workers, at_once=args.at_once or AT_ONCE, progress=shown
-    ).run()
+    at_once = AT_ONCE if args.at_once is None else args.at_once
+    done = await Running(client=client, plan=made, by_workers=args.workers, at_once=at_once, progress=shown).run()
     if shown is not None:
         print(file=sys.stderr)
     code = await _shown(client, made, args)
     if done.stopped:
         note(f"It was stopped. Go on with: moot eval resume {made.id[:8]}")
+    if done.cut:
+        flag = "--max-cost-usd USD" if made.max_cost_usd is not None else "--max-output-tokens N"
+        note(
+            f"The budget does not last for {count(done.cut, 'more item')}. Go on with a larger one, for all of it: "
+            f"moot eval resume {made.id[:8]} {flag}"
+        )
     if done.failed:
         note(f"{count(done.failed, 'cell')} could not be finished. Try again with: moot eval resume {made.id[:8]}")
     if done.ungraded:
@@ -241,7 +276,7 @@ def _read(path: str) -> bytes:
 
 
 def _arms(made: EvaluationPlan) -> list[str]:
-    return [f"{arm.name} of {made.pool}" if n == 0 else arm.name for n, arm in enumerate(made.arms)]
+    return [f"{arm.name} of {made.pool}" if arm.name in made.pools else arm.name for arm in made.arms]
 
 
 def _plan_json(made: EvaluationPlan) -> Json:
@@ -252,7 +287,7 @@ def _plan_json(made: EvaluationPlan) -> Json:
         "task": made.task.name,
         "task_sha256": made.task.sha256,
         "items": len(made.task.items),
-        "cells": sum(len(block.cells) for block in blocks(made)),
+        "cells": made.cells,
         "pool": made.pool,
         "arms": [arm.model_dump(mode="json", exclude={"settings", "seats"}) for arm in made.arms],
         "worst_usd": None if worst.usd is None else worst.usd * len(made.task.items),
@@ -270,9 +305,8 @@ def _print_plan(made: EvaluationPlan) -> None:
     if made.judge is not None:
         rows.append(("each grade", made.judge.format, money(made.judge.worst_usd), f"{made.judge.worst_tokens:,}"))
     table(out, ("ARM", "FORMAT", "WORST CASE", "OUTPUT TOKENS"), rows)
-    cells = len(made.arms) * made.epochs * items
     out.line(
-        f"Evaluation {made.id[:8]}: {count(items, 'item')}, {count(cells, 'cell')}; at worst "
+        f"Evaluation {made.id[:8]}: {count(items, 'item')}, {count(made.cells, 'cell')}; at worst "
         f"{money(None if worst.usd is None else worst.usd * items)} and {worst.tokens * items:,} output tokens."
     )
     shown = detectable(items)
@@ -286,20 +320,30 @@ def _print_report(folded: Json) -> None:
         f"Evaluation {folded['evaluation'][:8]}, task {folded['task']}: {folded['complete']} of {folded['items']} "
         f"items complete, by {', '.join(folded['models']) or 'no model yet'}."
     )
-    if folded["not_begun"] or folded["unfinished"]:
-        why = " for want of budget or because it was stopped" if folded["not_begun"] else ""
-        out.line(f"Not begun{why}: {folded['not_begun']}. Begun and not finished: {folded['unfinished']}.")
+    for each in missing(folded):
+        out.line(each)
+    for each in folded["failed"][:MOST_FAILED]:
+        cause = str(each["cause"]).rstrip(".")
+        out.line(f"{each['arm']} failed on item {each['item']}: {cause}. See: moot show {each['debate'][:8]}")
+    if len(folded["failed"]) > MOST_FAILED:
+        out.line(f"So did {len(folded['failed']) - MOST_FAILED} more; --json has them all.")
     if graded := grading_in_words(folded["graded_by"]):
         out.line(graded)
     if not folded["complete"]:
         return
     rows = [_arm_row(name, each) for part in ("baselines", "arms") for name, each in folded[part].items()]
     table(out, ("ARM", "RIGHT", "95% INTERVAL", "NO ANSWER", "USD/ITEM", "TOKENS/ITEM", "REPAIRED", "BROKEN"), rows)
+    out.line()
+    out.line(("More about each arm", "bold"))
+    head, more_rows = more_about_arms(folded)
+    table(out, [each.upper() for each in head], more_rows)
+    out.line()
+    if shown := few(folded):
+        out.line(shown)
     for each in folded["comparisons"]:
-        at = "" if each["samples"] is None else f" [{count(each['samples'], 'sample')}, p {each['p_holm']:.3f}]"
-        out.line(str(each["sentence"]), at if each["samples"] is not None else f" [p {each['p_holm']:.3f}]")
-    if any(each["pool_too_small"] for each in folded["comparisons"]):
-        out.line("The whole pool costs less than a debate, so samples are compared at less than its cost; see --pool.")
+        out.line(f"{each['sentence']} [{figures(each, folded['unit'])}]")
+    if more := advice(folded):
+        out.line(more)
 
 
 def _arm_row(name: str, each: Json) -> tuple[str, ...]:

@@ -25,7 +25,8 @@ async def judge(args: Namespace) -> int:
     async with open_client(args) as client:
         found = [await client.find(each) for each in args.what]
         each_usd = None if args.max_cost_usd is None else args.max_cost_usd / len(found)
-        done = [await reread(client, debate, args.readers or READERS, models, each_usd) for debate in found]
+        readers = READERS if args.readers is None else args.readers
+        done = [await reread(client, debate, readers, models, each_usd) for debate in found]
     figures = stability(done)
     if args.json:
         document: Json = {

@@ -25,8 +25,8 @@ class Comparison:
     needed: int | None  # how many items would tell, where these can't
 
 
-def compared(pairs: Pairs, answers: int | None = None) -> Comparison:
-    """`answers`: how many there are, where pairs are counted at their effective number."""
+def compared(pairs: Pairs, items: int | None = None) -> Comparison:
+    """`items`: how many there are, where pairs are counted at their effective number."""
     interval = tango(pairs)
     found = finding(pairs)
     return Comparison(
@@ -34,7 +34,7 @@ def compared(pairs: Pairs, answers: int | None = None) -> Comparison:
         interval=interval,
         p=mid_p(round(pairs.gained), round(pairs.lost)),
         finding=found,
-        needed=items_needed(pairs, answers) if found == "can't tell" else None,
+        needed=items_needed(pairs, items) if found == "can't tell" else None,
     )
 
 
@@ -94,14 +94,15 @@ def items_for(difference: float, discordant: float, level: float = LEVEL, power:
     return ceil((spoken / difference) ** 2)
 
 
-def items_needed(pairs: Pairs, answers: int | None = None, arms: int = 1) -> int | None:
-    """How many items like these would tell; None where these are too few to say even that. `arms`: that are compared
-    with the same baseline, each at its share of the level."""
+def items_needed(pairs: Pairs, items: int | None = None, arms: int = 1) -> int | None:
+    """How many items like these, asked as often as these, would tell; None where these are too few to say even that.
+    `items`: how many there are, where pairs are counted at their effective number. `arms`: that are compared with the
+    same baseline, each at its share of the level."""
     discordant = (pairs.gained + pairs.lost) / pairs.n if pairs.n else 0.0
     if discordant == 0:
         return None
     least = ceil(FEWEST_DISCORDANT / discordant)
     level = 1 - (1 - LEVEL) / arms
     needed = max(least, items_for(max(abs(pairs.difference), MARGIN), discordant, level))
-    given = pairs.n if answers is None else answers
+    given = pairs.n if items is None else items
     return max(ceil(needed * given / pairs.n), int(given) + 1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, inf
+from pathlib import Path
 from typing import Any
 
 from moot import formats
@@ -15,6 +16,8 @@ from moot.estimate import Estimate
 from moot.evaluate.model_grading import GRADES, asked_of_judge
 from moot.evaluate.plans import (
     MAJORITY,
+    MOST_POOL,
+    OWN_POOL,
     POOL,
     POOLED,
     POOLED_CODE,
@@ -25,7 +28,7 @@ from moot.evaluate.plans import (
     EvaluationPlan,
     Match,
 )
-from moot.evaluate.tasks import DEFAULT_TASK, Item, Task, load_task
+from moot.evaluate.tasks import BUILT_IN, DEFAULT_TASK, MOST_EPOCHS, Item, Task, load_task
 from moot.formats import Format
 from moot.formats.shared.answer import MOST_CHARS
 from moot.planning import Plan
@@ -55,6 +58,7 @@ class EvaluationRequest:
 
 async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
     """Check everything and work out the plan. Raises InputError."""
+    _check_numbers(request)
     task = load_task(request.task, seed=request.seed, limit=request.limit)
     sampler = _sampler()
     names = [SHORT.get(name, name) for name in dict.fromkeys(request.arms or default_arms(task))]
@@ -65,23 +69,36 @@ async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
             f"{' or '.join(POOLED_CODE)}."
         )
     known = {name: _known(name, sampler) for name in names if name not in pooled}
-    for name in request.settings:
+    for name, own in request.settings.items():
         if name not in known:
             raise UnknownName("arm", name, tuple(known))
+        if not isinstance(own, Mapping):
+            raise InputError(
+                f"--set takes a setting of an arm, such as {name}.max_rounds=1; {name}={own!s:.50} names none. `moot "
+                f"formats {known[name][0].name}` lists them."
+            )
     if MAJORITY in names and len(request.models) < 2:
         raise InputError("The arm `majority` takes several models. Give them with --models A,B,C, or leave it out.")
+    if request.models and MAJORITY not in names:
+        raise InputError(
+            "--models names the models of the arm `majority`, which is not among the arms. Add it to --arms, or leave "
+            "--models out."
+        )
     longest = max(task.items, key=lambda item: len(item.topic))
     arms = [
         await _arm(client, request, task, longest, name, format_, settings)
         for name, (format_, settings) in known.items()
     ]
     one = await _arm(client, request, task, longest, POOL, sampler, _drawn(sampler, 1, request.models[:1]))
-    size = request.pool or _pool_size(arms, one)
+    size = _pool_size(arms, one) if request.pool is None else request.pool
     drawn = _drawn(sampler, size, request.models if MAJORITY in names else ())
-    pool = await _arm(client, request, task, longest, POOL, sampler, drawn)
+    pools = [await _arm(client, request, task, longest, POOL, sampler, drawn)]
+    if MAJORITY in names and SELF_CONSISTENCY in names:
+        own = _drawn(sampler, size, ())
+        pools.append(await _arm(client, request, task, longest, OWN_POOL, sampler, own))
     plan = EvaluationPlan(
         task=task,
-        arms=(pool, *arms),
+        arms=(*pools, *arms),
         pool=size,
         models=tuple(request.models) if MAJORITY in names else (),
         majority=MAJORITY in names,
@@ -91,9 +108,47 @@ async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
         max_cost_usd=request.max_cost_usd,
         max_output_tokens=request.max_output_tokens,
         judge=await _judge(client, request, task, sampler),
+        file=_file(request.task),
+        limit=request.limit,
     )
     check_budget(plan)
     return plan
+
+
+def _file(task: str) -> str:
+    """Where a task file is; empty if the task is built in."""
+    return "" if task in BUILT_IN else str(Path(task).expanduser().resolve())
+
+
+def _check_numbers(request: EvaluationRequest) -> None:
+    """Raises InputError for a number that no evaluation can have. That of items is checked where they are made."""
+    ranges = (
+        ("--epochs", "asks each item", "times", request.epochs, MOST_EPOCHS),
+        ("--pool", "draws", "samples of each item", request.pool, MOST_POOL),
+    )
+    for flag, does, what, given, most in ranges:
+        if given is not None and not 1 <= given <= most:
+            raise InputError(f"An evaluation {does} 1 to {most} {what}; {flag} {given} can't be met.")
+    check_limits(request.max_cost_usd, request.max_output_tokens)
+
+
+def check_limits(max_cost_usd: float | None, max_output_tokens: int | None) -> None:
+    """Raises InputError for a budget that is none."""
+    if max_cost_usd is not None and not 0 <= max_cost_usd < inf:
+        raise InputError(f"--max-cost-usd takes an amount of US dollars, 0 or more, not {max_cost_usd}.")
+    if max_output_tokens is not None and max_output_tokens < 1:
+        raise InputError(f"--max-output-tokens takes a whole number of 1 or more, not {max_output_tokens}.")
+
+
+def with_budget(
+    plan: EvaluationPlan, max_cost_usd: float | None = None, max_output_tokens: int | None = None
+) -> EvaluationPlan:
+    """The same evaluation with another budget for all of it; None: as it was. Raises InputError."""
+    check_limits(max_cost_usd, max_output_tokens)
+    given = {"max_cost_usd": max_cost_usd, "max_output_tokens": max_output_tokens}
+    made = plan.model_copy(update={name: value for name, value in given.items() if value is not None})
+    check_budget(made)
+    return made
 
 
 def check_budget(plan: EvaluationPlan) -> None:

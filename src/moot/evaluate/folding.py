@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from statistics import fmean
 
-from moot.core.types import Debate, Json
+from moot.core.types import Debate, Json, Usage, record
 from moot.core.values import sha256_of
 from moot.evaluate.comparing import among, compared, holm, items_needed
 from moot.evaluate.intervals import Interval, Pairs, clustered_wilson, effective_n, expected_pairs, wilson
@@ -19,13 +19,16 @@ from moot.evaluate.plans import (
     POOL,
     SINGLE,
     Block,
+    Cell,
     EvaluationPlan,
     blocks,
     detectable,
+    fits,
 )
 from moot.evaluate.pool import samples_for
 from moot.evaluate.reliability import reliability
 from moot.evaluate.rows import Arms, Grades, Pool, Row, dollars, is_complete, rows_of
+from moot.evaluate.sentences import sentence, sentence_without_finding
 from moot.evaluate.voters import effective_voters, error_correlation, majority_theory
 from moot.reasoning.model_family import family_of
 
@@ -33,19 +36,19 @@ VERSION = 1
 NO_FINDING = "can't tell"
 
 
-def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades) -> Json:
-    """The report, as JSON. Blocks with an incomplete cell are left out, and counted."""
+def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, *, stopped: bool = False) -> Json:
+    """The report, as JSON. Blocks with an incomplete cell are left out, and counted. `stopped`: no new one is begun."""
     planned = list(blocks(plan))
     complete = [block for block in planned if is_complete(plan, block, cells, grades)]
     read = rows_of(plan, complete, cells, grades)
     unit = _unit(plan, read)
-    summaries = {arm.name: _summary(read.rows[arm.name]) for arm in plan.arms if arm.name != POOL}
+    summaries = {arm.name: _summary(read.rows[arm.name]) for arm in plan.beside_pools}
     own = {cell.id for block in planned for cell in block.cells}
     models = sorted({seat.model for id, each in cells.items() if id in own for seat in each.cast})
     spent = [cells[each].usage for each in cells]
     usd = [dollars(each) for each in spent]
     known = [each for each in usd if each is not None]
-    ended = _ended(plan, planned, complete, cells)
+    ended = _ended(plan, planned, complete, cells, stopped=stopped)
     comparisons, curve = _against(plan, read, unit)
     report: Json = {
         "type": "moot.eval.report",
@@ -86,20 +89,49 @@ def as_bytes(report: Json, *, timing: bool = True) -> bytes:
 
 
 def _ended(
-    plan: EvaluationPlan, planned: Sequence[Block], complete: Sequence[Block], cells: Mapping[str, Debate]
+    plan: EvaluationPlan,
+    planned: Sequence[Block],
+    complete: Sequence[Block],
+    cells: Mapping[str, Debate],
+    *,
+    stopped: bool,
 ) -> Json:
-    """Why blocks are missing: begun and not finished, or never begun."""
+    """Why blocks are missing: never begun, for want of budget or because it was stopped; begun and failed; not
+    graded."""
     done = {block.item.id for block in complete}
     begun = [block for block in planned if block.item.id not in done and any(cell.id in cells for cell in block.cells)]
     limited = plan.max_cost_usd is not None or plan.max_output_tokens is not None
+    not_begun = len(planned) - len(complete) - len(begun)
+    spent = Usage()
+    for each in cells.values():
+        spent += each.usage
+    failed = [_failure(cell, cells[cell.id]) for block in begun for cell in block.cells if _failed(cells.get(cell.id))]
     return {
         "unfinished": len(begun),
         "ungraded": sum(all(_ran(cells.get(cell.id)) for cell in block.cells) for block in begun),
-        "not_begun": len(planned) - len(complete) - len(begun),
+        "failed": failed,
+        "not_begun": not_begun,
+        "cut_by": _cut_by(plan, spent, stopped=stopped) if not_begun else None,
         "budget": None
         if not limited
         else {"max_cost_usd": plan.max_cost_usd, "max_output_tokens": plan.max_output_tokens},
     }
+
+
+def _cut_by(plan: EvaluationPlan, spent: Usage, *, stopped: bool) -> str | None:
+    """Why no other block is begun; None: nothing hinders it."""
+    if not fits(plan, spent, plan.worst_block):
+        return "budget"
+    return "stop" if stopped else None
+
+
+def _failed(debate: Debate | None) -> bool:
+    return debate is not None and debate.status in ("failed", "canceled", "stopped")
+
+
+def _failure(cell: Cell, debate: Debate) -> Json:
+    cause = f"it is {debate.status}" if debate.error is None else debate.error.message
+    return {"arm": cell.arm.name, "item": cell.item.id, "epoch": cell.epoch, "debate": debate.id, "cause": cause}
 
 
 def _graded_by(plan: EvaluationPlan, models: Sequence[str]) -> Json | None:
@@ -142,38 +174,59 @@ def _drawn(pool: Pool, k: int) -> Row:
 
 def _baselines(plan: EvaluationPlan, read: Arms) -> dict[str, list[Row]]:
     return {
-        SINGLE: [_drawn(pool, 1) for pool in read.pools],
-        f"{plan.drawn.removesuffix('-of')} of {plan.pool}": [_drawn(pool, plan.pool) for pool in read.pools],
+        SINGLE: [_drawn(pool, 1) for pool in _of_one(plan, read)],
+        **{
+            f"{drawn.removesuffix('-of')} of {plan.pool}": [_drawn(pool, plan.pool) for pool in read.pools[name]]
+            for name, drawn in plan.pools.items()
+        },
     }
 
 
+def _of_one(plan: EvaluationPlan, read: Arms) -> list[Pool]:
+    """The samples of one model, where there are any of one alone; else of all that take turns."""
+    return read.pools[[*plan.pools][-1]]
+
+
+@record
+class _Baseline:
+    name: str
+    rows: Sequence[Row]
+    samples: int | None = None  # of a pool
+    short: bool = False  # all samples of the pool cost less than the debate
+
+
 def _against(plan: EvaluationPlan, read: Arms, unit: str) -> tuple[list[Json], list[Json]]:
-    """Each arm that debates against each baseline, at equal cost where the baseline comes from the pool."""
-    if not read.pools:
+    """Each arm that debates against each baseline, at equal cost where the baseline comes from a pool."""
+    if not read.pools[POOL]:
         return [], []
-    sample = fmean(_cost(pool.row, unit) / max(1, pool.size) for pool in read.pools)
     sizes = {1, plan.pool, *(n for n in (2, 3, 5, 8, 13, 21) if n < plan.pool)}
     made: list[Json] = []
     for arm in plan.compared:
         rows = read.rows[arm.name]
         cost = fmean(_cost(row, unit) for row in rows)
-        k = samples_for(cost, sample, plan.pool)
-        sizes.add(k)
-        baselines: list[tuple[str, list[Row], int | None]] = [
-            (plan.drawn, [_drawn(pool, k) for pool in read.pools], k),
-            (SINGLE, [_drawn(pool, 1) for pool in read.pools], 1),
+        baselines = [_matched(drawn, read.pools[name], cost, unit, plan.pool) for name, drawn in plan.pools.items()]
+        sizes.add(baselines[0].samples or 1)
+        baselines.append(_Baseline(name=SINGLE, rows=[_drawn(pool, 1) for pool in _of_one(plan, read)], samples=1))
+        baselines += [
+            _Baseline(name=each.name, rows=read.rows[each.name]) for each in plan.beside_pools if each.baseline
         ]
-        baselines += [(each.name, read.rows[each.name], None) for each in plan.arms if each.baseline][1:]
-        for name, base, count in baselines:
-            made.append(_comparison(arm.name, rows, name, base, unit, count, cost, short=k * sample < cost * 0.999))
+        made += [_comparison(arm.name, rows, each, unit, cost) for each in baselines]
     for name in dict.fromkeys(str(each["baseline"]) for each in made):
         same = [each for each in made if each["baseline"] == name]
         for each, corrected in zip(same, holm([float(each["p"]) for each in same]), strict=True):
-            _correct(each, corrected, len(same))
+            correct(each, corrected, len(same))
+            each["sentence"] = sentence(each, unit)
             if plan.judge is not None:
-                _doubt(each)
-    curve: list[Json] = [_point(read.pools, k, unit) for k in sorted(sizes)]
+                _doubt(each, unit)
+    curve: list[Json] = [_point(read.pools[POOL], k, unit) for k in sorted(sizes)]
     return made, curve
+
+
+def _matched(drawn: str, pools: Sequence[Pool], cost: float, unit: str, most: int) -> _Baseline:
+    """As many samples of a pool as cost what a debate costs."""
+    sample = fmean(_cost(pool.row, unit) / max(1, pool.size) for pool in pools)
+    k = samples_for(cost, sample, most)
+    return _Baseline(name=drawn, rows=[_drawn(pool, k) for pool in pools], samples=k, short=k * sample < cost * 0.999)
 
 
 def _point(pools: Sequence[Pool], k: int, unit: str) -> Json:
@@ -181,28 +234,20 @@ def _point(pools: Sequence[Pool], k: int, unit: str) -> Json:
     return {"samples": k, "cost": fmean(_cost(row, unit) for row in rows), "accuracy": fmean(row.score for row in rows)}
 
 
-def _comparison(
-    arm: str,
-    rows: Sequence[Row],
-    baseline: str,
-    base: Sequence[Row],
-    unit: str,
-    samples: int | None,
-    cost: float,
-    *,
-    short: bool,
-) -> Json:
-    result = compared(_pairs(rows, base), len(rows))
-    other = fmean(_cost(row, unit) for row in base)
+def _comparison(arm: str, rows: Sequence[Row], base: _Baseline, unit: str, cost: float) -> Json:
+    items = len({row.item for row in rows})
+    result = compared(_pairs(rows, base.rows), items)
+    other = fmean(_cost(row, unit) for row in base.rows)
     return {
         "arm": arm,
-        "baseline": baseline,
-        "samples": samples,
+        "baseline": base.name,
+        "samples": base.samples,
         "cost": cost,
         "baseline_cost": other,
-        "pool_too_small": bool(samples is not None and samples > 1 and short),
+        "pool_too_small": base.short,
         "n": result.pairs.n,
         "answers": len(rows),
+        "items": items,
         "gained": result.pairs.gained,
         "lost": result.pairs.lost,
         "difference": result.pairs.difference,
@@ -213,50 +258,20 @@ def _comparison(
     }
 
 
-def _correct(comparison: Json, p_holm: float, arms: int) -> None:
+def correct(comparison: Json, p_holm: float, arms: int) -> None:
     """Complete a comparison that is one of several with the same baseline: what it finds must hold among them all."""
     pairs = Pairs(n=comparison["n"], gained=comparison["gained"], lost=comparison["lost"])
     alone = comparison["finding"]
     found = among(alone, p_holm)
     if found != alone:
-        comparison |= {"finding": found, "needed": items_needed(pairs, comparison["answers"], arms)}
+        comparison |= {"finding": found, "needed": items_needed(pairs, comparison["items"], arms)}
     comparison |= {"p_holm": p_holm, "arms_compared": arms, "finding_alone": alone}
-    comparison["sentence"] = _sentence(comparison)
 
 
-def _doubt(comparison: Json) -> None:
+def _doubt(comparison: Json, unit: str) -> None:
     """Take back what a comparison finds, because a model graded the answers."""
-    low, high = comparison["interval"]
-    points = f"{comparison['difference'] * 100:+.1f} points, {_range(Interval(low=low, high=high))}"
     comparison |= {"finding": NO_FINDING, "needed": None}
-    comparison["sentence"] = (
-        f"Whether {comparison['arm']} helps against {comparison['baseline']} is not said, because a model graded the "
-        f"answers ({points})."
-    )
-
-
-def _sentence(comparison: Json) -> str:
-    """The one sentence that says what a comparison has found."""
-    arm, baseline, found = comparison["arm"], comparison["baseline"], comparison["finding"]
-    said = {
-        "helped": f"{arm} helped against {baseline}",
-        "hurt": f"{arm} hurt against {baseline}",
-        "did not help": f"{arm} did not help against {baseline}",
-        "can't tell": f"Whether {arm} helps against {baseline} can't be told from {comparison['answers']} answers",
-    }[found]
-    low, high = comparison["interval"]
-    points = f"{comparison['difference'] * 100:+.1f} points, {_range(Interval(low=low, high=high))}"
-    among_all = ""
-    if found != comparison["finding_alone"]:
-        among_all = (
-            f", because {comparison['arms_compared']} arms were compared and one of them can differ so much by chance"
-        )
-    more = f"; about {comparison['needed']:,} items would tell" if comparison["needed"] else ""
-    return f"{said} ({points}){among_all}{more}."
-
-
-def _range(interval: Interval) -> str:
-    return f"95% interval {interval.low * 100:+.1f} to {interval.high * 100:+.1f}"
+    comparison["sentence"] = sentence_without_finding(comparison, unit)
 
 
 def _pairs(rows: Sequence[Row], base: Sequence[Row]) -> Pairs:

@@ -9,6 +9,8 @@ from typing import Any
 
 from moot.core.types import Json
 from moot.evaluate.model_grading import grading_in_words
+from moot.evaluate.more import more_about_arms
+from moot.evaluate.sentences import advice, few, figures, missing
 
 WIDTH, ROW, LEFT, RIGHT = 760, 26, 190, 60
 STYLE = (
@@ -22,19 +24,24 @@ STYLE = (
 INK, SOFT, GRID = "#4361a0", "#b9770e", "#ddd"
 
 
-def page(report: Json) -> str:
-    """The whole file."""
+def page(report: Json, dashboard: str = "") -> str:
+    """The whole file. `dashboard`: the address of one, to which items link."""
     title = f"Evaluation {report['evaluation'][:8]}: {report['task']}"
     parts = [
         f"<h1>{escape(title)}</h1>",
         f"<p>{_about(report)}</p>",
     ]
+    if report["failed"]:
+        parts += ["<h2>Debates that failed</h2>", _failures(report, dashboard)]
     if report["complete"]:
         parts += [
             "<h2>Findings</h2>",
-            *(f'<p class="finding">{escape(str(each["sentence"]))}</p>' for each in report["comparisons"]),
+            *(_finding(each, report["unit"]) for each in report["comparisons"]),
+            f"<p>{escape(advice(report))}</p>" if advice(report) else "",
             "<h2>How often each is right</h2>",
             _intervals(report),
+            "<h2>More about each arm</h2>",
+            _table(*more_about_arms(report)),
             "<h2>Accuracy over cost</h2>",
             _curve(report),
             "<h2>Differences, item by item</h2>",
@@ -44,26 +51,27 @@ def page(report: Json) -> str:
             "<h2>Can confidence be believed?</h2>",
             _reliability(report),
             "<h2>Items</h2>",
-            _items(report),
+            _items(report, dashboard),
         ]
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n' + "\n".join(parts) + "\n</body></html>\n"
 
 
+def _finding(comparison: Json, unit: str) -> str:
+    said, beside = escape(str(comparison["sentence"])), escape(figures(comparison, unit))
+    return f'<p class="finding">{said} <small>[{beside}]</small></p>'
+
+
 def _about(report: Json) -> str:
     spent = report["spent"]
     money = "at an unknown price" if spent["usd"] is None else f"${spent['usd']:.4f}"
-    missing = report["items"] - report["complete"]
     words = (
         f"{report['complete']} of {report['items']} items complete, by {', '.join(report['models'])}; seed "
         f"{report['seed']}; {money}, {spent['tokens_out']:,} tokens written. Cost is counted in {report['unit']}."
     )
     if graded := grading_in_words(report["graded_by"]):
         words += f" {graded}"
-    if missing:
-        words += f" {missing} items are left out: not begun, or not finished."
-    if report["smallest_difference"]:
-        words += f" So many items show a difference of about {report['smallest_difference'] * 100:.0f} points."
+    words = " ".join([words, *missing(report), few(report)]).strip()
     return escape(words)
 
 
@@ -192,7 +200,7 @@ def _reliability(report: Json) -> str:
     return "".join(parts) or "<p>No arm states or implies a confidence.</p>"
 
 
-def _items(report: Json) -> str:
+def _items(report: Json, dashboard: str) -> str:
     rows: list[Sequence[Any]] = [
         (
             each["item"],
@@ -200,14 +208,37 @@ def _items(report: Json) -> str:
             each["arm"],
             "none" if each["answer"] is None else str(each["answer"])[:80],
             "right" if each["right"] else "wrong",
-            each["debate"],
+            _debate(each["debate"], dashboard),
         )
         for each in report["cells"]
     ]
     return _table(("item", "epoch", "arm", "answer", "", "debate"), rows)
 
 
+def _failures(report: Json, dashboard: str) -> str:
+    rows: list[Sequence[Any]] = [
+        (each["item"], each["epoch"], each["arm"], each["cause"], _debate(each["debate"], dashboard))
+        for each in report["failed"]
+    ]
+    return _table(("item", "epoch", "arm", "cause", "debate"), rows)
+
+
+class _Html(str):
+    """Text that is escaped already."""
+
+
+def _debate(id: str, dashboard: str) -> _Html:
+    """A link to a debate, or the command that shows it."""
+    if not dashboard:
+        return _Html(f"<code>moot show {escape(id)}</code>")
+    return _Html(f'<a href="{escape(dashboard.rstrip("/"))}/debates/{escape(id)}">{escape(id[:8])}</a>')
+
+
 def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     top = "".join(f"<th>{escape(each)}</th>" for each in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, _Html) else escape(str(value))

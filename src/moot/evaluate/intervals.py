@@ -13,6 +13,7 @@ from moot.core.types import record
 
 LEVEL = 0.95
 BISECTIONS = 60
+FEWEST_CLUSTERS = 10  # whose spread tells how far the scores within one go together
 
 
 @record
@@ -47,7 +48,7 @@ def effective_n(scores: Sequence[Sequence[float]]) -> float:
     """How many independent observations scores in clusters are worth: one cluster an item's epochs, or related items.
 
     It is the number at which a simple sample would vary as much as the cluster means do, at most that of the scores.
-    Where there is no variance, it is the number of clusters."""
+    Where there is no variance, it is the number of clusters, and of few clusters it is never more."""
     clusters = [each for each in scores if each]
     n = sum(len(each) for each in clusters)
     if len(clusters) < 2:
@@ -57,7 +58,12 @@ def effective_n(scores: Sequence[Sequence[float]]) -> float:
     robust = _clustered_variance(clusters, p, n)
     if naive <= 0 or robust <= 0:
         return float(len(clusters))
-    return min(float(n), max(1.0, naive / robust))
+    return min(_most(len(clusters), n), max(1.0, naive / robust))
+
+
+def _most(clusters: int, n: int) -> float:
+    """What `n` scores in so many clusters can be worth: a few clusters can be alike by chance."""
+    return float(n if clusters >= FEWEST_CLUSTERS else min(n, clusters))
 
 
 def _clustered_variance(clusters: Sequence[Sequence[float]], mean: float, n: int) -> float:
@@ -140,15 +146,19 @@ def clustered_pairs(differences: Sequence[Sequence[float]]) -> Pairs:
 def expected_pairs(scores: Sequence[Sequence[tuple[float, float]]]) -> Pairs:
     """Pairs from two arms' scores of the same items, in clusters. A score may be a probability, as that of samples from
     a pool is: then gains and losses are expected ones. They vary less than counted ones, which is on the safe side.
-    With several scores in a cluster, at their effective number."""
+    With several scores in a cluster, at their effective number: one cluster counts as one item, however often it was
+    asked, and few clusters count as no more than so many items."""
     clusters = [each for each in scores if each]
     flat = [pair for each in clusters for pair in each]
     n = len(flat)
     gained, lost = sum(a * (1 - b) for a, b in flat), sum((1 - a) * b for a, b in flat)
-    if n == len(clusters) or len(clusters) < 2:
+    if n == len(clusters):
         return Pairs(n=n, gained=gained, lost=lost)
-    mean = (gained - lost) / n
-    naive = ((gained + lost) / n - mean * mean) / n
-    robust = _clustered_variance([[a - b for a, b in each] for each in clusters], mean, n)
-    scale = len(clusters) / n if naive <= 0 or robust <= 0 else min(1.0, naive / robust)
+    scale = len(clusters) / n
+    if len(clusters) > 1:
+        mean = (gained - lost) / n
+        naive = ((gained + lost) / n - mean * mean) / n
+        robust = _clustered_variance([[a - b for a, b in each] for each in clusters], mean, n)
+        if naive > 0 and robust > 0:
+            scale = min(_most(len(clusters), n) / n, naive / robust)
     return Pairs(n=n * scale, gained=gained * scale, lost=lost * scale)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import aclosing
 from itertools import groupby
+from math import fsum, inf
 
 from moot import formats
 from moot.client.client import Client
@@ -79,6 +80,8 @@ async def reread(
 ) -> Reread:
     """Have the verdict of a completed debate read again. `models`: of the readers, in turn; by default the judge's.
     `max_cost_usd`: what the readings may cost at most. Raises InputError if the format has no way to do that."""
+    if max_cost_usd is not None and not 0 < max_cost_usd < inf:
+        raise InputError(f"Readings may cost an amount of US dollars above 0, not {max_cost_usd:g}. Nothing was read.")
     if not 1 <= readers <= MOST_READERS:
         raise InputError(f"A verdict is read again by 1 to {MOST_READERS} readers, not {readers}.")
     format_ = formats.get(debate.format)
@@ -93,10 +96,11 @@ async def reread(
     turns = await client.store.turns(debate.id)
     settings = format_.settings.model_validate(debate.config)
     changes: Json = format_.rereading.settings(settings, readers, models)
-    if max_cost_usd is not None:
-        changes["max_cost_usd"] = (debate.usage.cost_usd or 0.0) + max_cost_usd
     at = _after_statements(format_, debate, turns)
-    fork = await client.fork(debate, at, changes, evaluation=f"{READ_AGAIN}{debate.id}")
+    if max_cost_usd is not None:
+        inherited = fsum(turn.cost_usd or 0.0 for turn in turns if turn.seq < at.seq)  # counts as the fork's
+        changes["max_cost_usd"] = inherited + max_cost_usd
+    fork = await client.fork(debate, at.key, changes, evaluation=f"{READ_AGAIN}{debate.id}")
     async with aclosing(client.app.runtime.watch(fork.id)) as updates:
         async for _ in updates:
             pass
@@ -112,10 +116,10 @@ async def reread(
     )
 
 
-def _after_statements(format_: Format, debate: Debate, turns: Sequence[Turn]) -> str:
+def _after_statements(format_: Format, debate: Debate, turns: Sequence[Turn]) -> Turn:
     """The first step after everything was said."""
     last = max((turn.seq for turn in turns if turn.phase in format_.statements), default=0)
-    after = [turn.key for turn in turns if turn.seq > last]
+    after = [turn for turn in turns if turn.seq > last]
     if not last or not after:
         raise InputError(f"Debate {debate.short} has no verdict on statements that could be read again.")
     return after[0]

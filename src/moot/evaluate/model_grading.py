@@ -8,7 +8,7 @@ import uuid
 from moot.core.answers import AnswerSpec
 from moot.core.types import Debate, Json
 from moot.core.values import sha256_of
-from moot.evaluate.plans import SEEDS, EvaluationPlan
+from moot.evaluate.plans import SEEDS, EvaluationPlan, limits_of
 from moot.evaluate.tasks import Item, Task
 from moot.reasoning.fence import fence
 from moot.store import Grade
@@ -44,10 +44,7 @@ def settings_of_grading(plan: EvaluationPlan, debate_id: str) -> Json:
     judge = plan.judge
     assert judge is not None
     settings: Json = {**judge.settings, "answer": GRADES.model_dump(mode="json"), "recall_decisions": False}
-    if plan.max_cost_usd is not None and judge.worst_usd:
-        settings["max_cost_usd"] = judge.worst_usd
-    if plan.max_output_tokens is not None:
-        settings["max_total_output_tokens"] = judge.worst_tokens
+    settings |= limits_of(judge)
     seed = int(sha256_of(debate_id)[:8], 16) % SEEDS
     settings["seats"] = {seat: {"seed": seed} for seat in judge.seats}
     return settings

@@ -9,18 +9,22 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from moot.core.types import SEEDS, Json, record
+from moot.core.types import SEEDS, Json, Usage, record
 from moot.core.values import Frozen, sha256_of
 from moot.evaluate.comparing import items_for
 from moot.evaluate.tasks import Item, Task
 
 NAMESPACE = uuid.UUID("5f0c6f0e-9a3f-4d5c-8f59-6d6f6f740016")
 POOL = "pool"
+OWN_POOL = "pool-of-one"  # samples of one model, beside a pool of several models
 SINGLE, SELF_CONSISTENCY, MAJORITY = "single", "self-consistency", "majority"
 POOLED = (SINGLE, SELF_CONSISTENCY, MAJORITY)  # arms that are computed from the pool
 BEST_OF = "best-of"
 POOLED_CODE = (SINGLE, BEST_OF)  # the same for code, which is picked by the examples of the question
 SHORT = {"sc": SELF_CONSISTENCY}
+BUDGET = ("max_cost_usd", "max_output_tokens")
+SOURCE = {"file", "limit"}
+MOST_POOL = 64  # samples of an item
 DISCORDANT = 0.2  # share of items on which two arms differ, for planning
 
 Match = Literal["usd", "tokens"]
@@ -39,7 +43,8 @@ class Arm(Frozen):
 
 
 class EvaluationPlan(Frozen):
-    """Everything that decides what an evaluation does. Its id follows from it."""
+    """Everything that decides what an evaluation does. Its id follows from it. Left out are its budget, so that more
+    money goes on with the same evaluation, and where its items come from."""
 
     task: Task
     arms: tuple[Arm, ...]  # with cells of their own; the first is the pool
@@ -52,18 +57,33 @@ class EvaluationPlan(Frozen):
     max_cost_usd: float | None = None
     max_output_tokens: int | None = None
     judge: Arm | None = None  # that grades answers, where a model does
+    file: str = ""  # the task file; empty: the task is built in
+    limit: int | None = None  # how many items were asked for
 
     @property
     def id(self) -> str:
-        return str(uuid.uuid5(NAMESPACE, self.as_json()))
+        named = {**self.model_dump(mode="json", exclude=SOURCE), **dict.fromkeys(BUDGET)}
+        return str(uuid.uuid5(NAMESPACE, json.dumps(named, ensure_ascii=False, sort_keys=True)))
 
     def as_json(self) -> str:
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
 
     @property
-    def drawn(self) -> str:
-        """What several samples of the pool are, as a baseline."""
-        return BEST_OF if self.task.tested else MAJORITY if self.majority else SELF_CONSISTENCY
+    def pools(self) -> dict[str, str]:
+        """The arms that are pools, and what several samples of each are, as a baseline."""
+        drawn = BEST_OF if self.task.tested else MAJORITY if self.majority else SELF_CONSISTENCY
+        own = {arm.name: SELF_CONSISTENCY for arm in self.arms if arm.name == OWN_POOL}
+        return {POOL: drawn, **own}
+
+    @property
+    def beside_pools(self) -> list[Arm]:
+        """The arms that are no pools."""
+        return [arm for arm in self.arms if arm.name not in self.pools]
+
+    @property
+    def cells(self) -> int:
+        """How many debates it has."""
+        return len(self.task.items) * len(self.arms) * self.epochs
 
     @property
     def compared(self) -> list[Arm]:
@@ -83,7 +103,7 @@ class EvaluationPlan(Frozen):
         """The most that a judge may use on one block: for every sample, and the answer of every other arm."""
         if self.judge is None:
             return Worst()
-        count = (self.pool + len(self.arms) - 1) * self.epochs
+        count = (self.pool * len(self.pools) + len(self.beside_pools)) * self.epochs
         usd = self.judge.worst_usd
         return Worst(usd=None if usd is None else usd * count, tokens=self.judge.worst_tokens * count)
 
@@ -131,21 +151,35 @@ def blocks(plan: EvaluationPlan) -> Iterator[Block]:
         )
 
 
+def fits(plan: EvaluationPlan, spent: Usage, more: Worst) -> bool:
+    """Whether so much more may be used."""
+    if plan.max_cost_usd is not None and (
+        spent.cost_usd is None or more.usd is None or spent.cost_usd + more.usd > plan.max_cost_usd + 1e-12
+    ):
+        return False
+    return plan.max_output_tokens is None or spent.tokens_out + more.tokens <= plan.max_output_tokens
+
+
 def settings_of(plan: EvaluationPlan, cell: Cell) -> Json:
-    """The settings of a cell's debate. A seat's seed follows from the cell, so that no two seats answer alike."""
+    """The settings of a cell's debate. A seat's seed follows from the cell, so that no two seats answer alike. The
+    worst case of a cell is its limit even where the evaluation has no budget: it may get one later."""
     arm = cell.arm
     settings: Json = {**arm.settings, "answer": plan.task.answer(cell.item).model_dump(mode="json")}
     settings["recall_decisions"] = False
-    if plan.max_cost_usd is not None and arm.worst_usd:
-        settings["max_cost_usd"] = arm.worst_usd
-    if plan.max_output_tokens is not None:
-        settings["max_total_output_tokens"] = arm.worst_tokens
+    settings |= limits_of(arm)
     own: Mapping[str, Any] = settings.get("seats") or {}
     settings["seats"] = {
         **own,
         **{seat: {**own.get(seat, {}), "seed": _seed(plan, cell, seat)} for seat in arm.seats},
     }
     return settings
+
+
+def limits_of(arm: Arm) -> Json:
+    """The most that a cell of an arm may use, as settings of its debate."""
+    own = arm.settings.get("max_cost_usd")
+    usd = {} if not arm.worst_usd else {"max_cost_usd": arm.worst_usd if own is None else min(own, arm.worst_usd)}
+    return {**usd, "max_total_output_tokens": arm.worst_tokens}
 
 
 def _seed(plan: EvaluationPlan, cell: Cell, seat: str) -> int:

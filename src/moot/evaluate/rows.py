@@ -9,7 +9,7 @@ from statistics import fmean
 from moot.core.answers import same_as
 from moot.core.types import TIE, UNDECIDED, Debate, GivenAnswer, Usage, record
 from moot.core.values import sha256_of
-from moot.evaluate.plans import POOL, Block, EvaluationPlan
+from moot.evaluate.plans import Block, EvaluationPlan
 from moot.evaluate.pool import picked_of, plurality_of
 from moot.evaluate.tasks import Item
 from moot.store import Grade
@@ -50,10 +50,10 @@ class Row:
 
 @record
 class Arms:
-    """The rows of complete blocks, by arm, and the pool's samples of each."""
+    """The rows of complete blocks, by arm, and the samples of each pool."""
 
     rows: Mapping[str, list[Row]]
-    pools: Sequence[Pool]
+    pools: Mapping[str, list[Pool]]
 
 
 @record
@@ -118,7 +118,7 @@ def to_grade(plan: EvaluationPlan, block: Block, cells: Mapping[str, Debate]) ->
         debate = cells.get(cell.id)
         if debate is None or debate.status != "completed" or debate.outcome is None:
             continue
-        first = debate.outcome.first_answers if plan.task.tested or cell.arm.name == POOL else ()
+        first = debate.outcome.first_answers if plan.task.tested or cell.arm.name in plan.pools else ()
         given = [debate.outcome.answer, *first]
         found |= {sha256_of(each.value): each.value for each in given if each is not None and each.value is not None}
     return found
@@ -126,15 +126,15 @@ def to_grade(plan: EvaluationPlan, block: Block, cells: Mapping[str, Debate]) ->
 
 def rows_of(plan: EvaluationPlan, complete: Sequence[Block], cells: Mapping[str, Debate], grades: Grades) -> Arms:
     rows: dict[str, list[Row]] = {arm.name: [] for arm in plan.arms}
-    pools: list[Pool] = []
+    pools: dict[str, list[Pool]] = {name: [] for name in plan.pools}
     scored = Scored(plan=plan, grades=grades)
     for block in complete:
         for cell in block.cells:
             debate = cells[cell.id]
             row = _row(scored, block, cell.epoch, debate)
             rows[cell.arm.name].append(row)
-            if cell.arm.name == POOL:
-                pools.append(_pool(scored, block, row, debate))
+            if cell.arm.name in pools:
+                pools[cell.arm.name].append(_pool(scored, block, row, debate))
     return Arms(rows=rows, pools=pools)
 
 

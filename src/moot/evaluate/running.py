@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 from moot.client.client import Client
 from moot.client.once import Once
-from moot.core.errors import WrongStatus
+from moot.core.amounts import money
+from moot.core.errors import InputError, WrongStatus
 from moot.core.types import Debate, Usage
 from moot.evaluate.grading import grade, stored_grades
 from moot.evaluate.model_grading import asked_of_judge, grade_in, grading_id, gradings_of, settings_of_grading
-from moot.evaluate.plans import Block, Cell, EvaluationPlan, Worst, blocks, settings_of
+from moot.evaluate.plans import Block, Cell, EvaluationPlan, Worst, blocks, fits, settings_of
 from moot.evaluate.rows import is_complete, to_grade
 from moot.evaluate.tasks import Item
 from moot.request import Request
@@ -59,13 +60,19 @@ async def stored_debates(client: Client, plan: EvaluationPlan, page_size: int = 
     return await stored_cells(client, plan.id, page_size) | graded
 
 
-def fits(plan: EvaluationPlan, spent: Usage, more: Worst) -> bool:
-    """Whether so much more may be used."""
-    if plan.max_cost_usd is not None and (
-        spent.cost_usd is None or more.usd is None or spent.cost_usd + more.usd > plan.max_cost_usd + 1e-12
-    ):
-        return False
-    return plan.max_output_tokens is None or spent.tokens_out + more.tokens <= plan.max_output_tokens
+def check_spent(plan: EvaluationPlan, spent: Usage) -> None:
+    """Raises InputError if more is spent already than the budget, which is for the whole evaluation."""
+    if fits(plan, spent, Worst(usd=0.0)):
+        return
+    used: list[str] = []
+    if plan.max_cost_usd is not None:
+        used.append(f"{money(spent.cost_usd)} of ${plan.max_cost_usd:g}")
+    if plan.max_output_tokens is not None:
+        used.append(f"{spent.tokens_out:,} of {plan.max_output_tokens:,} output tokens")
+    raise InputError(
+        f"Evaluation {plan.id[:8]} has used {' and '.join(used)} already. A budget is for the "
+        f"whole evaluation: give more, or read what it found with: moot eval report {plan.id[:8]}"
+    )
 
 
 @dataclass(kw_only=True)
@@ -88,15 +95,18 @@ class Running:
     async def run(self) -> Ran:
         """Run what is left. Ends when all is done, the budget is used up, or the evaluation was stopped."""
         client, plan = self.client, self.plan
+        if self.at_once < 1:
+            raise InputError(f"At least one item is under way at once; --at-once {self.at_once} would run none.")
         if plan.task.tested:
             await in_thread(lambda: check_ability("code", f"The task {plan.task.name!r}"))
         await client.app.open()
-        await client.store.add_evaluation(StoredEvaluation(id=plan.id, name=plan.task.name, plan=plan.as_json()))
-        await client.store.stop_evaluation(plan.id, stopped=False)
         self.cells = await stored_debates(client, plan)
-        self.grades = await stored_grades(client, plan.id)
         for debate in self.cells.values():
             self.spent += debate.usage
+        check_spent(plan, self.spent)
+        await client.store.add_evaluation(StoredEvaluation(id=plan.id, name=plan.task.name, plan=plan.as_json()))
+        await client.store.stop_evaluation(plan.id, stopped=False)
+        self.grades = await stored_grades(client, plan.id)
         tasks = set[asyncio.Task[None]]()
         try:
             for block in blocks(plan):

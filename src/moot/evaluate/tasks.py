@@ -36,6 +36,8 @@ NOT_HERE = {
 }
 DEFAULT_TASK = "reasoning"
 MOST_ITEMS = 100_000
+MADE_ITEMS = 50  # of a built-in task, unless asked for
+MOST_EPOCHS = 100
 MAX_ITEMS_BYTES = 100_000_000
 RUBRIC = (
     "it is right if it says what the target says, in whatever words, and nothing that contradicts it; what it says "
@@ -71,7 +73,7 @@ class Task(Frozen):
     kind: AnswerKind
     score: Score = "exact"
     items: tuple[Item, ...] = Field(min_length=1, max_length=MOST_ITEMS)
-    epochs: int = Field(default=1, ge=1, le=100)
+    epochs: int = Field(default=1, ge=1, le=MOST_EPOCHS)
     judge: str = ""  # of the score `graded`: the model that grades
     rubric: NonEmpty = Field(default=RUBRIC, max_length=4000)  # what it is told about how to grade
 
@@ -89,7 +91,7 @@ class Task(Frozen):
         seen = set[str]()
         for item in self.items:
             if item.id in seen:
-                raise ValueError(f"two items have the id {item.id!r}")
+                raise ValueError(f"two items have the id {item.id!r}; give each an id of its own")
             seen.add(item.id)
             _check(item, self)
         return self
@@ -205,8 +207,10 @@ def _made(items: list[dict[str, Any]]) -> tuple[Item, ...]:
 
 def load_task(name: str, *, seed: int, limit: int | None) -> Task:
     """A built-in task, or one from a file; its first `limit` items. Raises InputError, or UnknownName."""
+    if limit is not None and not 1 <= limit <= MOST_ITEMS:
+        raise InputError(f"An evaluation has 1 to {MOST_ITEMS:,} items; --limit {limit} can't be met.")
     if name in BUILT_IN:
-        return BUILT_IN[name](seed, limit or 50)
+        return BUILT_IN[name](seed, MADE_ITEMS if limit is None else limit)
     if name in NOT_HERE:
         raise InputError(
             f"The task {name!r} can't be had: {NOT_HERE[name]}. Give your own items in a task file "
@@ -215,7 +219,10 @@ def load_task(name: str, *, seed: int, limit: int | None) -> Task:
     path = Path(name).expanduser()
     if not path.exists():
         if path.suffix:
-            raise InputError(f"There is no task file {name}.")
+            raise InputError(
+                f"There is no task file {name}. Check the path; docs/evaluation.md says what is in one. Built in: "
+                f"{', '.join(BUILT_IN)}."
+            )
         raise UnknownName("task", name, tuple(BUILT_IN))
     task = _read(path)
     return task if limit is None else task.model_copy(update={"items": task.items[:limit]})
@@ -240,15 +247,24 @@ def _read(path: Path) -> Task:
             "Use the items that it was written for, or give it the new sha256."
         )
     given.setdefault("name", path.stem)
-    given["items"] = [
-        _item(line, n, file)
+    lines = {
+        n: _item(line, n, file)
         for n, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1)
         if line.strip()
-    ]
+    }
+    given["items"] = [*lines.values()]
     try:
         return Task.model_validate(given)
     except ValidationError as invalid:
-        problem = found_in(Task, cast("list[Details]", invalid.errors()))[0].text.removeprefix("it: ")
+        errors = cast("list[Details]", invalid.errors())
+        problem = found_in(Task, errors)[0].text.removeprefix("it: ")
+        match errors[0]["loc"]:
+            case ("items", int(at), *_):
+                line = [*lines][at]
+                where = f"line {line} of {file} (item {lines[line]['id']!r}): "
+                problem = where + problem.removeprefix(f"items.{at}.")
+            case _:
+                pass
         raise InputError(f"The task {path} can't be used: {problem}.") from None
 
 

@@ -71,6 +71,8 @@ NO_BETTER = (
     Scenario(name="3 samples, 164 items", items=164),
     Scenario(name="the best of 3 codes, 50 items", items=50, code=True),
     Scenario(name="3 samples, 50 items, 3 epochs, better on some and worse on others", items=50, epochs=3, sways=0.2),
+    Scenario(name="3 samples, 1 item, 40 epochs, better on some and worse on others", items=1, epochs=40, sways=0.4),
+    Scenario(name="3 samples, 5 items, 12 epochs, better on some and worse on others", items=5, epochs=12, sways=0.4),
 )
 REPAIRS = Scenario(name="3 samples, 100 items", items=100, repairs=0.5)
 

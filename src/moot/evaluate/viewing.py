@@ -9,8 +9,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import cast
 
-from pydantic import ValidationError
-
 from moot.client.client import Client
 from moot.config import masked
 from moot.core.types import Json, record
@@ -18,6 +16,7 @@ from moot.evaluate.folding import fold
 from moot.evaluate.grading import stored_grades
 from moot.evaluate.plans import EvaluationPlan
 from moot.evaluate.running import stored_debates
+from moot.evaluate.stored import plan_of
 from moot.runtime.threads import in_thread
 from moot.store import CellCounts, StoredEvaluation, Viewer
 
@@ -39,6 +38,7 @@ class Listed:
 class _Kept:
     counts: CellCounts
     graded: int  # answers
+    stopped: bool
     report: Json
     made_at: float  # by the monotonic clock
     took: float
@@ -60,8 +60,7 @@ class Reports:
             counts = await client.store.cell_counts(stored.id, client.viewer)
             plan = await _plan(stored)
             if plan is not None and _seen(client, counts):
-                cells = len(plan.task.items) * len(plan.arms) * plan.epochs
-                found.append(Listed(stored=stored, cells=cells, counts=counts))
+                found.append(Listed(stored=stored, cells=plan.cells, counts=counts))
         return found
 
     async def report(self, client: Client, evaluation_id: str) -> Json | None:
@@ -81,9 +80,10 @@ class Reports:
         if not _seen(client, counts):
             return None
         grades = await stored_grades(client, stored.id)
-        kept, now = self._kept.get(key), (counts, len(grades))
+        stopped = stored.stopped_at is not None
+        kept, now = self._kept.get(key), (counts, len(grades), stopped)
         if kept is not None and (
-            (kept.counts, kept.graded) == now or time.monotonic() - kept.made_at < REST * kept.took
+            (kept.counts, kept.graded, kept.stopped) == now or time.monotonic() - kept.made_at < REST * kept.took
         ):
             self._kept.move_to_end(key)
             return kept.report
@@ -92,12 +92,14 @@ class Reports:
             return None
         began = time.monotonic()
         cells = await stored_debates(client, plan, PAGE)
-        report = await in_thread(lambda: fold(plan, cells, grades))
+        report = await in_thread(lambda: fold(plan, cells, grades, stopped=stopped))
         report["models"] = [masked(model) for model in cast("list[str]", report["models"])]
         if report["graded_by"]:
             report["graded_by"]["model"] = masked(report["graded_by"]["model"])
         made_at = time.monotonic()
-        self._kept[key] = _Kept(counts=counts, graded=len(grades), report=report, made_at=made_at, took=made_at - began)
+        self._kept[key] = _Kept(
+            counts=counts, graded=len(grades), stopped=stopped, report=report, made_at=made_at, took=made_at - began
+        )
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
         return report
@@ -108,8 +110,4 @@ def _seen(client: Client, counts: CellCounts) -> bool:
 
 
 async def _plan(stored: StoredEvaluation) -> EvaluationPlan | None:
-    """The plan; None if another version of moot made it, and it can't be read."""
-    try:
-        return await in_thread(lambda: EvaluationPlan.model_validate_json(stored.plan))
-    except ValidationError:
-        return None
+    return await in_thread(lambda: plan_of(stored))

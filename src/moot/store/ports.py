@@ -275,7 +275,7 @@ class Evaluations(Protocol):
     """Plans of evaluations. Their cells are debates."""
 
     async def add_evaluation(self, evaluation: StoredEvaluation) -> None:
-        """Store a plan, unless there is one with its id."""
+        """Store a plan. One with its id is replaced, and stays as old as it is: only its budget can differ."""
         ...
 
     async def evaluations(self, prefix: str = "", limit: int = 20) -> Sequence[StoredEvaluation]:

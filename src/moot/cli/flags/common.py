@@ -68,6 +68,24 @@ def whole_number(text: str) -> int:
         raise ArgumentTypeError(f"it takes a whole number, not {text[:50]!r}") from None
 
 
+def counting_number(text: str) -> int:
+    """A whole number of 1 or more."""
+    if (number := whole_number(text)) < 1:
+        raise ArgumentTypeError(f"it takes a whole number of 1 or more, not {text[:50]!r}")
+    return number
+
+
+def dollars(text: str) -> float:
+    """An amount of US dollars: finite, and 0 or more."""
+    try:
+        usd = float(text)
+    except ValueError:
+        usd = -1.0
+    if not 0 <= usd < float("inf"):
+        raise ArgumentTypeError(f"it takes an amount of US dollars such as 5 or 0.50, not {text[:50]!r}")
+    return usd
+
+
 def verbatim(text: str) -> str:
     """Text of which argparse expands nothing."""
     return text.replace("%", "%%")

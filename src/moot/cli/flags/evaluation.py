@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from moot.cli.flags.common import whole_number
+from moot.cli.flags.common import counting_number, dollars, whole_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,18 +37,31 @@ def _eval(parser: ArgumentParser) -> None:
     parser.add_argument("--model", metavar="SPEC", help="the model of all participants")
     parser.add_argument("--models", metavar="A,B", help="models that take turns in the arm majority")
     parser.add_argument(
-        "--limit", type=int, metavar="N", help="the first N items; of built-in tasks, how many are made"
+        "--limit", type=counting_number, metavar="N", help="the first N items; of built-in tasks, how many are made"
     )
-    parser.add_argument("--epochs", type=int, metavar="N", help="how often each item is asked")
+    parser.add_argument("--epochs", type=counting_number, metavar="N", help="how often each item is asked")
     parser.add_argument(
-        "--pool", type=int, metavar="K", help="samples for the baselines (default: what a debate costs)"
+        "--pool", type=counting_number, metavar="K", help="samples for the baselines (default: what a debate costs)"
     )
-    parser.add_argument("--match", choices=("usd", "tokens"), default="usd", help="what equal cost means")
-    parser.add_argument("--max-cost-usd", type=float, metavar="USD", help="never spend more")
-    parser.add_argument("--max-output-tokens", type=int, metavar="N", help="never write more, by whole items")
+    parser.add_argument("--match", choices=("usd", "tokens"), help="what equal cost means (default: usd)")
+    parser.add_argument(
+        "--max-cost-usd",
+        type=dollars,
+        metavar="USD",
+        help="never spend more in all; a larger one goes on with the same evaluation",
+    )
+    parser.add_argument(
+        "--max-output-tokens", type=counting_number, metavar="N", help="never write more, by whole items"
+    )
     parser.add_argument("--set", action="append", metavar="ARM.NAME=VALUE", help="a setting of one arm")
-    parser.add_argument("--at-once", type=int, metavar="N", help="items under way at once")
+    parser.add_argument("--at-once", type=counting_number, metavar="N", help="items under way at once")
     parser.add_argument("--workers", action="store_true", help="let the workers of a PostgreSQL database run the cells")
+    parser.add_argument(
+        "--new", action="store_true", help="of `run`: begin anew where the task file has changed under an evaluation"
+    )
+    parser.add_argument(
+        "--old-items", action="store_true", help="of `resume`: go on with the items as they were when it was begun"
+    )
     parser.add_argument("--html", metavar="FILE", help="write the report as one page, too")
     parser.add_argument("--out", metavar="FILE", help="write the report as JSON, too")
     parser.add_argument(
@@ -56,13 +69,15 @@ def _eval(parser: ArgumentParser) -> None:
         help="write logs for Inspect: the folder of those of a report, or the file of `export`, ending with .eval",
     )  # fmt: skip
     parser.add_argument(
-        "-k", dest="readers", type=whole_number, metavar="N", help="readers of `judge`, 1 to 25 (default: 5)"
+        "-k", dest="readers", type=counting_number, metavar="N", help="readers of `judge`, 1 to 25 (default: 5)"
     )
     parser.add_argument(
         "--judge", metavar="SPEC", help="the model that grades the answers of a task with `score: graded`"
     )
     parser.add_argument("--judges", metavar="MODELS", help="models of the readers, in turn (default: the judge's own)")
-    parser.add_argument("--seed", type=int, metavar="N", help="of the items, the samples and `validate` (default: 1)")
+    parser.add_argument(
+        "--seed", type=whole_number, metavar="N", help="of the items, the samples and `validate` (default: 1)"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON document")
 
 

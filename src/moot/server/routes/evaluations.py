@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 
 from moot.caller import Caller
 from moot.core.types import Json
@@ -110,10 +110,10 @@ async def list_cells(
         **documented("not-found", "invalid"),
     },
 )
-async def get_file(evaluation_id: EvaluationId, context: Context, caller: Reader) -> Response:
-    """Without scripts, and nothing is loaded from elsewhere."""
+async def get_file(evaluation_id: EvaluationId, request: Request, context: Context, caller: Reader) -> Response:
+    """Without scripts, and nothing is loaded from elsewhere. Items link to their debates in this dashboard."""
     report = await _report(context, caller, evaluation_id)
-    body = await in_thread(lambda: page(report).encode())
+    body = await in_thread(lambda: page(report, str(request.base_url)).encode())
     name = f"evaluation-{report['evaluation'][:8]}.html"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(body, media_type="text/html; charset=utf-8", headers=headers)
