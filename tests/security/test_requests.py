@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from moot.core.errors import DatabaseHeld
+from moot.server import context, openapi
+from moot.server.app import ROUTERS
+from moot.tokens import find, new_token
 from tests.server.serving import Served, served
+from tests.server.test_connections import answer, connected
 
 KIB = 1024
+WITH_BODY = [
+    f"{method} {route.path}".replace("{debate_id}", "0" * 36)
+    for route in openapi.routes(ROUTERS)
+    for method in route.methods
+    if route.body_field is not None and route.path != "/v1/session"
+]
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory):
     with served(tmp_path_factory.mktemp("hostile"), model="sim:") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory):
+    with served(tmp_path_factory.mktemp("strict"), model="sim:", serve_tokens="always") as made:
         yield made
 
 
@@ -61,3 +79,53 @@ def test_without_a_token_little_can_be_sent(server: Served):
     answer = server.post("/v1/session", {"token": "x" * 4000})
     assert answer.status_code == 413
     assert "4,000 bytes" in answer.json()["detail"]
+
+
+class TestBeforeTheBody:
+    """Where a token is demanded, a body is received from no one without."""
+
+    @staticmethod
+    def token(server: Served, name: str) -> dict[str, str]:
+        secret, made = new_token(name, ["read", "run"])
+        assert server.in_loop(server.app.runtime.store.add_token(made))
+        return {"Authorization": f"Bearer {secret}"}
+
+    @pytest.mark.parametrize("header", ["", "Authorization: Bearer moot_never\r\n", "Cookie: moot_session=never\r\n"])
+    @pytest.mark.parametrize("route", [*WITH_BODY, "POST /v1/import", "POST /mcp"])
+    def test_a_caller_without_a_token_is_answered(self, strict: Served, route: str, header: str):
+        """And in the same words as one that has sent a whole body."""
+        host, (method, path) = strict.url.removeprefix("http://"), route.split()
+        lines = f"{route} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n{header}"
+        with connected(strict, f"{lines}Content-Length: 990000\r\n\r\n".encode()) as client:
+            head, _, told = answer(client).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 401 "), head
+        assert b"www-authenticate: Bearer" in head
+        name, _, value = header.strip().partition(": ")
+        whole = strict.client.request(method, path, json={}, headers={name: value} if header else None)
+        assert json.loads(told) == whole.json()
+
+    def test_a_token_is_looked_up_once(self, strict: Served, monkeypatch: pytest.MonkeyPatch):
+        headers, sought = self.token(strict, "once"), []
+
+        async def counted(store: Any, secret: str) -> Any:
+            sought.append(secret)
+            return await find(store, secret)
+
+        monkeypatch.setattr(context, "find", counted)
+        body = {"topic": "Why?", "start": False}
+        for path, status in {"/v1/debates": 201, "/v1/chat/completions": 422, "/mcp": 400}.items():
+            assert strict.post(path, body, headers=headers).status_code == status
+            assert len(sought) == 1, path
+            sought.clear()
+
+    def test_a_database_that_is_held_is_no_error_of_the_body(self, strict: Served, monkeypatch: pytest.MonkeyPatch):
+        async def held(store: Any, secret: str) -> Any:
+            raise DatabaseHeld("Another process holds the database.")
+
+        monkeypatch.setattr(context, "find", held)
+        told = strict.post("/v1/debates", {"topic": "Why?"}, headers={"Authorization": "Bearer any"})
+        assert (told.status_code, told.json()["type"]) == (503, "urn:moot:problem:store-unavailable")
+
+    def test_a_path_that_is_not_there_is_not_there_for_anyone(self, strict: Served):
+        assert strict.post("/v1/nothing", {}).status_code == 404
+        assert strict.client.put("/v1/debates", json={}).status_code == 405

@@ -135,13 +135,19 @@ class Problem(BaseModel):
     answered_by: str | None = Field(None, description="of a question that was answered already: by whom")
 
 
-class Refused(Exception):
-    """Raised by routes and the guard to answer with a problem."""
+class Refused(HTTPException):
+    """Raised by routes and the guard to answer with a problem. Of what is raised while a body is received, FastAPI lets
+    only an `HTTPException` through."""
+
+    headers: dict[str, str]
 
     def __init__(self, slug: str, detail: str, *, headers: Mapping[str, str] | None = None, **extensions: Any) -> None:
-        super().__init__(detail)
-        self.kind, self.detail = _BY_SLUG[slug], detail
-        self.headers, self.extensions = dict(headers or {}), extensions
+        self.kind = _BY_SLUG[slug]
+        super().__init__(self.kind.status, detail, dict(headers or {}))
+        self.extensions = extensions
+
+    def __str__(self) -> str:
+        return self.detail
 
 
 def response(refused: Refused, path: str) -> Response:
