@@ -20,8 +20,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from moot.server.buckets import Buckets
+from moot.server.json_size import MOST_VALUES, has_too_many_values
 from moot.server.origins import Origins
-from moot.server.problems import Refused, response, unexpected
+from moot.server.problems import NOT_UTF8, Refused, response, unexpected
 from moot.server.request_ids import KEY
 from moot.server.slowing import HASTY_SECONDS, REFUSED, Slowing
 from moot.store.patience import REQUEST_SECONDS, Patience, patience
@@ -243,9 +244,9 @@ class Guard:
             raise Refused("unsupported-media-type", "Send the body as JSON, with `Content-Type: application/json`.")
 
     def _admitted(self, scope: Scope, receive: Receive) -> Receive:
-        """Hand a body on as one message, if its caller is admitted and it is not too large, whatever its
-        Content-Length says. Raises Refused. The body of an import is handed on as it comes, to a route that asks for
-        the caller first."""
+        """Hand a body on as one message, if its caller is admitted, it is not too large, whatever its Content-Length
+        says, and has not too many values. Raises Refused. The body of an import is handed on as it comes, to a route
+        that asks for the caller first."""
         if scope["method"] in SAFE or scope["path"] == IMPORT_PATH:
             return receive
         asked = False
@@ -271,7 +272,12 @@ class Guard:
             read, more = read + len(parts[-1]), message.get("more_body", False)
             if read > most:
                 raise Refused("too-large", _too_large(most))
-        return {"type": "http.request", "body": b"".join(parts), "more_body": False}
+        body = b"".join(parts)
+        if b"\0" in body:
+            raise Refused("bad-request", NOT_UTF8)
+        if has_too_many_values(body):
+            raise Refused("too-large", f"The body has more than {MOST_VALUES:,} values, which is the most. Send fewer.")
+        return {"type": "http.request", "body": body, "more_body": False}
 
 
 def _from_elsewhere(headers: Headers, host: str) -> bool:

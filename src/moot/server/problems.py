@@ -39,6 +39,7 @@ from moot.core.explaining import in_words, sentence
 from moot.core.types import record
 
 MEDIA_TYPE = "application/problem+json"
+NOT_UTF8 = "The body is not UTF-8, or has a character 0. Send JSON in UTF-8, with control characters escaped."
 RETRY_AFTER = "5"  # seconds, for a database that may be free or back by then
 _PREFIX = "urn:moot:problem:"
 
@@ -79,6 +80,12 @@ KINDS = [
     Kind(slug="store-unavailable", status=503, title="The database can't be used"),
     Kind(slug="too-many-connections", status=503, title="Too many connections are open"),
     Kind(slug="too-many-streams", status=503, title="Too many streams are open"),
+]
+# Why FastAPI could not read a body, apart from wrong syntax: the first that fits.
+_UNREAD: list[tuple[type[Exception], str]] = [
+    (UnicodeError, NOT_UTF8),
+    (RecursionError, "The body is nested too deeply. Send lists and objects in fewer levels."),
+    (ValueError, "A number in the body has too many digits. Send a shorter one, or the digits as text."),
 ]
 _LONGEST, _DEEPEST, _MOST_ERRORS = 100, 10, 20  # of what is quoted from a request
 _BY_SLUG = {kind.slug: kind for kind in KINDS}
@@ -246,5 +253,8 @@ def _http(error: HTTPException, path: str, routes: Sequence[APIRoute]) -> Refuse
         return Refused("method-not-allowed", f"It takes {allow}.", headers={"Allow": allow})
     if error.status_code == 404:
         return Refused("not-found", "There is nothing here. /openapi.json lists every path.")
+    unread = next((words for kind, words in _UNREAD if isinstance(error.__cause__, kind)), None)
+    if error.status_code == 400 and unread is not None:
+        return Refused("bad-request", unread)
     slug = _BY_STATUS.get(error.status_code, "bad-request" if error.status_code < 500 else "internal")
     return Refused(slug, str(error.detail), headers=headers)
