@@ -33,7 +33,7 @@ def check(server: Served, status: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_file_that_is_gone(tmp_path: Path, replaced: bool):
+def test_a_file_that_is_gone(tmp_path: Path, replaced: bool, caplog: pytest.LogCaptureFixture):
     with served(tmp_path) as server:
         done = server.completed(settings={"max_rounds": 1})
         check(server, 200)
@@ -44,7 +44,8 @@ def test_a_file_that_is_gone(tmp_path: Path, replaced: bool):
         assert GONE in check(server, 503)["detail"]
         refused = server.ask()
         assert refused.status_code == 503
-        assert GONE in refused.json()["detail"]
+        assert "tell whoever runs this server" in refused.json()["detail"]
+        assert GONE in caplog.text, "the log says why"
         assert server.debate(done["id"])["status"] == "completed"  # what is known can still be read
         assert server.get("/healthz").status_code == 200
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ from moot.core.errors import (
     ModelError,
     MootError,
     NoSuchDebate,
+    NotWritable,
     OverBudget,
     ScopeMissing,
     ScriptError,
@@ -37,6 +39,8 @@ from moot.core.errors import (
 )
 from moot.core.explaining import in_words, sentence
 from moot.core.types import record
+
+log = logging.getLogger("moot.server")
 
 MEDIA_TYPE = "application/problem+json"
 NOT_UTF8 = "The body is not UTF-8, or has a character 0. Send JSON in UTF-8, with control characters escaped."
@@ -110,6 +114,16 @@ _BY_ERROR: list[tuple[type[MootError], str]] = [
 ]
 
 
+# What callers are told of a database; the error itself tells the operator what to do. The first that fits.
+_UNUSABLE: list[tuple[type[StoreError], str]] = [
+    (DatabaseHeld, "The server can't write to its database just now. Nothing was stored: try again in a few seconds."),
+    (DatabaseAway, "The server can't reach its database just now. Nothing was stored: try again in a few seconds."),
+    (
+        NotWritable,
+        "The server can't write to its database. Nothing was stored: try again later, or tell whoever runs this "
+        "server. Its log says why.",
+    ),
+]
 # What is added to the text of an error, by its remedy.
 _REMEDIES = {
     "list": "{} with GET /v1/debates.",
@@ -179,6 +193,10 @@ def refusal(error: MootError) -> Refused:
         headers = {"Retry-After": str(math.ceil(max(1.0, error.opens_at - time.time()))), "X-Should-Retry": "false"}
         return Refused(slug, str(error), headers=headers, opens_at=error.opens_at)
     headers = {"Retry-After": RETRY_AFTER} if isinstance(error, DatabaseHeld | DatabaseAway) else None
+    unusable = next((words for kind, words in _UNUSABLE if isinstance(error, kind)), None)
+    if unusable is not None:
+        log.warning("a request was refused: %s", masked(str(error)))
+        return Refused(slug, unusable, headers=headers)
     remedy = _REMEDIES.get(error.remedy)
     if remedy is None:
         return Refused(slug, str(error), headers=headers)
