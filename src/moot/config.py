@@ -1,7 +1,7 @@
 """Loading settings from built-in defaults, the user's file, the project's file, the environment and flags.
 
-The later wins, setting by setting. A project's file may come from another person, so it can't choose where data goes:
-see `_refuse_reach`.
+The later wins, setting by setting. A project's file may come from another person, so it can't choose where data goes,
+or change the user's server: see `_refuse_reach`.
 """
 
 from __future__ import annotations
@@ -44,23 +44,72 @@ OTHER_VARIABLES = {
 
 _ROLE_MODELS = ("model_debater", "model_judge")
 _PATHS = ("database_url", "data_dir", "templates_dir", "trust_projects")  # relative to the file that sets them
-# All else that a project's file may set is numbers: a text could name a place.
-_PROJECT_TEXTS = ("format", "model", *_ROLE_MODELS, "defaults", "presets", "rate_limits")
+# A project's file may set what concerns its own debates. A test checks that every setting is in one of these three.
+PROJECT_MAY = frozenset(
+    {
+        "format",
+        "model",
+        *_ROLE_MODELS,
+        "defaults",
+        "presets",
+        "call_timeout_seconds",
+        "backoff_tries",
+        "backoff_base_seconds",
+        "backoff_max_seconds",
+        "concurrency",
+        "rate_limits",
+    }
+)
 # Refused in a project's file, even in a trusted one.
-_NEVER = {
+PROJECT_NEVER = {
     "trust_projects": "a project can't trust itself",
     "ceilings": "a project can't say what its debates may use at most",
     "tool_servers": "a project can't say which programs and servers are used",
     "language_servers": "a project can't say which programs are run",
 }
-_PROJECT_NEVER = ("retention_days",)  # numbers that an untrusted project's file may not set
-_EFFECTS = {
+# Refused unless the project is trusted: what each would do.
+PROJECT_TRUSTED = {
+    **dict.fromkeys(("database_url", "data_dir", "templates_dir"), "choose where data is stored"),
     "private_debates": "change who sees your debates",
     "retention_days": "delete your debates",
+    "episodes_kept": "delete what your debates have learned",
     "embedder": "send your past decisions to an embedder of its choice",
-    **dict.fromkeys(("serve_host", "serve_hosts", "serve_origins", "serve_tokens"), "let others reach your server"),
+    "embedder_timeout_seconds": "change how your past decisions are compared",
+    "max_answer_bytes": "change how much memory an answer may take",
+    **dict.fromkeys(
+        (
+            "database_wait_seconds",
+            "lease_seconds",
+            "crash_limit",
+            "pulse_seconds",
+            "worker_debates",
+            "worker_drain_seconds",
+            "worker_sweep_seconds",
+        ),
+        "change how your processes drive debates",
+    ),
+    **dict.fromkeys(("log_format", "log_level"), "change how the process is logged and measured"),
+    **dict.fromkeys(("metrics_host", "metrics_port"), "change how the process is logged and measured"),
     **dict.fromkeys(("traces", "trace_content"), "send traces elsewhere"),
-    **dict.fromkeys(("log_format", "log_level", "metrics_host"), "change how the process is logged and measured"),
+    **dict.fromkeys(("serve_host", "serve_hosts", "serve_origins", "serve_tokens"), "let others reach your server"),
+    **dict.fromkeys(
+        (
+            "serve_port",
+            "serve_rate",
+            "serve_connections",
+            "serve_client_connections",
+            "serve_streams",
+            "serve_token_streams",
+            "serve_header_seconds",
+            "serve_body_seconds",
+            "serve_import_mb",
+            "serve_heartbeat_seconds",
+        ),
+        "change how your server is reached and what it allows",
+    ),
+    **dict.fromkeys(
+        ("chat_on_disconnect", "chat_retry_seconds", "chat_tools"), "change how your server answers chat clients"
+    ),
 }
 
 
@@ -248,7 +297,7 @@ def _same(one: Path, other: Path) -> bool:
 
 def _read_project(path: Path, user: Path, trusted: Sequence[str]) -> _Layer:
     layer = _read_file("project", path)
-    for name, refusal in _NEVER.items():
+    for name, refusal in PROJECT_NEVER.items():
         if name in layer.values:
             raise InputError(f"In {path}: {refusal}. Put {name} into {user} or {variable(name)}.")
     folder = path.parent
@@ -258,12 +307,11 @@ def _read_project(path: Path, user: Path, trusted: Sequence[str]) -> _Layer:
 
 
 def _refuse_reach(values: Json, path: Path, user: Path) -> None:
-    """Raise InputError if an untrusted project could send questions or keys elsewhere, or read or write files."""
-    for name, value in values.items():
-        plain = name in _PROJECT_TEXTS or (isinstance(value, int | float) and not isinstance(value, bool))
-        if not plain or name in _PROJECT_NEVER:
-            effect = _EFFECTS.get(name, "choose where data is stored")
-            raise InputError(_distrust(name, effect, path, user))
+    """Raise InputError if an untrusted project sets more than concerns its debates, or could send questions or keys
+    elsewhere, or read or write files."""
+    for name in values:
+        if name not in PROJECT_MAY:
+            raise InputError(_distrust(name, PROJECT_TRUSTED[name], path, user))
     found = reaching(values)
     if found is not None:
         raise InputError(_distrust(found[0], f"choose the model {masked(found[1])[:80]!r}", path, user))

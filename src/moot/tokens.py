@@ -53,7 +53,9 @@ def new_secret() -> str:
 def new_token(name: str, scopes: Iterable[str], expires_at: float | None = None) -> tuple[str, AccessToken]:
     """Make a token: the secret, which is shown once, and the record to store. Raises InputError."""
     name = name.strip()
-    if not name or len(name) > MAX_NAME or not name.isprintable():
+    if not name.isprintable():
+        raise InputError("The name of a token has a character that can't be seen. Type the name anew, without it.")
+    if not name or len(name) > MAX_NAME:
         raise InputError(f"A token needs a name of 1 to {MAX_NAME} characters, for example the person or program.")
     given = read_scopes(scopes)
     secret = new_secret()

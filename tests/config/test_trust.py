@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from moot.config import load
+from moot.config import PROJECT_MAY, PROJECT_NEVER, PROJECT_TRUSTED, load
 from moot.core.errors import InputError
 from moot.core.settings import Settings
 from tests.config.place import Place, value_of
@@ -28,6 +28,16 @@ OUTREACH: dict[str, Any] = {
     "defaults.duel.debaters.model": {
         "defaults": {"duel": {"debaters": [{"name": "A", "model": "sim: | scripted:x"}, {"name": "B"}]}}
     },
+}
+
+# A value for each setting that is unset by default.
+SOME = {
+    "database_url": "x.db",
+    "data_dir": ".",
+    "templates_dir": "t",
+    "retention_days": 1.0,
+    "embedder": "none",
+    "metrics_port": 9000,
 }
 
 
@@ -98,40 +108,28 @@ class TestTrust:
             "rate_limits": {"openai:gpt-6-luna": {"requests_per_minute": 60}},
         }
         numbers = {
-            name: info.default
-            for name, info in Settings.model_fields.items()
-            if isinstance(info.default, int | float) and not isinstance(info.default, bool)
+            "call_timeout_seconds": 60.0,
+            "backoff_tries": 2,
+            "backoff_base_seconds": 1.0,
+            "backoff_max_seconds": 5.0,
+            "concurrency": 2,
         }
         config = place.load(project=values | numbers)
-        assert {entry.name.split(".")[0] for entry in config.entries() if entry.origin.layer == "project"} == {
-            *values,
-            *numbers,
-        }
-        # A new setting that is no number has to be thought about: refused, until it is listed.
-        assert set(Settings.model_fields) - {*values, *numbers} == {
-            "ceilings",
-            "chat_on_disconnect",
-            "chat_tools",
-            "database_url",
-            "data_dir",
-            "embedder",
-            "language_servers",
-            "log_format",
-            "log_level",
-            "metrics_host",
-            "metrics_port",
-            "private_debates",
-            "retention_days",
-            "serve_host",
-            "serve_hosts",
-            "serve_origins",
-            "serve_tokens",
-            "templates_dir",
-            "tool_servers",
-            "trace_content",
-            "traces",
-            "trust_projects",
-        }
+        found = {entry.name.split(".")[0] for entry in config.entries() if entry.origin.layer == "project"}
+        assert found == {*values, *numbers} == PROJECT_MAY
+
+    def test_every_setting_is_a_projects_the_users_or_no_projects(self) -> None:
+        """A new setting has to be thought about: it is in none of these, and fails here."""
+        lists = [*PROJECT_MAY, *PROJECT_TRUSTED, *PROJECT_NEVER]
+        assert sorted(lists) == sorted(Settings.model_fields)
+
+    @pytest.mark.parametrize("name", PROJECT_TRUSTED)
+    def test_what_is_not_its_own_takes_trust(self, place: Place, name: str) -> None:
+        info = Settings.model_fields[name]
+        value = info.get_default(call_default_factory=True)
+        given = {name: SOME.get(name, value)}
+        assert f"{name} would {PROJECT_TRUSTED[name]}, and" in place.refused(project=given)
+        assert place.load({"trust_projects": [str(place.folder)]}, given).origins[name].layer == "project"
 
     def test_a_project_deletes_nothing_without_trust(self, place: Place) -> None:
         with pytest.raises(InputError, match="retention_days would delete your debates"):

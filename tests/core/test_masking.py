@@ -21,12 +21,15 @@ SECRETS = {
     "AKIAIOSFODNN7EXAMPLE is not allowed": ("AKIAIOSFODNN7EXAMPLE",),
     "token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-def expired": ("eyJ", "abc-def"),
     "hf_aBcDeFgHiJ1234567 has no access": ("aBcDeF",),
+    "no such token moot_PvM7UbuCT5VFcxxqDEduYqjtzw9EWW-qWOuOnrOsYZY.": ("PvM7U", "qWOuO"),
+    "moot_aaaaaaaaaaaaaaaaaaaaa-aaaaaaaaaaaaaaaaa_aaa": ("aaaa",),
     "key 1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d is disabled": ("1a2b3c4d",),
 }
 READABLE = (
     "This model's maximum context length is 128000 tokens; token limit: 4096.",
     "The model claude-haiku-4-5-20251001 does not exist or you lack access.",
     "token_limit_exceeded: basic authentication is required (req_011CSHoEeqs5C35K2UUqR7Fy)",
+    "The cookie moot_session and the setting moot_settings are moot's own.",
     "Ask me@example.org at 12:30, or see https://example.org/help?x=1.",
     "Rate limit reached for gpt-6-luna in organization on tokens per min: Limit 30000, Used 29500.",
 )

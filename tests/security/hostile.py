@@ -110,8 +110,10 @@ class Target:
             writer.close()
 
     def request(self, method: str, path: str, token: str | None = None, length: int | None = None) -> bytes:
+        """`token`: the valid one when left out, none when empty."""
         lines = [f"{method} {path} HTTP/1.1", f"Host: {self.host}:{self.port}"]
-        lines += [f"Authorization: Bearer {token or self.token}"]
+        token = self.token if token is None else token
+        lines += [f"Authorization: Bearer {token}"] if token else []
         if length is not None:
             lines += ["Content-Type: application/json", f"Content-Length: {length}"]
         return "\r\n".join([*lines, "", ""]).encode()
@@ -212,10 +214,10 @@ class Hostile:
                 await asyncio.sleep(0.1)
 
     async def huge(self) -> None:
-        """Large bodies that are not valid, and texts that take long to render."""
-        body = self.random.choice(HUGE)
+        """Large bodies that are not valid, and texts that take long to render, with a token and without."""
+        body, token = self.random.choice(HUGE), self.random.choice((None, ""))
         async with self.target.connection(self.address) as (reader, writer):
-            writer.write(self.target.request("POST", "/v1/debates", length=len(body)) + body)
+            writer.write(self.target.request("POST", "/v1/debates", token, length=len(body)) + body)
             await reader.readuntil(b"\r\n\r\n")
 
     async def reconnecting(self) -> None:

@@ -10,14 +10,17 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+from moot import formats
 from moot.app import App
 from moot.core.script import Script
 from moot.server import markdown
+from tests.runtime.asking import FORMAT
 from tests.server.serving import DEADLINE, STREAM, Served, served
 
 ANSWERED_SECONDS = 15  # a guard against hanging, not a measure
@@ -125,6 +128,26 @@ def test_live_events_are_rendered_beside_the_loop(server: Served, done: dict[str
         finally:
             hold.released.set()
         assert "event: end" in stream.read().decode()
+
+
+def test_what_a_debate_asks_is_rendered_beside_the_loop(tmp_path: Path, monkeypatch):
+    with formats.DOOR.adding("asking", FORMAT), served(tmp_path) as server:
+        waits = server.rested(server.made(format="asking")["id"], "waiting")
+        url, hold = f"/v1/debates/{waits['id']}/gates?html=true", Hold(markdown.html)
+        monkeypatch.setattr("moot.server.views.html", hold)
+        answers: list[httpx2.Response] = []
+        asking = threading.Thread(target=lambda: answers.append(server.get(url)))
+        asking.start()
+        try:
+            assert hold.begun.wait(DEADLINE)
+            with httpx2.Client(base_url=server.url, timeout=ANSWERED_SECONDS) as other:
+                assert other.get("/healthz").status_code == 200
+            assert not answers
+        finally:
+            hold.released.set()
+            asking.join()
+        [gate] = answers[0].json()["items"]
+        assert gate["html"].startswith("<p>")
 
 
 def test_what_is_short_is_not_handed_to_a_thread(monkeypatch):

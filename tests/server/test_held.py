@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.holding import held
 from tests.server.serving import served
 from tests.server.test_ready import SOON
 
 
-def test_what_is_read_is_answered_and_what_is_written_is_refused_soon(tmp_path: Path):
+def test_what_is_read_is_answered_and_what_is_written_is_refused_soon(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     with served(tmp_path) as server:
         done = server.completed(settings={"max_rounds": 1})
         with held(tmp_path / "moot.db") as holder:
@@ -21,7 +23,8 @@ def test_what_is_read_is_answered_and_what_is_written_is_refused_soon(tmp_path: 
             assert time.monotonic() - began < SOON
             assert refused.status_code == 503
             assert refused.json()["type"] == "urn:moot:problem:store-unavailable"
-            assert "Another process holds the database" in refused.json()["detail"]
+            assert "can't write to its database just now" in refused.json()["detail"]
+            assert "Another process holds the database" in caplog.text, "the log says why"
             assert int(refused.headers["Retry-After"]) > 0
             holder.release()
         assert len(server.get("/v1/debates").json()["items"]) == 1, "what was refused is not stored"

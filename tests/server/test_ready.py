@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
 import sqlite3
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from moot.core.errors import StoreError
+from moot.server.probe import Probe
+from moot.store import Store
 from moot.store.sqlite.file import LEAST_FREE_BYTES
 from tests.server.serving import Served, served
 from tests.store.test_sqlite_file import GONE, small_disk
@@ -28,7 +33,7 @@ def check(server: Served, status: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_file_that_is_gone(tmp_path: Path, replaced: bool):
+def test_a_file_that_is_gone(tmp_path: Path, replaced: bool, caplog: pytest.LogCaptureFixture):
     with served(tmp_path) as server:
         done = server.completed(settings={"max_rounds": 1})
         check(server, 200)
@@ -39,7 +44,8 @@ def test_a_file_that_is_gone(tmp_path: Path, replaced: bool):
         assert GONE in check(server, 503)["detail"]
         refused = server.ask()
         assert refused.status_code == 503
-        assert GONE in refused.json()["detail"]
+        assert "tell whoever runs this server" in refused.json()["detail"]
+        assert GONE in caplog.text, "the log says why"
         assert server.debate(done["id"])["status"] == "completed"  # what is known can still be read
         assert server.get("/healthz").status_code == 200
 
@@ -94,3 +100,28 @@ def test_a_full_disk(small_disk: Path, tmp_path: Path):
         assert "full" in check(server, 503)["detail"]
         (small_disk / "ballast").unlink()
         check(server, 200)
+
+
+def test_an_error_that_comes_late_is_not_logged_as_forgotten(monkeypatch: pytest.MonkeyPatch):
+    class Held:
+        async def writable(self) -> None:
+            await given_up.wait()
+            raise StoreError("held")
+
+    given_up = asyncio.Event()
+    forgotten: list[dict[str, Any]] = []
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, about: forgotten.append(about))
+        probe = Probe(cast(Store, Held()))
+        assert not await probe.run()
+        given_up.set()
+        while not probe._task.done():
+            await asyncio.sleep(0)
+        probe._task = None
+        gc.collect()
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr("moot.server.probe.PROBE_SECONDS", 0)
+    asyncio.run(main())
+    assert not forgotten

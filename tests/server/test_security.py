@@ -9,7 +9,7 @@ import socket
 
 import pytest
 
-from moot.core.errors import StoreError
+from moot.core.errors import InputError, StoreError
 from moot.core.types import SCOPES
 from moot.server import openapi, problems
 from moot.server.app import ROUTERS
@@ -76,6 +76,15 @@ class TestTokens:
         path = path_of(route, "0" * 36)
         response = public.client.request(method, path, content=body, params={"q": "x"}, headers=headers)
         assert needed in detail_of(response, route, 403, "scope-missing")
+
+    def test_a_name_that_can_not_be_is_told_why(self):
+        for name, why in {
+            "": "1 to 60 characters",
+            "x" * 61: "1 to 60 characters",
+            "ann\u200b": "can't be seen",
+        }.items():
+            with pytest.raises(InputError, match=why):
+                new_token(name, ["read"])
 
     def test_a_wrong_one_is_no_one(self, public: Served):
         for given in ("Bearer wrong", "Bearer", "Basic abc", "nonsense"):

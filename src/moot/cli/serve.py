@@ -116,9 +116,7 @@ async def _tell_of_interrupted(app: App, *, resume: bool) -> None:
     debate = count(len(debates), "interrupted debate")
     what = f"{debate} will go on" if resume else f"{debate} will stay as they are until someone resumes them"
     most = f"at most {count(left.tokens_out, 'token')} are still to be written, {money(left.cost_usd)}"
-    text = f"{what}: {most}."
-    log.info(text)
-    note(text + (" Start with --no-resume to leave them as they are." if resume else ""))
+    note(f"{what}: {most}." + (" Start with --no-resume to leave them as they are." if resume else ""))
 
 
 async def _has_tokens(app: App) -> bool:

@@ -24,7 +24,9 @@ def _without_password(line: str) -> str:
     return line if user is None or end <= user.end() else f"{line[: user.end()]}***{line[end:]}"
 
 
-_KEYS = re.compile(r"\b(?:(?:sk|pk|rk|gsk|xai|pplx|nvapi)[-_]|AIza|AKIA|ASIA|ya29\.|eyJ)[\w.*+-]{6,}")
+_KEYS = re.compile(
+    r"\b(?:moot_(?=[\w-]{43}(?![\w-]))|(?:sk|pk|rk|gsk|xai|pplx|nvapi)[-_]|AIza|AKIA|ASIA|ya29\.|eyJ)[\w.*+-]{6,}"
+)
 _MAYBE_KEYS = re.compile(r"\b(?:hf|r8|key|token|gh[opsu]|github_pat|glpat|xox[abeprs]|fw|tgp)[-_]([\w.*+-]{6,})")
 _NAMED = re.compile(
     r"(?i)((?:key|token|secret|password|passwd|pwd|authorization|credential)s?(?: provided| is)?[\"']?"

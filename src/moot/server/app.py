@@ -13,7 +13,7 @@ from moot.dispatch import Dispatcher, dispatcher_of
 from moot.server import dashboard, openapi, problems
 from moot.server.chat import completions, models, responses
 from moot.server.chat.errors import OpenAIErrors
-from moot.server.context import ServerContext
+from moot.server.context import ServerContext, admit
 from moot.server.guard import ClientRates, Guard, Names, is_loopback
 from moot.server.limits import Limits
 from moot.server.mounts import Mounted, Mounts
@@ -111,6 +111,7 @@ def create_app(
         rates=ClientRates(settings.serve_rate),
         slowing=Slowing(settings.serve_rate),
         at_once=limits.client_connections,
+        admit=admit,
         origins=origins,
         max_import=settings.serve_import_mb * 1_000_000,
     )

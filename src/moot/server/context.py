@@ -11,18 +11,18 @@ from fastapi import Depends, Path, Request
 from starlette.types import Scope as ASGIScope
 
 from moot.app import App
-from moot.caller import Caller, local_caller
+from moot.caller import ASGI_CALLER, Caller, local_caller
 from moot.client import Client
-from moot.core.errors import WrongStatus
+from moot.core.errors import MootError, WrongStatus
 from moot.core.types import Debate, Scope
 from moot.dispatch import Dispatcher
 from moot.evaluate.viewing import Reports
 from moot.server import views
-from moot.server.guard import ENDING
+from moot.server.guard import ENDING, LOGIN_PATH
 from moot.server.limits import Limits
 from moot.server.live import Channels
 from moot.server.probe import Probe
-from moot.server.problems import Refused
+from moot.server.problems import Refused, refusal
 from moot.tokens import COOKIE, TokenChecks, find
 from moot.tokens import caller_of as caller_with
 
@@ -61,7 +61,14 @@ DebateId = Annotated[str, Path(description="the debate's id, or an unambiguous b
 
 
 async def caller_of(request: Request, context: Context) -> Caller:
-    """The caller by bearer token or session cookie; without one, the local user, where no token is demanded."""
+    """The caller by bearer token or session cookie; without one, the local user, where no token is demanded. Looked up
+    once for a request."""
+    if ASGI_CALLER not in request.scope:
+        request.scope[ASGI_CALLER] = await _looked_up(request, context)
+    return request.scope[ASGI_CALLER]
+
+
+async def _looked_up(request: Request, context: ServerContext) -> Caller:
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     if kind:
         caller = await find(context.store, secret.strip()) if kind.lower() == "bearer" else None
@@ -75,6 +82,17 @@ async def caller_of(request: Request, context: Context) -> Caller:
     if context.demands_token:
         raise token_needed("This server demands a token.")
     return local_caller()
+
+
+async def admit(scope: ASGIScope) -> None:
+    """Look a caller up before the body of the request is received, where a token is demanded. Raises Refused. A login
+    has its token in its body."""
+    context: ServerContext = scope["app"].state.context
+    if context.demands_token and scope["path"] != LOGIN_PATH:
+        try:
+            await caller_of(Request(scope), context)
+        except MootError as error:
+            raise refusal(error) from error
 
 
 Asks = Annotated[Caller, Depends(caller_of)]

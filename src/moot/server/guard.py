@@ -12,17 +12,17 @@ import logging
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import ExitStack, contextmanager
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from moot.server.buckets import Buckets
+from moot.server.json_size import MOST_VALUES, has_too_many_values
 from moot.server.origins import Origins
-from moot.server.problems import Refused, response, unexpected
+from moot.server.problems import NOT_UTF8, Refused, response, unexpected
 from moot.server.request_ids import KEY
 from moot.server.slowing import HASTY_SECONDS, REFUSED, Slowing
 from moot.store.patience import REQUEST_SECONDS, Patience, patience
@@ -120,12 +120,14 @@ class Guard:
         rates: ClientRates,
         slowing: Slowing,
         at_once: int,
+        admit: Callable[[Scope], Awaitable[None]],
         origins: Origins | None = None,
         max_body: int = MAX_BODY,
         max_import: int = MAX_BODY,
     ) -> None:
-        """`at_once`: requests in progress that one client may have."""
-        self.max_import, self.slowing = max_import, slowing
+        """`at_once`: requests in progress that one client may have. `admit` is called before a body is received, and
+        raises Refused for a caller from whom none is taken."""
+        self.max_import, self.slowing, self.admit = max_import, slowing, admit
         self.app, self.names, self.rates, self.at_once, self.max_body = app, names, rates, at_once, max_body
         self.origins = origins or Origins()
         self._in_progress: Counter[str] = Counter()  # by client; behind a proxy, the one that it names
@@ -162,7 +164,7 @@ class Guard:
         try:
             self._check(scope)
             with self._counted(client), ExitStack() as scope[ENDING]:
-                await self.app(scope, self._measured(scope, receive), guarded)
+                await self.app(scope, self._admitted(scope, receive), guarded)
         except Refused as refused:
             await response(refused, scope["path"])(scope, receive, guarded)
         except Exception:
@@ -241,21 +243,41 @@ class Guard:
         if has_body and not lines and not _is_json(kind):
             raise Refused("unsupported-media-type", "Send the body as JSON, with `Content-Type: application/json`.")
 
-    def _measured(self, scope: Scope, receive: Receive) -> Receive:
-        """Refuse a body that grows too long, whatever its Content-Length says."""
+    def _admitted(self, scope: Scope, receive: Receive) -> Receive:
+        """Hand a body on as one message, if its caller is admitted, it is not too large, whatever its Content-Length
+        says, and has not too many values. Raises Refused. The body of an import is handed on as it comes, to a route
+        that asks for the caller first."""
         if scope["method"] in SAFE or scope["path"] == IMPORT_PATH:
             return receive
-        read, most = 0, self._most(scope)
+        asked = False
 
-        async def measured() -> Message:
-            nonlocal read
+        async def admitted() -> Message:
+            nonlocal asked
+            if asked:
+                return await receive()
+            asked = True
+            await self.admit(scope)
+            return await self._whole(receive, self._most(scope))
+
+        return admitted
+
+    async def _whole(self, receive: Receive, most: int) -> Message:
+        parts: list[bytes] = []
+        read, more = 0, True
+        while more:
             message = await receive()
-            read += len(message.get("body", b""))
+            if message["type"] != "http.request":
+                return message
+            parts.append(message.get("body", b""))
+            read, more = read + len(parts[-1]), message.get("more_body", False)
             if read > most:
-                raise HTTPException(413, _too_large(most))
-            return message
-
-        return measured
+                raise Refused("too-large", _too_large(most))
+        body = b"".join(parts)
+        if b"\0" in body:
+            raise Refused("bad-request", NOT_UTF8)
+        if has_too_many_values(body):
+            raise Refused("too-large", f"The body has more than {MOST_VALUES:,} values, which is the most. Send fewer.")
+        return {"type": "http.request", "body": body, "more_body": False}
 
 
 def _from_elsewhere(headers: Headers, host: str) -> bool:

@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import Message, Receive, Scope, Send
 
-from moot.caller import ASGI_CALLER
 from moot.client import Client
 from moot.server.context import INVALID, Needs, ServerContext, caller_of, take_room, token_needed, until_revoked
 
@@ -41,7 +40,7 @@ class Mounted:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         context: ServerContext = request.app.state.context
-        scope[ASGI_CALLER] = caller = await Needs("read")(await caller_of(request, context))
+        caller = await Needs("read")(await caller_of(request, context))
         take_room(scope, context, caller)
         if self._endpoint is None:
             self._endpoint = self._make(context.client, context.closing)

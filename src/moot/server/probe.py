@@ -20,6 +20,7 @@ class Probe:
         """Return whether the database answered in time. Raises StoreError when it can't be used."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._probe(), name="probe")
+            self._task.add_done_callback(_retrieve)
         done, _ = await asyncio.wait({self._task}, timeout=PROBE_SECONDS)
         if done:
             self._task.result()
@@ -33,3 +34,9 @@ class Probe:
     async def _probe(self) -> None:
         await self._store.writable()
         await self._store.find("ready")
+
+
+def _retrieve(task: asyncio.Task[None]) -> None:
+    """Take note of an error that came after everyone had stopped waiting, or asyncio would log it as forgotten."""
+    if not task.cancelled():
+        task.exception()

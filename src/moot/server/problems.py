@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ from moot.core.errors import (
     ModelError,
     MootError,
     NoSuchDebate,
+    NotWritable,
     OverBudget,
     ScopeMissing,
     ScriptError,
@@ -38,7 +40,10 @@ from moot.core.errors import (
 from moot.core.explaining import in_words, sentence
 from moot.core.types import record
 
+log = logging.getLogger("moot.server")
+
 MEDIA_TYPE = "application/problem+json"
+NOT_UTF8 = "The body is not UTF-8, or has a character 0. Send JSON in UTF-8, with control characters escaped."
 RETRY_AFTER = "5"  # seconds, for a database that may be free or back by then
 _PREFIX = "urn:moot:problem:"
 
@@ -80,6 +85,12 @@ KINDS = [
     Kind(slug="too-many-connections", status=503, title="Too many connections are open"),
     Kind(slug="too-many-streams", status=503, title="Too many streams are open"),
 ]
+# Why FastAPI could not read a body, apart from wrong syntax: the first that fits.
+_UNREAD: list[tuple[type[Exception], str]] = [
+    (UnicodeError, NOT_UTF8),
+    (RecursionError, "The body is nested too deeply. Send lists and objects in fewer levels."),
+    (ValueError, "A number in the body has too many digits. Send a shorter one, or the digits as text."),
+]
 _LONGEST, _DEEPEST, _MOST_ERRORS = 100, 10, 20  # of what is quoted from a request
 _BY_SLUG = {kind.slug: kind for kind in KINDS}
 _BY_STATUS = {400: "bad-request", 401: "token-needed", 404: "not-found", 405: "method-not-allowed", 413: "too-large"}
@@ -103,6 +114,16 @@ _BY_ERROR: list[tuple[type[MootError], str]] = [
 ]
 
 
+# What callers are told of a database; the error itself tells the operator what to do. The first that fits.
+_UNUSABLE: list[tuple[type[StoreError], str]] = [
+    (DatabaseHeld, "The server can't write to its database just now. Nothing was stored: try again in a few seconds."),
+    (DatabaseAway, "The server can't reach its database just now. Nothing was stored: try again in a few seconds."),
+    (
+        NotWritable,
+        "The server can't write to its database. Nothing was stored: try again later, or tell whoever runs this "
+        "server. Its log says why.",
+    ),
+]
 # What is added to the text of an error, by its remedy.
 _REMEDIES = {
     "list": "{} with GET /v1/debates.",
@@ -135,13 +156,19 @@ class Problem(BaseModel):
     answered_by: str | None = Field(None, description="of a question that was answered already: by whom")
 
 
-class Refused(Exception):
-    """Raised by routes and the guard to answer with a problem."""
+class Refused(HTTPException):
+    """Raised by routes and the guard to answer with a problem. Of what is raised while a body is received, FastAPI lets
+    only an `HTTPException` through."""
+
+    headers: dict[str, str]
 
     def __init__(self, slug: str, detail: str, *, headers: Mapping[str, str] | None = None, **extensions: Any) -> None:
-        super().__init__(detail)
-        self.kind, self.detail = _BY_SLUG[slug], detail
-        self.headers, self.extensions = dict(headers or {}), extensions
+        self.kind = _BY_SLUG[slug]
+        super().__init__(self.kind.status, detail, dict(headers or {}))
+        self.extensions = extensions
+
+    def __str__(self) -> str:
+        return self.detail
 
 
 def response(refused: Refused, path: str) -> Response:
@@ -166,6 +193,10 @@ def refusal(error: MootError) -> Refused:
         headers = {"Retry-After": str(math.ceil(max(1.0, error.opens_at - time.time()))), "X-Should-Retry": "false"}
         return Refused(slug, str(error), headers=headers, opens_at=error.opens_at)
     headers = {"Retry-After": RETRY_AFTER} if isinstance(error, DatabaseHeld | DatabaseAway) else None
+    unusable = next((words for kind, words in _UNUSABLE if isinstance(error, kind)), None)
+    if unusable is not None:
+        log.warning("a request was refused: %s", masked(str(error)))
+        return Refused(slug, unusable, headers=headers)
     remedy = _REMEDIES.get(error.remedy)
     if remedy is None:
         return Refused(slug, str(error), headers=headers)
@@ -240,5 +271,8 @@ def _http(error: HTTPException, path: str, routes: Sequence[APIRoute]) -> Refuse
         return Refused("method-not-allowed", f"It takes {allow}.", headers={"Allow": allow})
     if error.status_code == 404:
         return Refused("not-found", "There is nothing here. /openapi.json lists every path.")
+    unread = next((words for kind, words in _UNREAD if isinstance(error.__cause__, kind)), None)
+    if error.status_code == 400 and unread is not None:
+        return Refused("bad-request", unread)
     slug = _BY_STATUS.get(error.status_code, "bad-request" if error.status_code < 500 else "internal")
     return Refused(slug, str(error.detail), headers=headers)

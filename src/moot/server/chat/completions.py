@@ -55,7 +55,7 @@ class ChatRequest(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     model: str = Field(min_length=1, max_length=200)
-    messages: list[Message] = Field(min_length=1, max_length=10_000)
+    messages: list[Message] = Field(min_length=1, max_length=10_000, fail_fast=True)
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     max_tokens: int | None = Field(None, ge=1, le=100_000_000)
@@ -68,7 +68,7 @@ class ChatRequest(BaseModel):
     functions: list[Any] | None = None
     response_format: dict[str, Any] | None = None
     logprobs: bool | None = None
-    modalities: list[str] | None = None
+    modalities: Annotated[list[str], Field(fail_fast=True)] | None = None
 
     def wanted(self, settings: str | None, debate: str | None) -> Wanted:
         """Raises Refused for what a debate has not."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from moot.core.types import Json
 from moot.reasoning.conversation import context
@@ -15,6 +15,8 @@ from moot.server.problems import Refused
 MAX_CALL_CHARS = 500
 _TEXTS = ("text", "input_text", "output_text", "refusal")
 
+# One wrong part is enough to refuse a request: errors for thousands of them would take long to make.
+Parts = Annotated[list[Json], Field(fail_fast=True)]
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 
 
@@ -22,8 +24,8 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     role: Role
-    content: str | list[Json] | None = None
-    tool_calls: list[Json] | None = None
+    content: str | Parts | None = None
+    tool_calls: Parts | None = None
 
     @property
     def text(self) -> str:

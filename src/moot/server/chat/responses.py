@@ -21,7 +21,7 @@ from moot.server.chat.about import about_of
 from moot.server.chat.begin import begun
 from moot.server.chat.callers import Admin, Reader, Runner
 from moot.server.chat.completions import Attach, Retry, Settings
-from moot.server.chat.conversation import Message, messages_of
+from moot.server.chat.conversation import Message, Parts, messages_of
 from moot.server.chat.earlier import Earlier, conversation
 from moot.server.chat.errors import dumps, error_of_refusal
 from moot.server.chat.follow import BEAT, Follower, FollowerStream, Spent, Told, answer_of, spent_by, token_ended
@@ -57,7 +57,7 @@ class ResponseRequest(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     model: str = Field(min_length=1, max_length=200)
-    input: str | list[dict[str, Any]] = Field(description="the question, or a conversation that ends with it")
+    input: str | Parts = Field(description="the question, or a conversation that ends with it")
     instructions: str | None = None
     previous_response_id: str | None = Field(None, max_length=80)
     stream: bool | None = False

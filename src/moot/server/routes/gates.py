@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
 from moot.caller import Caller
 from moot.core.errors import WrongStatus
+from moot.runtime.threads import in_thread
 from moot.server import bodies, etags, schemas, views
 from moot.server.context import Context, DebateId, Decider, Reader, ServerContext
 from moot.server.problems import Refused, documented
@@ -44,10 +45,15 @@ async def open_gates(context: Context, caller: Reader) -> schemas.GateList:
     response_model=schemas.GateList,
     responses=documented("unknown-debate", "ambiguous-id"),
 )
-async def gates(debate_id: DebateId, context: Context, caller: Reader, html: Html = False) -> schemas.GateList:
+async def gates(debate_id: DebateId, context: Context, caller: Reader, html: Html = False) -> Response:
     debate = await context.find(debate_id, caller)
     found = await context.store.gates(debate.id)
-    return schemas.GateList(items=[views.gate(gate, with_html=html and gate.status == "open") for gate in found])
+
+    def listed() -> bytes:
+        items = [views.gate(gate, with_html=html and gate.status == "open") for gate in found]
+        return views.json_of(schemas.GateList(items=items))
+
+    return Response(await in_thread(listed), media_type="application/json")
 
 
 @router.post(
