@@ -79,7 +79,7 @@ def _version(data: dict[str, Any]) -> str:
 
 FORMAT = Format(
     name="forge",
-    version=1,
+    version=2,
     purpose="Write code",
     summary="Engineers write code that is run in a sandbox; tests count when those who saw no code agree on them.",
     settings=ForgeSettings,

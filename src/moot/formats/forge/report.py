@@ -497,6 +497,7 @@ def _details(forge: Forge, draft: Draft | None) -> Json:
                 "parent": None if each.parent is None else board.draft(each.parent).label,
                 "pass_rate": board.measured(each).pass_rate,
                 "quality": board.quality(each),
+                "metrics": board.metrics(each),
                 "phase": each.phase,
             }
             for each in board.drafts
