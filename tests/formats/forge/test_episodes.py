@@ -88,3 +88,20 @@ def test_metrics_have_what_checkers_measured_and_null_where_none_ran():
     version = next(each for each in unchecked.script.artifacts if isinstance(each, Version))
     assert set(version.metrics.values()) == {None}
     assert len(version.metrics) == 5
+
+
+def test_a_repair_that_changes_nothing_is_an_attempt_with_its_own_reflection():
+    world = World({"e1": WRONG, "e2": WRONG, "e3": WRONG}, repair=repair(WRONG))
+    made = episodes(forge(world))
+    assert made["e1", 2].reflection == "The sign."
+    assert made["e1", 2].code == made["e1", 1].code
+    assert made["e1", 2].passed is False
+
+
+def test_a_patch_that_changes_nothing_is_an_attempt_too_and_attempts_are_counted_on():
+    seen = {"mid(1, 2)": "2", "mid(3, 2)": "3"}
+    code = {"e1": WRONG, "e2": WRONG, "e3": WRONG}
+    world = World(code, tests={"cases": cases(seen)}, defend=repair(WRONG), **{"1/attack/critic": ATTACK})
+    made = episodes(forge(world, optimization=False))
+    assert made["e1", 2].reflection == "The sign."
+    assert made["e1", 2].code == made["e1", 1].code
