@@ -162,6 +162,14 @@ def test_an_empty_task_is_refused_in_words_about_code(moot):
         (["--tests", "{prose}"], "line 1"),
         (["--tests", "{idle}"], "it asserts nothing, so that every version would pass it"),
         (["--tests", "{stranger}"], "it never uses the code, which it must import from 'solution'"),
+        (["--tests", "{constant}"], "The test 1 == 1 never uses the code"),
+        (["--tests", "{builtin}"], "The test len([1]) == 1 never uses the code"),
+        (
+            ["--tests", "{shown}"],
+            "line 1 (print(1)) is no test such as add(1, 2) == 3, and does not say",
+        ),
+        (["--repo", "{folder}", "--tests", "{passing}"], "it asserts nothing, so that every version would pass it"),
+        (["--repo", "{folder}", "--tests", "{shown}"], "it has no function whose name begins with test"),
         (["--lang", "cobol"], "language"),
         (["--gate", "lunch"], "gates"),
         (["--set", "cases=['add(1, 2)']"], "is no test"),
@@ -182,8 +190,15 @@ def test_bad_input_is_refused_before_anything_is_written(moot, tmp_path: Path, a
     binary.write_bytes(bytes(range(256)))
     huge.write_text("# padding\n" * 1_000_000)
     prose.write_text("It should add, of course.\n")
+    constant, builtin = tmp_path / "constant.py", tmp_path / "builtin.txt"
+    constant.write_text("from solution import add\nassert 1 == 1\n")
+    builtin.write_text("add(1, 2) == 3\nlen([1]) == 1\n")
+    shown, passing = tmp_path / "shown.py", tmp_path / "test_passing.py"
+    shown.write_text("print(1)\n")
+    passing.write_text("def test_a():\n    pass\n")
+    more = {"constant": constant, "builtin": builtin, "shown": shown, "passing": passing}
     named = {"idle": idle, "stranger": stranger, "binary": binary, "huge": huge, "prose": prose}
-    files = {**named, "there": there, "empty": empty, "folder": tmp_path, "dangling": dangling, "bad": bad}
+    files = {**named, **more, "there": there, "empty": empty, "folder": tmp_path, "dangling": dangling, "bad": bad}
     filled = [each.format(**files) for each in arguments]
     result = moot("forge", "Write add(a, b).", "--model", MODEL, *filled)
     assert result.code == 2
