@@ -110,3 +110,4 @@ def test_a_simulated_engineer_resolves_the_issue_as_often_as_its_skill(moot, tmp
     assert result.code == code, result.err
     assert "could not be used" not in result.out
     assert len(git(folder, "branch", "--list", "debate/*").split()) == (code == 0)
+    assert list(tmp_path.rglob("repositories/*")) == []  # private clones are removed, with a winner or without one

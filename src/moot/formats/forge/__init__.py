@@ -55,6 +55,7 @@ _STEPS = {
     "apply-repair": "Repair as a patch",
     "apply-review": "Revised change as a patch",
     "deliver": "Delivery",
+    "close-repository": "Removal of the private clone",
     "check": "Checks",
     "vote": "Ballot",
     "teach": "Explanation and lessons",
