@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.cli.format_command import write
+from moot.cli.delivery import Delivery
 from moot.corpus import tasks
 from moot.formats.command import Result
 
@@ -58,7 +58,7 @@ def test_json_and_a_file_go_together(moot, tmp_path: Path):
 
 def test_code_that_can_not_be_written_in_the_end_is_printed(tmp_path: Path, capsys):
     out = tmp_path / "gone" / "won.py"
-    assert write(out, "def f(): ...\n", Result("code", ""), as_json=False) == 1
+    assert Delivery(Result("code", ""), out, as_json=False).write(out, "def f(): ...\n") == 1
     shown = capsys.readouterr()
     assert "def f(): ..." in shown.out
     assert "can't be written: No such file or directory" in shown.err
@@ -79,6 +79,57 @@ def test_without_a_winner_the_exit_code_says_so(moot):
     result = moot("forge", TASK.spec, "--preset", "quick", "--model", MODEL, "--set", "cases=['first_repeat([]) == 9']")
     assert "There is no winner, so no code is delivered." in result.err
     assert result.code == 1
+
+
+def test_a_gate_that_waits_says_that_the_file_is_not_written_and_the_answer_writes_it(moot, tmp_path: Path):
+    out = tmp_path / "gated code.py"
+    asked = ("--preset", "quick", "--gate", "proposal", "--model", MODEL, "--plain", "--out", str(out))
+    waiting = moot("forge", TASK.spec, *asked)
+    assert waiting.code == 3
+    assert f"{out} is not written yet: add --out '{out}' to that command." in waiting.err
+    assert not out.exists()
+    (id_,) = [each["id"] for each in json.loads(moot("list", "--json").out)["debates"]]
+    ended = moot("answer", id_, "approve", "--plain", "--out", str(out))
+    assert ended.code == 0, ended.err
+    assert "def " in out.read_text()
+    assert "\nNot checked\n" in ended.out
+    assert "not written yet" not in ended.err
+
+
+def test_answering_without_a_file_prints_report_and_code(moot):
+    moot("forge", TASK.spec, "--preset", "quick", "--gate", "proposal", "--model", MODEL, "--plain")
+    (id_,) = [each["id"] for each in json.loads(moot("list", "--json").out)["debates"]]
+    ended = moot("answer", id_, "approve", "--plain")
+    assert ended.code == 0, ended.err
+    report, _, code = ended.out.rpartition("\n\n")
+    assert "def " in code
+    assert "Not checked" in report
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("answer", "{}", "approve", "--no-run"), "--no-run only answers"),
+        (("resume", "--all"), "--all is about many debates"),
+        (("fork", "{}", "--no-run"), "--no-run only creates it"),
+    ],
+)
+def test_a_file_is_refused_where_the_debate_does_not_end_here(moot, tmp_path: Path, command, said):
+    moot("forge", TASK.spec, "--preset", "quick", "--gate", "proposal", "--model", MODEL, "--plain")
+    (id_,) = [each["id"] for each in json.loads(moot("list", "--json").out)["debates"]]
+    refused = moot(*(each.format(id_) for each in command), "--out", str(tmp_path / "x.py"))
+    assert refused.code == 2
+    assert said in refused.err
+
+
+def test_ctrl_c_at_the_questions_in_the_end_loses_no_code(moot, tmp_path: Path):
+    out = tmp_path / "won.py"
+    terminal = moot.terminal("forge", TASK.spec, "--preset", "quick", "--model", MODEL, "--out", str(out))
+    terminal.until("Write the decision to docs/decisions/? [y/N] ")
+    assert "def " in out.read_text()
+    assert f"The code is in {out}." in terminal.text.replace("\r\n", "")
+    terminal.press("\x03")
+    terminal.end()
 
 
 def test_a_debate_that_is_shown_again_has_its_code(moot):
@@ -111,6 +162,14 @@ def test_an_empty_task_is_refused_in_words_about_code(moot):
         (["--tests", "{prose}"], "line 1"),
         (["--tests", "{idle}"], "it asserts nothing, so that every version would pass it"),
         (["--tests", "{stranger}"], "it never uses the code, which it must import from 'solution'"),
+        (["--tests", "{constant}"], "The test 1 == 1 never uses the code"),
+        (["--tests", "{builtin}"], "The test len([1]) == 1 never uses the code"),
+        (
+            ["--tests", "{shown}"],
+            "line 1 (print(1)) is no test such as add(1, 2) == 3, and does not say",
+        ),
+        (["--repo", "{folder}", "--tests", "{passing}"], "it asserts nothing, so that every version would pass it"),
+        (["--repo", "{folder}", "--tests", "{shown}"], "it has no function whose name begins with test"),
         (["--lang", "cobol"], "language"),
         (["--gate", "lunch"], "gates"),
         (["--set", "cases=['add(1, 2)']"], "is no test"),
@@ -131,8 +190,15 @@ def test_bad_input_is_refused_before_anything_is_written(moot, tmp_path: Path, a
     binary.write_bytes(bytes(range(256)))
     huge.write_text("# padding\n" * 1_000_000)
     prose.write_text("It should add, of course.\n")
+    constant, builtin = tmp_path / "constant.py", tmp_path / "builtin.txt"
+    constant.write_text("from solution import add\nassert 1 == 1\n")
+    builtin.write_text("add(1, 2) == 3\nlen([1]) == 1\n")
+    shown, passing = tmp_path / "shown.py", tmp_path / "test_passing.py"
+    shown.write_text("print(1)\n")
+    passing.write_text("def test_a():\n    pass\n")
+    more = {"constant": constant, "builtin": builtin, "shown": shown, "passing": passing}
     named = {"idle": idle, "stranger": stranger, "binary": binary, "huge": huge, "prose": prose}
-    files = {**named, "there": there, "empty": empty, "folder": tmp_path, "dangling": dangling, "bad": bad}
+    files = {**named, **more, "there": there, "empty": empty, "folder": tmp_path, "dangling": dangling, "bad": bad}
     filled = [each.format(**files) for each in arguments]
     result = moot("forge", "Write add(a, b).", "--model", MODEL, *filled)
     assert result.code == 2

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from moot.corpus import repository_tasks
+
 pytestmark = pytest.mark.slow
 
 TASK = "Make add(a, b) in calc.py add its numbers."
@@ -90,3 +92,22 @@ def test_repositories_that_can_not_be_used_are_refused_before_anything_is_writte
     ):
         result = moot("forge", TASK, "--repo", str(folder), "--model", "sim:")
         assert (result.code, said in result.err) == (2, True), result.err
+
+
+@pytest.mark.parametrize(("skills", "code"), [("skill=1", 0), ("skill=0&repair=1", 0), ("skill=0&repair=0", 1)])
+def test_a_simulated_engineer_resolves_the_issue_as_often_as_its_skill(moot, tmp_path: Path, skills: str, code: int):
+    task, folder = next(iter(repository_tasks())), tmp_path / "corpus"
+    for name, text in task.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "-q", "-m", "Begin")
+    given = tmp_path / "test_issue.py"
+    given.write_text(task.tests)
+    model = f"sim:?seed=3&{skills}"
+    result = moot("forge", task.issue, "--repo", str(folder), "--tests", str(given), "--model", model, "--plain")
+    assert result.code == code, result.err
+    assert "could not be used" not in result.out
+    assert len(git(folder, "branch", "--list", "debate/*").split()) == (code == 0)
+    assert list(tmp_path.rglob("repositories/*")) == []  # private clones are removed, with a winner or without one

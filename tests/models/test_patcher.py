@@ -71,3 +71,12 @@ def test_a_patch_that_is_a_part_of_another_is_not_taken_for_it():
     for each in repository_tasks():
         for patch in (each.solution, *each.mistakes):
             assert held(f"First:\n{patch.strip()}\nDone.", each) == [patch]
+
+
+def test_a_patch_is_known_as_git_writes_it():
+    task = next(iter(repository_tasks()))
+    lines = task.mistakes[0].splitlines()
+    heads = [
+        f"diff --git a/x b/x\nindex 1234567..89abcde 100644\n{each}" if each[:4] == "--- " else each for each in lines
+    ]
+    assert held(f"Your change:\n```\n{chr(10).join(heads)}\n```\nIt fails.", task) == [task.mistakes[0]]

@@ -100,7 +100,7 @@ class TestBeforeTheBody:
         """And in the same words as one that has sent a whole body."""
         host, (method, path) = strict.url.removeprefix("http://"), route.split()
         lines = f"{route} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n{header}"
-        with connected(strict, f"{lines}Content-Length: 990000\r\n\r\n".encode()) as client:
+        with connected(strict, f"{lines}Connection: close\r\nContent-Length: 990000\r\n\r\n".encode()) as client:
             head, _, told = answer(client).partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 401 "), head
         assert b"www-authenticate: Bearer" in head

@@ -15,6 +15,7 @@ import pytest
 
 from moot.core.errors import InputError, ToolError
 from moot.tools.git import Git, GitError, open_workspace, sweep
+from moot.tools.git.changes import with_heads
 
 SESSION = "3f2a9c41-0000-4000-8000-000000000000"
 FILES = {"src/app.py": "print('hello')\n", "README.md": "# App\n"}
@@ -340,3 +341,15 @@ def test_killed_at_any_moment_it_is_repeated_with_the_same_result_and_nothing_is
         assert "git fetch goes on" in told["moments"]
         delivered = git(tmp_path / "all/whole/source", "rev-parse", told["result"]["branch"])
         assert delivered == told["result"]["commit"]
+
+
+def test_a_diff_of_several_files_gets_the_heads_that_git_needs_to_part_them():
+    old = "--- a/b/one.py\n+++ b/b/one.py\n@@ -1 +1 @@\n-x\n+y\n"
+    new = "--- /dev/null\n+++ b/two.py\n@@ -0,0 +1 @@\n+z\n"
+    gone = "--- a/three.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-z\n"
+    assert with_heads(old + new + gone) == (
+        f"diff --git a/b/one.py b/b/one.py\n{old}"
+        f"diff --git a/two.py b/two.py\nnew file mode 100644\n{new}"
+        f"diff --git a/three.py b/three.py\ndeleted file mode 100644\n{gone}"
+    )
+    assert with_heads(with_heads(old)) == with_heads(old)

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from moot.cli.commands import DONE
+from moot.cli.delivery import delivery_of, refuse_out
 from moot.cli.download import Download
 from moot.cli.printer import note
 from moot.cli.session import open_client
@@ -44,6 +45,9 @@ async def answer(args: Namespace) -> int:
     download = Download()
     async with open_client(args, download) as client:
         found = await client.find(args.id, "decide")
+        if args.no_run:
+            refuse_out(args, "--no-run only answers")
+        delivery = delivery_of(args, found)
         gate = await client.open_gate(found, args.key)
         if args.words:
             given = read_words(gate, " ".join(args.words))
@@ -64,7 +68,7 @@ async def answer(args: Namespace) -> int:
             note(f"Go on with: moot resume {found.short}")
             return DONE
         debate = await client.store.get(found.id)
-        return await drive(client, args, debate, lambda: go_on(client, debate), download)
+        return await drive(client, args, debate, lambda: go_on(client, debate), download, delivery=delivery)
 
 
 def can_ask(args: Namespace) -> bool:

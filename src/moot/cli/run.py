@@ -11,6 +11,7 @@ from pathlib import Path
 from moot.cli import record
 from moot.cli.blocks import DEMONSTRATION, RenderContext
 from moot.cli.commands import DONE, FAILED, INTERRUPTED
+from moot.cli.delivery import Delivery, delivery_of, refuse_out
 from moot.cli.download import Download
 from moot.cli.follow import Follower
 from moot.cli.gate import LOOK_SECONDS, already_answered, ask_or_learn, can_ask
@@ -62,6 +63,7 @@ async def resume(args: Namespace) -> int:
     if args.all:
         if args.id:
             raise InputError("Give an id or --all, not both.")
+        refuse_out(args, "--all is about many debates")
         return await _resume_all(args)
     if not args.id:
         raise InputError("Which debate? `moot resume ID`, or `moot resume --all` for those whose process died.")
@@ -70,9 +72,11 @@ async def resume(args: Namespace) -> int:
         found = await client.find(args.id, "run")
         await client.check_ready(found)
         if args.detach:
+            refuse_out(args, "--detach leaves it to the workers")
             return await _hand_over(client, found)
+        delivery = delivery_of(args, found)
         verb: DriveVerb = "start" if found.status == "pending" else "resume"
-        return await drive(client, args, found, lambda: client.go_on(found, verb), download)
+        return await drive(client, args, found, lambda: client.go_on(found, verb), download, delivery=delivery)
 
 
 async def retry(args: Namespace) -> int:
@@ -80,7 +84,8 @@ async def retry(args: Namespace) -> int:
     async with open_client(args, download) as client:
         found = await client.find(args.id, "run")
         await client.check_ready(found)
-        return await drive(client, args, found, lambda: client.go_on(found, "retry"), download)
+        delivery = delivery_of(args, found)
+        return await drive(client, args, found, lambda: client.go_on(found, "retry"), download, delivery=delivery)
 
 
 async def fork(args: Namespace) -> int:
@@ -88,12 +93,15 @@ async def fork(args: Namespace) -> int:
     download = Download()
     async with open_client(args, download) as client:
         parent = await client.find(args.id, "run")
+        if args.no_run:
+            refuse_out(args, "--no-run only creates it")
+        delivery = delivery_of(args, parent)
         made = await client.fork(parent, args.at, changes, guidance=args.guide, start=False)
         if args.no_run:
             print(made.id)
             note(f"It has the {count(made.turn_count, 'turn')} before that step. {next_step(made)}")
             return DONE
-        return await drive(client, args, made, lambda: client.go_on(made, "start"), download)
+        return await drive(client, args, made, lambda: client.go_on(made, "start"), download, delivery=delivery)
 
 
 def requested(args: Namespace, client: Client) -> Request:
@@ -141,11 +149,12 @@ async def drive(
     download: Download,
     notes: Sequence[str] = (),
     *,
-    shows_code: bool = True,
+    delivery: Delivery | None = None,
 ) -> int:
-    """Drive a debate in this process until it rests, showing its events. `take` starts or resumes it. `shows_code`:
-    code that is the answer is part of the verdict."""
-    context = RenderContext.of(debate, demonstration=client.is_demonstration(debate), shows_code=shows_code)
+    """Drive a debate in this process until it rests, showing its events. `take` starts or resumes it. `delivery`: what
+    it delivers when it ends; without it, code that is the answer is part of the verdict."""
+    demonstration = client.is_demonstration(debate)
+    context = RenderContext.of(debate, demonstration=demonstration, shows_code=delivery is None)
     view = view_of(args, context, hint=HINT, download=download)
     # Only new events are shown; a new debate has none yet but that it is pending.
     after = debate.last_seq if debate.started_at is not None else 0
@@ -167,9 +176,15 @@ async def drive(
             raise
     debate = await client.store.get(debate.id) if left.debate.status == "waiting" else left.debate
     await close_with(client, args, view, debate, interrupted=left.interrupted)
+    code = INTERRUPTED if interrupts.at_once and debate.status == "stopped" else exit_code(debate)
+    if delivery is not None:  # before anything is asked that could be interrupted
+        if code == DONE:
+            code = delivery.deliver(debate)
+        else:
+            delivery.postpone(debate)
     if can_ask(args):
         await record.offer(client, debate)
-    return INTERRUPTED if interrupts.at_once and debate.status == "stopped" else exit_code(debate)
+    return code
 
 
 async def _hand_over(client: Client, debate: Debate) -> int:

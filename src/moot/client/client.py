@@ -22,7 +22,7 @@ from moot.client.presets import expanded
 from moot.client.reading import FULL_ID, MOST_FOUND, MOST_LISTED, check_limit, opened
 from moot.client.shares import Shares
 from moot.client.transfer import Transfer
-from moot.core.artifacts import Version
+from moot.core.artifacts import Version, as_measured_last
 from moot.core.errors import (
     AbilityMissing,
     AmbiguousId,
@@ -447,9 +447,9 @@ class Client:
         )
 
     async def versions(self, debate: Debate) -> Sequence[Version]:
-        """The versions of code that a debate has written, in order."""
+        """The versions of code that a debate has written, in order, with the figures that were measured last."""
         self.caller.need("read")
-        return await self.store.versions(debate.id)
+        return as_measured_last(await self.store.versions(debate.id), debate.outcome)
 
     async def version(self, debate: Debate, number: int) -> Version:
         """One version of code. Raises InputError if there is none with this number."""

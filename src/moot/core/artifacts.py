@@ -16,7 +16,7 @@ from difflib import unified_diff
 from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 from moot.core.errors import ScriptError
-from moot.core.types import Debate, Json, Turn, record
+from moot.core.types import Debate, Json, Outcome, Turn, record
 from moot.core.values import sha256_of, storable
 
 ArtifactKind = Literal["version", "episode", "lesson", "use"]
@@ -34,9 +34,9 @@ class Artifact:
     debate_id: str = ""  # only in the store
     number: int = 0  # from 1, in its debate and kind
     turn_key: str = ""  # the turn that it follows, or an earlier one that the rules name; empty: before all turns
-    round: int = 0
+    round: int = 0  # that of the turn with this key, if the rules don't say; so is the phase
     phase: str = ""
-    created_at: float = 0.0  # that of the turn it follows
+    created_at: float = 0.0  # that of the turn it follows: it is stored with it
 
 
 @record
@@ -73,7 +73,7 @@ class Episode(Artifact):
     reflection: str = ""
     improvement: str = ""
     confidence: float | None = None  # 0 to 1
-    model: str = ""  # that of the turn it follows, if the rules don't say
+    model: str = ""  # that of the turn with its key, if the rules don't say
     demonstration: bool = False  # a demonstration model took part in the debate; only in the store
 
 
@@ -87,7 +87,7 @@ class Lesson(Artifact):
     applies_when: str = ""
     episodes: tuple[str, ...] = ()  # the ids of the episodes that it cites
     confirmed: bool = False  # a cited episode failed, and the same agent passed the same task later; filled in
-    model: str = ""  # that of the turn it follows, if the rules don't say
+    model: str = ""  # that of the turn with its key, if the rules don't say
     demonstration: bool = False  # a demonstration model took part in the debate; only in the store
     quarantined_at: float | None = None  # since when it is kept from being recalled; only in the store
     quarantined_by: str | None = None
@@ -118,11 +118,14 @@ class Artifacts:
         self.made: list[Artifact] = []
         self._by_id: dict[str, Artifact] = {}
 
-    def add(self, artifact: M, turn: Turn | None) -> M:
-        """Complete an artifact and keep it. `turn`: the one it follows. Raises ScriptError."""
+    def add(self, artifact: M, turn: Turn | None, named: Turn | None = None) -> M:
+        """Complete an artifact and keep it. `turn`: the one it follows; `named`: the one that the rules name as that
+        in which it was made, if they do. Raises ScriptError."""
         number = 1 + sum(each.kind == artifact.kind for each in self.made)
-        done = _cleaned(replace(artifact, id=f"{artifact.kind}-{number}", number=number, **_after(artifact, turn)))
-        done = replace(done, **self._filled(done, turn))
+        made = named or turn
+        done = replace(artifact, id=f"{artifact.kind}-{number}", number=number, **_after(artifact, turn, made))
+        done = _cleaned(done)
+        done = replace(done, **self._filled(done, made))
         self.made.append(done)
         self._by_id[done.id] = done
         return done
@@ -202,18 +205,37 @@ def placed(artifact: M, debate: Debate, *, demonstration: bool = False) -> M:
     return replace(artifact, **changes)
 
 
+def as_measured_last(versions: Sequence[Version], outcome: Outcome | None) -> list[Version]:
+    """Versions with the figures that the outcome has of them in `details["versions"]`. What is stored with a version
+    was measured then; tests that count may have been added since."""
+    rows = [] if outcome is None else outcome.details.get("versions", [])
+    known = {(each.get("author"), each.get("sha256")): each for each in rows}
+    found: list[Version] = []
+    for version in versions:
+        last = known.get((version.author, version.sha256))
+        if last is not None:
+            version = replace(
+                version,
+                test_pass_rate=last.get("pass_rate"),
+                quality_score=last.get("quality"),
+                metrics=last.get("metrics", version.metrics),
+            )
+        found.append(version)
+    return found
+
+
 def anywhere(artifact: M) -> M:
     """The artifact without what depends on where it is stored: equal turns give equal ones."""
     return replace(artifact, **{name: OF_THE_PLACE[name] for name in OF_THE_PLACE if hasattr(artifact, name)})
 
 
-def _after(artifact: Artifact, turn: Turn | None) -> Json:
-    if turn is None:
+def _after(artifact: Artifact, turn: Turn | None, made: Turn | None) -> Json:
+    if turn is None or made is None:
         return {"turn_key": "", "round": artifact.round, "phase": artifact.phase}
     return {
         "turn_key": artifact.turn_key or turn.key,
-        "round": artifact.round or turn.round,
-        "phase": artifact.phase or turn.phase,
+        "round": artifact.round or made.round,
+        "phase": artifact.phase or made.phase,
         "created_at": turn.created_at,
     }
 

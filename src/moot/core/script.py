@@ -203,6 +203,7 @@ class Script:
         self.guided: list[str] = []  # the keys of the guidance heard
         self._artifacts = Artifacts()
         self._turn: Turn | None = None  # the latest that was fed
+        self._turns: dict[str, Turn] = {}  # all that were fed, by key
         self._asked: set[str] = set()
         self._waiters: dict[str, Task[Any]] = {}
         self._root = _Channel()
@@ -235,7 +236,7 @@ class Script:
         self.turn_count += 1
         self._count_round(step, turn)
         self.stage.spent.add(turn)
-        self._turn = turn
+        self._turn = self._turns[turn.key] = turn
         task = self._waiters.pop(turn.key)
         if step.shows and not (turn.failure and turn.failure.kind in SILENT):
             task.channel.items.append(Shown(type=step.shows, key=turn.key, turn=turn))
@@ -309,7 +310,7 @@ class Script:
         key = artifact.turn_key
         if key and (key not in self._asked or key in self.open):
             raise ScriptError(f"The rules produce something of the turn {key!r}, which has not ended.")
-        return self._artifacts.add(artifact, self._turn)
+        return self._artifacts.add(artifact, self._turn, self._turns.get(key))
 
     def _check_event(self, type: str) -> None:
         if type and self._events is not None and type not in self._events:

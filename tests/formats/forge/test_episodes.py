@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from moot.core.artifacts import Episode, Lesson
-from tests.formats.forge.world import RIGHT, TESTS, WRONG, World, cases, forge, repair
+from moot.core.artifacts import Episode, Lesson, Version, as_measured_last
+from tests.formats.forge.world import ATTACK, RIGHT, TASK, TESTS, WRONG, World, cases, forge, repair
+from tests.playing import play, script_of
 
 
 def episodes(played) -> dict[tuple[str, int], Episode]:
@@ -40,3 +41,67 @@ def test_a_given_test_counts_without_anyone_who_confirms_it():
     played = forge(World({"e3": WRONG}, repair=repair(WRONG)), proposal=False, cases=["mid(-1, -2) == 0"])
     made = episodes(played)
     assert (made["e1", 1].passed, made["e3", 1].passed) == (True, False)
+
+
+def test_round_phase_and_model_are_those_of_the_turn_in_which_the_author_wrote_it():
+    seen = {"mid(1, 2)": "2", "mid(3, 2)": "3"}
+    code = {"e1": WRONG, "e2": WRONG, "e3": WRONG}
+    script = script_of("forge", TASK, optimization=False)
+    world = World(code, tests={"cases": cases(seen)}, **{"1/attack/critic": ATTACK})
+    played = play(script, world, times=lambda step: {"model": f"scripted:{step.seat.id}"})
+    turns = {turn.key: turn for turn in played.turns}
+    made = [each for each in script.artifacts if isinstance(each, Version | Episode)]
+    patched = next(each for each in made if each.turn_key == "1/defend/e1")
+    assert (patched.round, patched.phase) == (1, "defend")
+    for each in made:
+        turn = turns[each.turn_key]
+        assert (each.round, each.phase) == (turn.round, turn.phase)
+        if isinstance(each, Episode):
+            assert each.model == f"scripted:{each.agent}"
+
+
+def test_versions_are_read_with_the_figures_that_were_measured_last():
+    """An attack adds a test after the versions were stored."""
+    seen = {"mid(1, 2)": "2", "mid(3, 2)": "3"}
+    code = {"e1": WRONG, "e2": WRONG, "e3": WRONG}
+    world = World(code, tests={"cases": cases(seen)}, **{"1/attack/critic": ATTACK})
+    played = forge(world, optimization=False)
+    stored = [each for each in played.script.artifacts if isinstance(each, Version)]
+    rates = {each["version"]: each["pass_rate"] for each in played.outcome.details["versions"]}
+    read = as_measured_last(stored, played.outcome)
+    assert stored[0].test_pass_rate != rates["V1"]
+    assert {each.label: each.test_pass_rate for each in read} == rates
+    assert [each.test_pass_rate for each in as_measured_last(stored, None)] == [each.test_pass_rate for each in stored]
+
+
+def test_metrics_have_what_checkers_measured_and_null_where_none_ran():
+    played = forge()
+    first = next(each for each in played.script.artifacts if isinstance(each, Version))
+    assert first.metrics == {
+        "complexity": 3.0,
+        "maintainability": 0.8,
+        "security": 1.0,
+        "types": None,
+        "high_findings": 0,
+    }
+    unchecked = forge(hooks=[], optimization=False)
+    version = next(each for each in unchecked.script.artifacts if isinstance(each, Version))
+    assert set(version.metrics.values()) == {None}
+    assert len(version.metrics) == 5
+
+
+def test_a_repair_that_changes_nothing_is_an_attempt_with_its_own_reflection():
+    world = World({"e1": WRONG, "e2": WRONG, "e3": WRONG}, repair=repair(WRONG))
+    made = episodes(forge(world))
+    assert made["e1", 2].reflection == "The sign."
+    assert made["e1", 2].code == made["e1", 1].code
+    assert made["e1", 2].passed is False
+
+
+def test_a_patch_that_changes_nothing_is_an_attempt_too_and_attempts_are_counted_on():
+    seen = {"mid(1, 2)": "2", "mid(3, 2)": "3"}
+    code = {"e1": WRONG, "e2": WRONG, "e3": WRONG}
+    world = World(code, tests={"cases": cases(seen)}, defend=repair(WRONG), **{"1/attack/critic": ATTACK})
+    made = episodes(forge(world, optimization=False))
+    assert made["e1", 2].reflection == "The sign."
+    assert made["e1", 2].code == made["e1", 1].code

@@ -81,11 +81,26 @@ def test_a_model_that_never_writes_code_ends_in_a_clear_sentence():
     outcome = played.outcome
     assert (outcome.winner, outcome.ended_by) == (UNDECIDED, "no_code")
     assert outcome.headline == (
-        "No engineer wrote any code, so there is nothing to choose. three bad tries If the "
-        "task asks for none, ask it in another format."
+        "No engineer wrote any code, so there is nothing to choose. In what Engineer A, Engineer B and Engineer C "
+        "answered, no code could be found. If the task asks for none, ask it in another format; otherwise try another "
+        "model."
     )
     assert outcome.scores == {}
     assert not asked(played, "predict")
+
+
+def test_where_no_code_is_written_the_failure_of_another_seat_is_not_the_reason():
+    outcome = forge(World(write=INVALID, tests=INVALID)).outcome
+    assert "three bad tries" not in outcome.headline
+    assert "In what Engineer A, Engineer B and Engineer C answered" in outcome.headline
+
+
+def test_a_limit_that_left_no_time_for_code_is_named_as_the_cause():
+    outcome = forge(max_calls=1).outcome
+    assert outcome.ended_by == "max_calls"
+    assert outcome.headline == (
+        "No code was written: the calls were used up first. Begin again with a higher max_calls."
+    )
 
 
 def test_an_attack_that_holds_is_patched_and_the_patch_wins():

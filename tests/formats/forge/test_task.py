@@ -7,6 +7,9 @@ import pytest
 from moot.core.errors import InputError
 from moot.formats.forge.settings import ForgeSettings
 from moot.formats.forge.task import is_question, settle
+from moot.reasoning.code.cases import Case
+from moot.reasoning.code.test_files import flaw_in_repository, uses_code
+from moot.reasoning.code.written import case_of
 
 
 @pytest.mark.parametrize(
@@ -52,3 +55,39 @@ def test_a_long_question_is_shown_in_part():
     with pytest.raises(InputError) as refused:
         settle(ForgeSettings(), f"Tea or {'very ' * 400}strong coffee?")
     assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("line", "task", "uses"),
+    [
+        ("add(1, 2) == 3", "Write add(a, b).", True),
+        ("len([1]) == 1", "Write add(a, b).", False),
+        ("sum([1]) == 1", "Write a function sum(xs).", True),
+        ("s = Stack(); s.push(1); s.pop() == 1", "Write a class Stack.", True),
+        ("x = [1]; len(x) == 1", "Write add(a, b).", False),
+        ("[n for n in (1, 2)] == [1, 2]", "Write add(a, b).", False),
+        ("list(map(add, [1], [2])) == [3]", "Write add(a, b).", True),
+    ],
+)
+def test_a_test_that_can_not_depend_on_the_code_is_known(line, task, uses):
+    case = case_of(line)
+    assert case is not None
+    assert uses_code(case, task) is uses
+    assert not uses_code(Case(call=("1",), expected="1"), task)
+
+
+@pytest.mark.parametrize(
+    ("text", "flaw"),
+    [
+        ("def test_a():\n    pass\n", "it asserts nothing"),
+        ("def test_a():\n    assert 1 == 1\n", "it asserts nothing"),
+        ("def test_a():\n    print(1)\n", "it asserts nothing"),
+        ("def test_a(:\n", "it can't be read as Python"),
+        ("x = 1\n", "it has no function whose name begins with test"),
+        ("from dates import parse\n\ndef test_a():\n    parse('2024-01-01')\n", ""),
+        ("import dates\n\ndef test_a():\n    assert dates.ZERO == 0\n", ""),
+    ],
+)
+def test_a_file_for_a_repository_whose_tests_can_not_fail_is_known(text, flaw):
+    assert flaw_in_repository(text).startswith(flaw)
+    assert bool(flaw_in_repository(text)) is bool(flaw)

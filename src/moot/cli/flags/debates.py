@@ -92,7 +92,18 @@ def _resume(parser: ArgumentParser) -> None:
     add_id(parser, optional=True)
     parser.add_argument("--all", action="store_true", help="every debate whose process died")
     add_detach(parser)
+    _add_out(parser)
     add_output(parser)
+
+
+def _retry(parser: ArgumentParser) -> None:
+    add_id(parser)
+    _add_out(parser)
+    add_output(parser)
+
+
+def _add_out(parser: ArgumentParser) -> None:
+    parser.add_argument("--out", metavar="FILE", help="of a forge: write the winning code there (default: print it)")
 
 
 def _fork(parser: ArgumentParser) -> None:
@@ -101,6 +112,7 @@ def _fork(parser: ArgumentParser) -> None:
     parser.add_argument("--guide", metavar="WORDS", help="guidance for the step asked anew and all after it")
     add_settings(parser)
     parser.add_argument("--no-run", action="store_true", help="only create it")
+    _add_out(parser)
     add_output(parser)
 
 
@@ -120,6 +132,7 @@ def _answer(parser: ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORDS", help="a choice, a choice and words, or just words")
     parser.add_argument("--key", metavar="KEY", help="which question, when several are open")
     parser.add_argument("--no-run", action="store_true", help="only answer; continue with `moot resume`")
+    _add_out(parser)
     add_output(parser)
 
 
@@ -136,7 +149,7 @@ FLAGS: dict[str, Callable[[ArgumentParser], None]] = {
     "stop": add_id,
     "resume": _resume,
     "cancel": add_id,
-    "retry": _show,
+    "retry": _retry,
     "fork": _fork,
     "diff": _diff,
     "gates": _gates,

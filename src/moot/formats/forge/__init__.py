@@ -55,6 +55,7 @@ _STEPS = {
     "apply-repair": "Repair as a patch",
     "apply-review": "Revised change as a patch",
     "deliver": "Delivery",
+    "close-repository": "Removal of the private clone",
     "check": "Checks",
     "vote": "Ballot",
     "teach": "Explanation and lessons",
@@ -79,7 +80,7 @@ def _version(data: dict[str, Any]) -> str:
 
 FORMAT = Format(
     name="forge",
-    version=1,
+    version=2,
     purpose="Write code",
     summary="Engineers write code that is run in a sandbox; tests count when those who saw no code agree on them.",
     settings=ForgeSettings,

@@ -87,10 +87,12 @@ async def _defend(forge: Forge, leader: Draft, attacks: list[Case], round: int) 
     wrong = failed_lines(failures, {case.call: "an attack, confirmed" for case in attacks})
     author = forge.stage.seat(leader.author)
     patched = await repair(forge, author, leader, round, phase="defend", shows="PATCHED", wrong=wrong)
-    if patched is None or patched.number == leader.number:
+    if patched is None:
+        return
+    remember(forge, patched)
+    if patched.number == leader.number:
         return
     await forge.run_all("run-patched", round)
-    remember(forge, patched, round + 1)
     passes = all(forge.board.runs.passes(patched.name, case) is True for case in attacks)
     if passes and not forge.board.loses(leader, patched):
         forge.board.hold(patched)

@@ -342,6 +342,17 @@ class Board:
             maintainability=checked.maintainability,
         )
 
+    def metrics(self, draft: Draft) -> Json:
+        """What checkers measured in a version; null where they did not run, and security from 0 to 1."""
+        checked = self.checks.get(draft.name, NOT_CHECKED)
+        return {
+            "complexity": checked.complexity,
+            "maintainability": checked.maintainability,
+            "security": checked.security,
+            "types": checked.types,
+            "high_findings": checked.high,
+        }
+
     def loses(self, before: Draft, after: Draft) -> bool:
         """Whether a test that counts is passed by one version and not by the one after it."""
         one, two = self.measured(before), self.measured(after)

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.reasoning.code.requests import MAX_CODE_CHARS
-from moot.reasoning.code.test_files import cases_of, line_at_fault
+from moot.reasoning.code.test_files import cases_of, is_python, line_at_fault
 from moot.reasoning.fence import one_line
 
 
@@ -25,8 +25,9 @@ def read_tests(path: PurePath, text: str, settings: Json) -> tuple[Json, str]:
     wrong = line_at_fault(text) if cases is None and python else None
     if wrong is not None:
         line = one_line(text.splitlines()[wrong - 1], 100)
+        why = "and does not say what is right" if is_python(text) else "and no Python"
         raise InputError(
-            f"The tests {path} can't be used: line {wrong} ({line}) is no test such as add(1, 2) == 3, and no Python."
+            f"The tests {path} can't be used: line {wrong} ({line}) is no test such as add(1, 2) == 3, {why}."
         )
     if cases is None:
         weaker = "is run as it is, in the process of the code: that is weaker evidence than single calls."

@@ -54,7 +54,7 @@ async def _revise(forge: Forge, seat: Seat, number: int) -> None:
         return
     revised = await repair(forge, seat, draft, number, phase="revise", shows="REPAIR", wrong=wrong(forge, draft))
     if revised is not None:
-        remember(forge, revised, 1 + sum(each.draft.author == seat.id for each in forge.attempts))
+        remember(forge, revised)
 
 
 def _adopt(forge: Forge, author: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from moot.core.limits import LIMITS
 from moot.core.types import (
     ABSTAINS,
     TIE,
@@ -181,20 +182,14 @@ def _rest(winner: Measured) -> str:
 
 def _tie(forge: Forge, choice: Choice) -> str:
     called = [forge.called(forge.board.draft(each.number)) for each in choice.leaders]
-    listed = " and ".join([", ".join(called[:-1]), called[-1]]) if len(called) > 1 else "".join(called)
-    return f"A tie between {listed}: they do different things, and neither tests nor votes part them."
+    return f"A tie between {_and(called)}: they do different things, and neither tests nor votes part them."
 
 
 def _why_not(forge: Forge, choice: Choice, ended: Ended) -> str:
     """Why there is no winner; empty if there can be one."""
     board = forge.board
     if not board.drafts:
-        why = next(iter(forge.failed.values()), "")
-        reason = f" {one_line(why, 300)}" if why else ""
-        return (
-            f"No engineer wrote any code, so there is nothing to choose.{reason} If the task asks for none, ask it in "
-            "another format."
-        )
+        return _no_code(forge, ended)
     measured = board.all_measured()
     if not any(each.ran for each in measured):
         return "Nothing was run: there is no test that calls the code, so nothing is known of any version."
@@ -202,8 +197,33 @@ def _why_not(forge: Forge, choice: Choice, ended: Ended) -> str:
         return _impossible(forge, measured)
     best = choice.leaders[0]
     if best.counted and not best.passed:
-        return f"No version passes any of the {best.counted} tests that count."
+        return (
+            f"No version passes any of the {best.counted} tests that count."
+            if best.counted > 1
+            else "No version passes the one test that counts."
+        )
     return ""
+
+
+def _no_code(forge: Forge, ended: Ended) -> str:
+    """Why no version was written. Whose model could not be had, and whose change could not be used, is in the notes."""
+    limit = LIMITS.get(ended.by)
+    if limit is not None:
+        return f"No code was written: {limit.words} first. Begin again with a higher {ended.by}."
+    unread = [
+        seat.name
+        for seat in forge.engineers
+        if seat.id in forge.failed and seat.id not in forge.lost and seat.id not in forge.refused
+    ]
+    why = f" In what {_and(unread)} answered, no code could be found." if unread else ""
+    return (
+        f"No engineer wrote any code, so there is nothing to choose.{why} If the task asks for none, ask it in another "
+        "format; otherwise try another model."
+    )
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _impossible(forge: Forge, measured: Sequence[Measured]) -> str:
@@ -215,16 +235,20 @@ def _impossible(forge: Forge, measured: Sequence[Measured]) -> str:
     never = [
         case for case in board.given.values() if not any(board.runs.passes(each.name, case) for each in board.drafts)
     ]
-    words = f"No version passes all {len(best.given)} given tests; the best, {called}, passes {passed}."
+    if len(best.given) == 1:
+        words = "No version passes the given test."
+    else:
+        words = f"No version passes all {len(best.given)} given tests; the best, {called}, passes {passed}."
     if not never:
         return words + _why_script_fails(forge, board.draft(best.number))
     case = never[0]
     runs = board.runs.of(board.draft(best.number).name, case.call)
-    shown = f" It {done(runs[-1])}." if runs else ""
+    shown = f" {called} {done(runs[-1])}." if runs else ""
     more = f" (and {len(never) - 1} more)" if len(never) > 1 else ""
     return (
-        f"{words} None passes {one_line(written_case(case), CASE_CHARS)}{more}:{shown} Either the test is wrong, or it "
-        "can't be passed as the task is worded."
+        f"{words} None passes {one_line(written_case(case), CASE_CHARS)}{more}.{shown} Either no engineer managed it, "
+        "or the test is wrong or asks for something that the task does not say. If the test is right, try another "
+        "model or more attempts."
     )
 
 
@@ -473,6 +497,7 @@ def _details(forge: Forge, draft: Draft | None) -> Json:
                 "parent": None if each.parent is None else board.draft(each.parent).label,
                 "pass_rate": board.measured(each).pass_rate,
                 "quality": board.quality(each),
+                "metrics": board.metrics(each),
                 "phase": each.phase,
             }
             for each in board.drafts

@@ -7,7 +7,14 @@ from moot.core.types import Outcome
 from moot.core.values import sha256_of
 from moot.formats.forge.board import expected
 from moot.formats.forge.state import Forge
-from moot.reasoning.code.requests import Deliver, Delivered, OpenRepository, RepositoryOpened
+from moot.reasoning.code.requests import (
+    CloseRepository,
+    Deliver,
+    Delivered,
+    OpenRepository,
+    RepositoryClosed,
+    RepositoryOpened,
+)
 from moot.reasoning.fence import one_line
 
 SUBJECT_CHARS = 72
@@ -51,3 +58,16 @@ async def deliver(forge: Forge, outcome: Outcome) -> Outcome:
     )
     facts = {**outcome.facts, "Branch": done.branch, "Commit": done.commit}
     return outcome.model_copy(update={"facts": facts, "how": f"{outcome.how} It is on the branch {done.branch}."})
+
+
+async def close(forge: Forge) -> None:
+    """Have the private clone removed where nothing is delivered. That it stays is no reason to fail."""
+    if forge.repo is not None:
+        await forge.stage.use(
+            "repository",
+            "close-repository",
+            CloseRepository(path=forge.settings.repo).model_dump(mode="json"),
+            returns=RepositoryClosed,
+            closing=True,
+            tolerant=True,
+        )

@@ -62,6 +62,8 @@ async def play(stage: Stage, settings: ForgeSettings) -> Outcome:
         stage.keep((forge.judge, 1), *((seat, 1) for seat in forge.voters))
     await _recall(forge)
     outcome = await _outcome(forge)
+    if outcome.answer is None:
+        await repository.close(forge)
     lessons_use.store(forge)
     return outcome
 

@@ -106,10 +106,13 @@ async def _evolve(forge: Forge, seat: Seat, earlier: tuple[str, ...], testing: R
         if held is None or not wrong(forge, held):
             break
         repaired = await repair(forge, seat, held, attempt, phase="repair", shows="REPAIR", wrong=wrong(forge, held))
-        if repaired is None or repaired.number == held.number:
+        if repaired is None:
+            break
+        if repaired.number == held.number:  # the same code: an attempt that changed nothing
+            remember(forge, repaired)
             break
         await _run(forge, repaired, attempt)
-        remember(forge, repaired, attempt + 1)
+        remember(forge, repaired)
         if _passed(forge, repaired) >= _passed(forge, held):
             forge.board.hold(repaired)
 
@@ -142,10 +145,13 @@ async def _start_afresh(forge: Forge, seat: Seat, start: int) -> None:
     prompt = _to_start(forge, seat, held, start)
     given = await forge.ask_for_code(seat, "write-afresh", prompt, returns=_solution(forge), start=start)
     draft = None if given is None else await _taken(forge, seat, given, (), "write-afresh", start)
-    if draft is None or (held is not None and draft.number == held.number):
+    if draft is None:
+        return
+    if held is not None and draft.number == held.number:
+        remember(forge, draft)
         return
     await forge.run(draft, [*known(forge, seat.id)], "run-afresh", start, unnumbered=True)
-    remember(forge, draft, 1 + sum(each.draft.author == seat.id for each in forge.attempts))
+    remember(forge, draft)
     if held is None or _passed(forge, draft) >= _passed(forge, held):
         forge.board.hold(draft)
 
@@ -235,7 +241,7 @@ def _whose(forge: Forge, seat: str) -> dict[Calls, str]:
 async def _run(forge: Forge, draft: Draft, attempt: int) -> None:
     await forge.run(draft, [*known(forge, draft.author)], "run", attempt, unnumbered=True)
     if attempt == 0:
-        remember(forge, draft, 1)
+        remember(forge, draft)
 
 
 def wrong(forge: Forge, draft: Draft) -> list[str]:
@@ -288,6 +294,8 @@ async def repair(
     )
 
 
-def remember(forge: Forge, draft: Draft, attempt: int) -> None:
-    """Keep an attempt, with the reflection that led to it. It is stored as an episode when tests count."""
+def remember(forge: Forge, draft: Draft) -> None:
+    """Keep an author's next attempt, with the reflection that led to it, whether it has changed the code or not. It is
+    stored as an episode when tests count."""
+    attempt = 1 + sum(each.draft.author == draft.author for each in forge.attempts)
     forge.attempts.append(Attempt(draft=draft, attempt=attempt, reflection=forge.reflections.pop(draft.author, None)))

@@ -11,7 +11,7 @@ from moot.core.types import Json
 from moot.formats.shared.voting import RankingMethod
 from moot.reasoning.code.cases import Case
 from moot.reasoning.code.requests import MAX_CODE_CHARS
-from moot.reasoning.code.test_files import flaw_of
+from moot.reasoning.code.test_files import flaw_in_repository, flaw_of
 from moot.reasoning.code.written import case_of
 from moot.reasoning.topology import Kind
 
@@ -165,7 +165,9 @@ class ForgeSettings(DebateSettings):
                 raise ValueError(f"the test {case.call[-1]!r} can't be used: {case.problem}")
         if self.repo:
             self._check_repository()
-        flaw = flaw_of(self.tests, self.language) if self.tests.strip() and not self.repo else ""
+        flaw = ""
+        if self.tests.strip():
+            flaw = flaw_in_repository(self.tests) if self.repo else flaw_of(self.tests, self.language)
         if flaw:
             raise ValueError(f"the test file can't be used: {flaw}")
         different = {case.call: case for case in reversed(self.cases)}

@@ -379,7 +379,7 @@ class Forge:
                     parent=None if draft.parent is None else self._produced[draft.parent],
                     test_pass_rate=measured.pass_rate,
                     quality_score=quality,
-                    metrics={"complexity": measured.complexity, "high_findings": measured.high_findings},
+                    metrics=self.board.metrics(draft),
                     label=draft.label,
                 )
             )

@@ -7,6 +7,8 @@ import re
 from moot.core.errors import InputError
 from moot.formats.forge.prompting import names_interface
 from moot.formats.forge.settings import ForgeSettings
+from moot.reasoning.code.test_files import uses_code
+from moot.reasoning.code.written import written_case
 from moot.reasoning.fence import one_line
 from moot.reasoning.question import read_question
 
@@ -23,12 +25,19 @@ _MORE = re.compile(r"[.!?;:]\s|\n\s*\S")  # there is more than one sentence
 
 
 def settle(settings: ForgeSettings, topic: str) -> ForgeSettings:
-    """The settings as they are. Raises InputError for a question that asks to decide something, and has no test."""
+    """The settings as they are. Raises InputError for a question that asks to decide something, and has no test; and
+    for a test that can't fail."""
     tested = bool(settings.cases or settings.tests.strip() or settings.repo)
     if not tested and is_question(topic):
         raise InputError(
             f"“{one_line(topic, SHOWN_CHARS)}” asks for a decision, not for code. Ask it in another format, or say "
             "what the code should do, such as: Write a function add(a, b) that returns the sum of two numbers."
+        )
+    idle = next((case for case in settings.cases if not uses_code(case, topic)), None)
+    if idle is not None:
+        raise InputError(
+            f"The test {one_line(written_case(idle), SHOWN_CHARS)} never uses the code, so that every version or none "
+            "would pass it. Leave it out, or have it call what the task asks for."
         )
     return settings
 

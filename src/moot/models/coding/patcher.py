@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,9 @@ from moot.models.coding.coder import choices
 from moot.models.coding.skills import Draws, Skills
 from moot.reasoning.code.written import fenced
 
+_BY_GIT = re.compile(r"^(`{3,})\w*\n(diff --git .*?)^\1$", re.MULTILINE | re.DOTALL)  # a block with a patch of git's
 _DRAWS = 20  # of an example, until it has an opinion
+_CHANGE = "FILE: path"  # in a prompt: a change to the files of a repository is asked for, and not a piece of code
 Example = Callable[[type[Answer]], Json]  # any valid answer of a shape
 
 
@@ -55,10 +58,12 @@ class Patcher:
 
 
 def held(text: str, task: RepositoryTask) -> list[str]:
-    """The known patches that stand in a text, in order, as they are or written in JSON."""
+    """The known patches that stand in a text, in order, as they are, written in JSON, or as git writes them."""
     found: list[tuple[int, int, str]] = []
+    blocks = [(each.start(), -len(each[0]), _changed(each[2])) for each in _BY_GIT.finditer(text)]
     for patch in (task.solution, *task.mistakes):
-        plain = patch.strip()
+        plain, changed = patch.strip(), _changed(patch)
+        found += [(at, less, patch) for at, less, lines in blocks if lines == changed]
         for form in {plain, json.dumps(plain)[1:-1], json.dumps(plain, ensure_ascii=False)[1:-1]}:
             found += [(each.start(), -len(form), patch) for each in re.finditer(re.escape(form), text)]
     made: list[str] = []
@@ -68,6 +73,12 @@ def held(text: str, task: RepositoryTask) -> list[str]:
             made.append(patch)
             end = at - less
     return made
+
+
+def _changed(patch: str) -> Counter[str]:
+    """The lines that a patch adds and removes. Where git puts them among equal ones may differ."""
+    lines = patch.splitlines()
+    return Counter(line for line in lines if line[:1] in ("+", "-") and not line.startswith(("+++ ", "--- ")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +136,9 @@ def _written(returns: type[Answer], seat: _Seat, example: Example) -> str | None
             drawn = (cast("Json | None", example(returns).get("revised")) for _ in range(_DRAWS))
             opinion = next(filter(None, drawn), None)
             told["revised"] = opinion and {**opinion, "final": seat.now.strip()}
+    elif "code" in fields and _CHANGE in seat.prompt:
+        keeps = "answers" in fields and seat.now == seat.first  # a review that changes nothing
+        told = {"code": None if keeps else fenced("diff", seat.now), "cases": ()}
     elif labels := choices(returns, "ranking") or choices(returns, "best"):
         ranked = seat.ranked(labels)
         right = [label for label in ranked if seat.right(label)]

@@ -266,3 +266,15 @@ class Delivered(Answer):
 
     def prose(self) -> str:
         return f"The branch {self.branch} is at {self.commit[:12]}."
+
+
+class CloseRepository(Answer):
+    """Remove the private clone: nothing is delivered."""
+
+    path: NonEmpty
+    closes: Literal[True] = True
+
+
+class RepositoryClosed(Answer):
+    def prose(self) -> str:
+        return "The private clone is removed."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Collection, Iterator, Sequence
 
@@ -52,6 +53,14 @@ def cases_of(text: str) -> tuple[Case, ...] | None:
     return tuple(cases) if cases and not any(case.problem for case in cases) else None
 
 
+def is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 def line_at_fault(text: str) -> int | None:
     """The number of the first line that makes a file neither a list of cases nor a test file in Python, if there is
     one."""
@@ -81,11 +90,50 @@ def flaw_of(text: str, language: str, modules: Collection[str] = (SOLUTION,)) ->
     return "" if asserts else "it asserts nothing, so that every version would pass it"
 
 
+def flaw_in_repository(text: str) -> str:
+    """As `flaw_of`, of a file that is added to the tests of a repository: it may assert by calling what the repository
+    has, so only one whose tests do nothing is refused."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as wrong:
+        return f"it can't be read as Python ({type(wrong).__name__}: {getattr(wrong, 'msg', None) or wrong})"
+    if not has_tests(text):
+        return "it has no function whose name begins with test, so that pytest finds nothing in it"
+    if any(map(_asserts, ast.walk(tree))) or any(map(_calls_other_code, ast.walk(tree))):
+        return ""
+    return "it asserts nothing, so that every version would pass it"
+
+
+def _calls_other_code(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            return not hasattr(builtins, name)
+        case ast.Call():
+            return True
+        case _:
+            return False
+
+
+def uses_code(case: Case, task: str = "") -> bool:
+    """Whether what a case calls can depend on the code: it has a name that neither it nor Python defines. A name of
+    Python's own that the task mentions may be that of the code."""
+    try:
+        nodes = [node for statement in case.call for node in ast.walk(ast.parse(statement))]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True  # it may be in another language
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    own |= {(node.asname or node.name).partition(".")[0] for node in nodes if isinstance(node, ast.alias)}
+    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    mentioned = set(re.findall(r"\w+", task))
+    return any(not hasattr(builtins, name) or name in mentioned for name in names - own)
+
+
 def _asserts(node: ast.AST) -> bool:
     match node:
-        case ast.Assert(test=ast.Constant()):
-            return False
-        case ast.Assert() | ast.Raise():
+        case ast.Assert():
+            return any(isinstance(each, ast.Name) for each in ast.walk(node.test))
+        case ast.Raise():
             return True
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             return name.lower().startswith("assert") or name in _CHECKS

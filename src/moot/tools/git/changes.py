@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,6 +15,12 @@ from moot.tools.git.workspace import Workspace, check_path
 
 LINK, SUBMODULE, PLAIN = "120000", "160000", "100644"
 MAX_PATCH_CHARS = 180_000
+NOWHERE = "/dev/null"
+
+_HEAD = re.compile(r"^diff --git ", re.MULTILINE)
+_FILE = re.compile(
+    r"^--- (?P<old>a/[^\t\n]+|/dev/null)(?:\t.*)?\n\+\+\+ (?P<new>b/[^\t\n]+|/dev/null)(?:\t.*)?\n(?=@@ )", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,9 +104,22 @@ async def _apply(workspace: Workspace, patch: str, environ: Mapping[str, str]) -
         "--recount",
         "--whitespace=nowarn",
         "-",
-        given=patch.encode(errors="replace"),
+        given=with_heads(patch).encode(errors="replace"),
         environ=environ,
     )
+
+
+def with_heads(patch: str) -> str:
+    """A patch with a line `diff --git` before each file. Without it, git takes the `--- path` of a second file for a
+    line that the first one loses, since it counts the lines of a hunk anew."""
+    return patch if _HEAD.search(patch) else _FILE.sub(_headed, patch)
+
+
+def _headed(file: re.Match[str]) -> str:
+    old, new = file["old"], file["new"]
+    path = new[2:] if old == NOWHERE else old[2:]
+    mode = {old: "new file mode 100644\n", new: "deleted file mode 100644\n"}.get(NOWHERE, "")
+    return f"diff --git a/{path} b/{path}\n{mode}{file[0]}"
 
 
 @asynccontextmanager

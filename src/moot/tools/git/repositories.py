@@ -22,9 +22,11 @@ from moot.reasoning.code.changes import change_in
 from moot.reasoning.code.requests import (
     ApplyChange,
     ChangeApplied,
+    CloseRepository,
     Deliver,
     Delivered,
     OpenRepository,
+    RepositoryClosed,
     RepositoryOpened,
     RunRepository,
     ScriptRun,
@@ -53,8 +55,8 @@ TextOf = Callable[[str], str]
 
 @dataclass(frozen=True, kw_only=True)
 class Repositories:
-    """Clones lie below `root`, one for each debate; they are removed when a branch was delivered, and otherwise by the
-    next process that uses this tool. `asking`: the debate whose step is being executed."""
+    """Clones lie below `root`, one for each debate; they are removed when it ends, and those of debates that never end
+    by the next process that uses this tool. `asking`: the debate whose step is being executed."""
 
     root: Callable[[], Path]
     sandbox: Sandbox
@@ -71,6 +73,9 @@ class Repositories:
             self.swept.add(root)
             await asyncio.to_thread(sweep, root, (session,))
         request = _request(arguments)
+        if isinstance(request, CloseRepository):
+            await asyncio.to_thread(_remove, root, session)
+            return RepositoryClosed().model_dump(mode="json")
         try:
             async with open_workspace(root, session, Path(request.path), wait_seconds=WAIT_SECONDS) as workspace:
                 match request:
@@ -140,8 +145,16 @@ class Repositories:
         )
 
 
-def _request(arguments: Json) -> OpenRepository | ApplyChange | RunRepository | Deliver:
+def _remove(root: Path, session: str) -> None:
+    """Remove the clone of one debate, unless it is in use."""
+    others = [each.name for each in root.iterdir() if each.name != session] if root.is_dir() else []
+    sweep(root, others)
+
+
+def _request(arguments: Json) -> OpenRepository | ApplyChange | RunRepository | Deliver | CloseRepository:
     """What is asked, by the fields that it has."""
+    if "closes" in arguments:
+        return read_request(CloseRepository, arguments)
     if "about" in arguments:
         return read_request(OpenRepository, arguments)
     if "change" in arguments:
