@@ -207,7 +207,8 @@ def test_two_versions_side_by_side(site: Served, open_page: Open, waiting: str, 
         page.locator(".beside").scroll_into_view_if_needed()
         keep(page, f"versions-beside-{theme}-{size['width']}")
         old, new = changed.locator(".removed").bounding_box(), changed.locator(".added").bounding_box()
-        assert old and new
+        assert old is not None
+        assert new is not None
         wide = size["width"] > 700
         assert (new["x"] > old["x"], new["y"] > old["y"]) == (wide, not wide)
     before.select_option("2")
@@ -242,4 +243,3 @@ def test_versions_that_are_long_are_compared_in_time(site: Served, open_page: Op
     expect(page.locator(".beside .diff .added")).to_have_count(1)
     page.get_by_label("From", exact=True).select_option("3")
     expect(page.locator(".beside")).to_contain_text("too long to be compared line by line")
-    check_axe(page)
