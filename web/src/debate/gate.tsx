@@ -6,6 +6,7 @@ import { Icon } from '../ui/icons'
 import { useKeys } from '../ui/keys'
 import { announce, Failed, Prose, tell, tellError } from '../ui/parts'
 import { atTime, capital } from '../ui/words'
+import { Artifacts } from './artifacts'
 import type { Watched } from './watched'
 
 const TITLES: Record<Gate['kind'], string> = {
@@ -95,6 +96,7 @@ function Open({ gate, watched }: { gate: Gate; watched: Watched }) {
         {gate.expires_at && <span class="expires">{gate.expires_at * 1000 > Date.now() ? `until ${atTime(gate.expires_at)}` : 'paused: the time is over'}</span>}
       </header>
       <Asked gate={gate} />
+      <Artifacts gate={gate} watched={watched} />
       {wordsNeeded && (
         <label class="words">
           <span>{gate.kind === 'statement' ? 'What you say' : free ? 'Your answer' : guiding ? 'Guidance for the next round' : 'Reason (optional)'}</span>

@@ -29,25 +29,41 @@ export function Note({ block, watched }: { block: Block; watched: Watched }) {
 const GOOD = new Set(['✓', 'yes'])
 const BAD = new Set(['✗', 'no'])
 
+const SPOKEN: Record<string, string> = { '✓': 'passes', '✗': 'fails', '–': 'not run' }
+interface GridProps { grid: Grid; title: string; under?: string[]; total?: string[] } // below each column's name, and below the column
+
 /** Marks in a table: a row for each case, a column for each candidate. */
-function GridView({ grid, title }: { grid: Grid; title: string }) {
+export function GridView({ grid, title, under = [], total = [] }: GridProps) {
   return (
     <div class="table-scroll" tabIndex={0} role="region" aria-label={title}>
       <table class="grid-table">
-        <thead><tr><th>Case</th>{grid.columns.map((each) => <th key={each} class="mark-cell">{each}</th>)}<th>Known</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">Case</th>
+            {grid.columns.map((each, at) => <th key={each} scope="col" class="mark-cell">{each}{under[at] && <small>{under[at]}</small>}</th>)}
+            <th scope="col">Known</th>
+          </tr>
+        </thead>
         <tbody>
           {grid.rows.map((row, at) => (
             <tr key={at}>
               <th scope="row"><code>{row.name}</code></th>
-              {row.cells.map((cell, column) => <td key={column} class={`mark-cell ${GOOD.has(cell) ? 'good' : BAD.has(cell) ? 'bad' : ''}`}>{cell}</td>)}
+              {row.cells.map((cell, column) => <td key={column} class={`mark-cell ${GOOD.has(cell) ? 'good' : BAD.has(cell) ? 'bad' : ''}`}><Cell text={cell} /></td>)}
               <td><span class="tag">{row.note}</span></td>
             </tr>
           ))}
         </tbody>
+        {total.length > 0 && <tfoot><tr><th scope="row">Passed, of those run</th>{total.map((each, at) => <td key={at} class="mark-cell">{each}</td>)}<td /></tr></tfoot>}
       </table>
       {grid.more > 0 && <p>and {grid.more} more</p>}
     </div>
   )
+}
+
+/** A mark is seen, its word is heard. */
+function Cell({ text }: { text: string }) {
+  const word = SPOKEN[text]
+  return word ? <><span aria-hidden="true">{text}</span><span class="unseen">{word}</span></> : <>{text}</>
 }
 
 /** The card above has the outcome; here it only has its place in time. */

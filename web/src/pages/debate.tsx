@@ -3,6 +3,7 @@ import { call } from '../api/client'
 import type { Debate } from '../api/generated'
 import { AnswerCard } from '../debate/answer'
 import { Controls } from '../debate/controls'
+import { Course } from '../debate/course'
 import { toggleThoughts } from '../debate/folds'
 import { ForkDialog } from '../debate/fork'
 import { Inspector } from '../debate/inspector'
@@ -113,6 +114,7 @@ function Top({ watched, view, mode }: { watched: Watched; view: string; mode: Mo
         {debate.error && debate.status === 'failed' && <p class="problem"><Icon name="warn" /> <span>{debate.error.message}</span></p>}
       </div>
       <Meter watched={watched} />
+      <Course watched={watched} />
       <div class="debate-bar">
         <nav class="tabs" aria-label="Views of this debate">
           {viewsOf(debate).map(({ name, word }) => (

@@ -71,9 +71,13 @@ export function Empty(props: { title: string; children?: ComponentChildren }) {
   )
 }
 
-/** HTML that the server has rendered and sanitised. */
+/** HTML that the server has rendered and sanitised. What is too wide for its place can be scrolled with the keyboard. */
 export function Prose({ html, text }: { html: string | null | undefined; text: string }) {
-  if (html) return <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />
+  const ref = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    for (const wide of ref.current?.querySelectorAll<HTMLElement>('pre, table') ?? []) wide.tabIndex = 0
+  }, [html])
+  if (html) return <div ref={ref} class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />
   return <div class="prose as-text" dir="auto">{text}</div>
 }
 
