@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields, replace
 from difflib import unified_diff
-from typing import Any, ClassVar, Literal, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypeVar, cast, get_args
 
 from moot.core.errors import ScriptError
 from moot.core.types import Debate, Json, Outcome, Turn, record
@@ -106,6 +106,7 @@ class LessonUse(Artifact):
 
 M = TypeVar("M", bound=Artifact)
 
+_MEASURED = {"author", "sha256", "pass_rate", "quality", "metrics"}
 _RATES = ("test_pass_rate", "quality_score", "confidence")
 # What depends on where an artifact is stored, and not on the turns.
 OF_THE_PLACE: Mapping[str, Any] = {"demonstration": False, "quarantined_at": None, "quarantined_by": None}
@@ -208,20 +209,18 @@ def placed(artifact: M, debate: Debate, *, demonstration: bool = False) -> M:
 def as_measured_last(versions: Sequence[Version], outcome: Outcome | None) -> list[Version]:
     """Versions with the figures that the outcome has of them in `details["versions"]`. What is stored with a version
     was measured then; tests that count may have been added since."""
-    rows = [] if outcome is None else outcome.details.get("versions", [])
-    known = {(each.get("author"), each.get("sha256")): each for each in rows}
-    found: list[Version] = []
-    for version in versions:
-        last = known.get((version.author, version.sha256))
-        if last is not None:
-            version = replace(
-                version,
-                test_pass_rate=last.get("pass_rate"),
-                quality_score=last.get("quality"),
-                metrics=last.get("metrics", version.metrics),
-            )
-        found.append(version)
-    return found
+    listed: Any = None if outcome is None else outcome.details.get("versions")
+    rows = cast("list[Any]", listed) if isinstance(listed, list) else []  # a plug-in may mean something else by it
+    measured = [cast("Json", each) for each in rows if isinstance(each, dict) and _MEASURED <= each.keys()]
+    known = {(each["author"], each["sha256"]): each for each in measured}
+    return [_with_figures(each, known.get((each.author, each.sha256))) for each in versions]
+
+
+def _with_figures(version: Version, row: Json | None) -> Version:
+    if row is None:
+        return version
+    metrics: Json = row["metrics"]
+    return replace(version, test_pass_rate=row["pass_rate"], quality_score=row["quality"], metrics=metrics)
 
 
 def anywhere(artifact: M) -> M:
