@@ -211,7 +211,7 @@ def as_measured_last(versions: Sequence[Version], outcome: Outcome | None) -> li
     was measured then; tests that count may have been added since."""
     listed: Any = None if outcome is None else outcome.details.get("versions")
     rows = cast("list[Any]", listed) if isinstance(listed, list) else []  # a plug-in may mean something else by it
-    measured = [cast("Json", each) for each in rows if isinstance(each, dict) and _MEASURED <= each.keys()]
+    measured = [cast("Json", each) for each in rows if isinstance(each, dict) and each.keys() >= _MEASURED]
     known = {(each["author"], each["sha256"]): each for each in measured}
     return [_with_figures(each, known.get((each.author, each.sha256))) for each in versions]
 
