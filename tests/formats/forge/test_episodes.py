@@ -72,6 +72,8 @@ def test_versions_are_read_with_the_figures_that_were_measured_last():
     assert stored[0].test_pass_rate != rates["V1"]
     assert {each.label: each.test_pass_rate for each in read} == rates
     assert [each.test_pass_rate for each in as_measured_last(stored, None)] == [each.test_pass_rate for each in stored]
+    elsewhere = played.outcome.model_copy(update={"details": {"versions": 3}})
+    assert as_measured_last(stored, elsewhere) == stored
 
 
 def test_metrics_have_what_checkers_measured_and_null_where_none_ran():
