@@ -92,4 +92,4 @@ hostile: $(READY)
 	$(BIN)/python -m tests.security.hostile $(ARGS)
 
 clean:
-	rm -rf $(VENV) .venv-clients .bench .artifacts build dist web/node_modules src/moot/server/static
+	rm -rf moot-eval.html $(VENV) .venv-clients .bench .artifacts build dist web/node_modules src/moot/server/static
