@@ -156,7 +156,8 @@ async def compare(args: Namespace) -> int:
         out.line("The two evaluations have no arm in common with an item that is complete in both.")
         return DONE
     corrected = "P, CORRECTED" if len(found) > 1 else "P"
-    table(out, ("ARM", "FIRST", "SECOND", "DIFFERENCE", "95% INTERVAL", corrected), rows)
+    ids = (f"IN {plan.id[:8]}" for plan in plans)
+    table(out, ("ARM", *ids, "DIFFERENCE", "95% INTERVAL", corrected), rows)
     for each in found:
         out.line(str(each["sentence"]))
     return DONE
