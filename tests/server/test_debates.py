@@ -136,7 +136,8 @@ def test_what_no_client_should_send(server: Served, body):
     for path in ("/v1/debates", "/v1/debates/estimate", f"/v1/debates/{parent['id']}/fork"):
         sent = body.replace('"topic": "Why?", ', "") if path.endswith("fork") else body
         response = server.client.post(path, content=sent, headers=headers)
-        assert response.status_code in (400, 413, 422), response.text
+        refused = (413,) if body.startswith("[[") else (400, 422)  # more values than a body may have
+        assert response.status_code in refused, response.text
         assert response.headers["content-type"] == "application/problem+json"
 
 
