@@ -13,6 +13,7 @@ from moot.core.errors import ToolError
 from moot.core.values import sha256_of
 from moot.reasoning.code.cases import Case, CaseRun, passes
 from moot.reasoning.code.requests import CasesRun, CheckRun, ScriptRun, SnapshotRun
+from moot.tools.checks import linters
 from moot.tools.code import CodeTools
 from moot.tools.git.snapshots import Snapshots
 from moot.tools.git.workspace import open_workspace
@@ -179,6 +180,23 @@ class TestChecks:
         assert done.metrics.complexity == 2
         assert done.metrics.maintainability is not None
         assert (set(done.done), done.missing, done.failed) == ({"ruff", "mypy", "bandit", "radon"}, (), ())
+
+    def test_mypy_reads_the_standard_library_once_and_says_the_same(self, tmp_path, monkeypatch):
+        code = "import re\nimport textwrap\n\n\ndef first(words: str) -> int:\n    return re.split(' ', words)[0]\n"
+        jobs: list[int] = []
+        made = linters._job
+        monkeypatch.setattr(linters, "_known", {})
+        monkeypatch.setattr(
+            linters, "_job", lambda *args, **more: jobs.append(len(more.get("kept", ""))) or made(*args, **more)
+        )
+        first, again = (self.check(tmp_path, code, "mypy") for _ in range(2))
+        assert (jobs[0], len(jobs)) == (0, 3)
+        assert jobs[1] == jobs[2] > 100_000
+        monkeypatch.setattr(linters, "_known", {str(linters.installed("mypy")): ""})
+        without = self.check(tmp_path, code, "mypy")
+        assert [each.findings for each in (first, again)] == [without.findings] * 2
+        assert [each.rule for each in without.findings] == ["return-value"]
+        assert [each.done for each in (first, again, without)] == [("mypy",)] * 3
 
     def test_a_tool_without_a_result_is_named(self, tmp_path, monkeypatch):
         monkeypatch.setattr("moot.tools.checks.linters.installed", lambda name: None if name == "radon" else "1")

@@ -1,14 +1,19 @@
 """Runs tools that look at code, one after the other. Runs inside the sandbox.
 
 Input: JSON. Results: a line of JSON for each tool: its name, exit code, output, errors; no exit code where it took too
-long or could not be started.
+long or could not be started. Where `keep` is given, the last line is the content of the folder `cache`, which a later
+run is given as `kept`.
 """
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import os
 import subprocess
+import zipfile
+from pathlib import Path
 from typing import Any
 
 RESULTS = 3
@@ -23,6 +28,9 @@ def main() -> None:
     os.chdir(FOLDER)
     with open(given["source"], "w", encoding="utf-8", errors="surrogatepass") as file:
         file.write(given["code"])
+    if given.get("kept"):
+        with zipfile.ZipFile(io.BytesIO(base64.b64decode(given["kept"]))) as archive:
+            archive.extractall(given["cache"])
     for tool, command in given["commands"]:
         try:
             done = subprocess.run(
@@ -36,6 +44,17 @@ def main() -> None:
         said = errors.decode(errors="replace").strip()[-MAX_ERRORS:]
         with open(RESULTS, "wb", closefd=False) as results:
             results.write(json.dumps([tool, code, output.decode(errors="replace"), said]).encode() + b"\n")
+    if given.get("keep"):
+        with open(RESULTS, "wb", closefd=False) as results:
+            results.write(json.dumps(packed(given["cache"])).encode() + b"\n")
+
+
+def packed(folder: str) -> str:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for file in sorted(Path(folder).rglob("*.db")):
+            archive.write(file, str(file.relative_to(folder)))
+    return base64.b64encode(content.getvalue()).decode()
 
 
 if __name__ == "__main__":
