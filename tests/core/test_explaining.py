@@ -52,7 +52,7 @@ def texts(value: Any) -> set[str]:
 
 
 @pytest.mark.parametrize(("model", "name"), FIELDS, ids=lambda each: each if isinstance(each, str) else each.__name__)
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(value=values)
 def test_whatever_a_setting_is_set_to_the_refusal_is_plain(model: type[BaseModel], name: str, value: Any) -> None:
     for strict in (None, True):

@@ -328,6 +328,7 @@ def everything(step: Step, text: str) -> str:
     return "\n\n".join(attack(step, text) for attack in ATTACKS.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(installed()))
 def test_one_attacker_among_honest_debaters(name: str):
     honest = run(name, EXAMPLES[name].answer)
@@ -336,6 +337,7 @@ def test_one_attacker_among_honest_debaters(name: str):
         assert flow(attacked) == flow(honest), seat
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(installed()))
 def test_the_words_of_judges_moderators_and_memory_are_no_orders_either(name: str):
     honest = run(name, EXAMPLES[name].answer)
@@ -344,6 +346,7 @@ def test_the_words_of_judges_moderators_and_memory_are_no_orders_either(name: st
     assert quotations(attacked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(installed()))
 def test_no_one_reads_a_mark_that_a_debater_wrote_or_what_it_hid(name: str):
     """What looks like a mark is defused inside of fences, and characters that show nothing are gone."""

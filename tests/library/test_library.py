@@ -146,7 +146,8 @@ class TestWaiting:
     @pytest.mark.slow
     def test_ctrl_c_stops_the_debate(self, tmp_path: Path):
         held = Held(tmp_path)
-        program = f"import moot; moot.debate({TOPIC!r}, format='duel', model={held.model!r})"
+        heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a shell may have it ignored
+        program = f"{heard}; import moot; moot.debate({TOPIC!r}, format='duel', model={held.model!r})"
         environ = os.environ | {"MOOT_DATABASE_URL": str(tmp_path / "moot.db"), "MOOT_EMBEDDER": "none"}
         process = subprocess.Popen([sys.executable, "-c", program], env=environ, stderr=subprocess.PIPE, text=True)
         wait_for(lambda: held.log.exists() and held.log.read_text(), "the first call")

@@ -53,6 +53,7 @@ async def course(folder: Path, name: str, answer: Any) -> dict[str, Any]:
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(installed()))
 def test_a_debate_under_attack_takes_the_same_course(tmp_path: Path, name: str):
     chosen = ("says it is over", "gives orders", "claims to be the human", "answers for the others", "forges invisibly")

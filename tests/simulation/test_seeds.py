@@ -17,8 +17,8 @@ from tests.simulation.plan import FAULTS, PLAYS, WAYS, Plan, Play, draw, formats
 from tests.simulation.world import Result, reference, run
 
 START = int(os.environ.get("MOOT_SIM_START", "0"))
-SEEDS = int(os.environ.get("MOOT_SIM_SEEDS", "900"))
-FAST, FAST_CHUNK, CHUNK = min(150, SEEDS), 50, 250
+SEEDS = int(os.environ.get("MOOT_SIM_SEEDS", "650"))
+FAST, FAST_CHUNK, CHUNK = min(50, SEEDS), 50, 200
 
 
 def chunks(first: int, last: int, size: int) -> list[range]:
@@ -59,6 +59,7 @@ def test_what_the_rules_produce_is_stored_once_whatever_goes_wrong():
     assert not failed, "\n".join(f"{each.violation}\n    seed {each.plan.seed} --format workshop" for each in failed)
 
 
+@pytest.mark.slow
 def test_code_is_run_and_delivered_whatever_goes_wrong():
     results = [run(draw(seed, "forge")) for seed in range(START, START + 25)]
     failed = [result for result in results if result.violation is not None]

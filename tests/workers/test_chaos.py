@@ -21,7 +21,7 @@ from moot.core.types import Debate
 from moot.formats import installed
 from tests.forking import INSTALL
 from tests.postgres import Cluster
-from tests.workers.crew import Crew, agree, new, on, paid_twice, rows, undisturbed, words
+from tests.workers.crew import Crew, Process, agree, new, on, paid_twice, rows, undisturbed, words
 from tests.workers.poison import ANTIDOTE, POISON
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -80,8 +80,7 @@ class Chaos:
             living = [process for process in self.crew.processes if process.popen.poll() is None]
             self.poisoned += WORKERS - len(living)
             living += [self.crew.worker() for _ in range(WORKERS - len(living))]
-            driving = [process for process in living if await self.driven_by(process.pid)]
-            victim = rng.choice(driving or living)
+            victim = rng.choice(await self.driving(living))
             family = [await self.driven_by(pid) for pid in descendants(victim.pid)]
             self.in_flight.append(len(await self.driven_by(victim.pid)) + sum(map(len, family)))
             victim.kill()
@@ -92,6 +91,14 @@ class Chaos:
                 restarting = asyncio.create_task(asyncio.to_thread(self.cluster.restart))
         if restarting is not None:
             await restarting
+
+    async def driving(self, living: list[Process]) -> list[Process]:
+        """Those that drive a debate, once there are any; all of them where none is left to be driven."""
+        while not (found := [process for process in living if await self.driven_by(process.pid)]):
+            if not await self.left():
+                return living
+            await asyncio.sleep(0.1)
+        return found
 
     async def left(self) -> int:
         running = "status not in ('completed', 'canceled', 'failed')"
