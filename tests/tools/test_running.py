@@ -154,6 +154,33 @@ class TestScripts:
         wrong = "def double(n):\n    return 5\n"
         assert not self.script(tmp_path, wrong, TESTS, **hidden).passed
 
+    @pytest.mark.parametrize("tests", [TESTS, f"import pytest\n{TESTS}"])
+    @pytest.mark.parametrize(
+        "skip", ["import unittest\n    raise unittest.SkipTest", "import pytest\n    pytest.skip('x')",
+                 "import pytest\n    pytest.xfail('x')", "class SkipTest(Exception): pass\n    raise SkipTest"],
+    )  # fmt: skip
+    def test_code_that_skips_a_test_does_not_pass_it(self, tmp_path, tests, skip):
+        code = f"def double(n):\n  if n == 2:\n    {skip}\n  return 2 * n\n"
+        done = self.script(tmp_path, code, f"{tests}\ndef test_other():\n    assert double(0) == 0\n")
+        assert {test.name: test.outcome for test in done.tests}["test_other"] == "passed"
+        assert not done.passed, done
+
+    @pytest.mark.parametrize(
+        "marker", ["import unittest\n@unittest.skip('later')", "import pytest\n@pytest.mark.skip",
+                   "import pytest, sys\n@pytest.mark.skipif(sys.version_info > (3,), reason='x')"],
+    )  # fmt: skip
+    def test_a_test_that_its_file_marks_as_skipped_needs_no_pass(self, tmp_path, marker):
+        done = self.script(tmp_path, CODE, f"{TESTS}\n{marker}\ndef test_other():\n    assert double(2) == 5\n")
+        assert {test.name: test.outcome for test in done.tests} == {"test_it": "passed", "test_other": "skipped"}
+        assert done.passed
+
+    def test_a_fixture_is_no_test_whatever_its_name(self, tmp_path):
+        tests = f"import pytest\n@pytest.fixture\ndef test_number(): return 2\n{TESTS}\n"
+        done = self.script(
+            tmp_path, CODE, f"{tests}\ndef test_other(test_number):\n    assert double(test_number) == 4\n"
+        )
+        assert done.passed, done
+
     def test_another_language(self, tmp_path):
         done = self.script(tmp_path, "double() { echo $((2 * $1)); }", '. ./solution.sh\n[ "$(double 2)" = 4 ]\n',
                            language="shell")  # fmt: skip
