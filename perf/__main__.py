@@ -21,6 +21,7 @@ from perf import (
     crowd,
     durable_steps,
     embedded,
+    forges,
     frames,
     heap,
     memory,
@@ -63,6 +64,7 @@ MEASUREMENTS: Mapping[str, Measurement] = {
     "stream": Measurement(measure=streams.latency, quick={"repeats": 1, "chunks": 100}),
     "watchers": Measurement(measure=streams.watchers, quick={"count": 100, "chunks": 50}),
     "crowd": Measurement(measure=crowd.measure, quick={"debates": 100, "latency_ms": 50, "per_second": 400}),
+    "forges": Measurement(measure=forges.measure, quick={"forges": 20}),
     "requests": Measurement(
         measure=request_rate.measure, quick={"many": 10_000, "repeats": 2, "seconds": 1.0, "postgres": False}
     ),

@@ -1,6 +1,7 @@
 """Simulated engineers of a known skill, alone, by majority and in a debate about code: `python -m perf.engineers`.
 
-The tasks are those of the corpus, without their examples; what solves one is decided by hidden cases. Each run is a
+The tasks are those of the corpus, without their examples unless some are given; what solves one is decided by hidden
+cases. Each run is a
 task and a seed. The code is the corpus's own, so it is run here and not in a sandbox; cheats are not run: they end as
 they do in the sandbox, without a value. Everything else is as in any debate.
 
@@ -33,6 +34,7 @@ from moot.formats.forge.answers import Solution
 from moot.models.coding import Coder, Skills
 from moot.models.coding.mistakes import cheats
 from moot.reasoning.code.cases import CaseRun, passes
+from moot.reasoning.code.written import written_case
 from perf.rig import app_in, plan
 
 LIMITS = {"wall_seconds": 60.0, "cpu_seconds": 60.0, "memory_bytes": 1, "processes": 1, "output_bytes": 1}
@@ -163,9 +165,11 @@ def crowd(skills: Skills, task: CodingTask, seed: int, calls: int) -> tuple[bool
     return largest and size * 2 > calls, largest
 
 
-async def one(app: App, options: str, task: CodingTask, seed: int, settings: Json) -> Ended:
+async def one(app: App, options: str, task: CodingTask, seed: int, settings: Json, given: int = 0) -> Ended:
+    """With so many tests of the task `given`."""
     spec = f"sim:?seed={seed}&{options}"
-    chosen: Json = {"clarify": "judge", "recall_decisions": False, "hooks": [], **settings}
+    cases = [written_case(case) for case in task.given[:given]]
+    chosen: Json = {"clarify": "judge", "recall_decisions": False, "hooks": [], "cases": cases, **settings}
     debate = await creating.create(app, plan(app, spec, format="forge", settings=chosen, topic=topic(task)))
     await app.runtime.start(debate.id)
     done = await app.runtime.wait(debate.id)
@@ -191,7 +195,7 @@ async def one(app: App, options: str, task: CodingTask, seed: int, settings: Jso
     )
 
 
-async def many(folder: Path, options: str, runs: int, settings: Json, start: int = 0) -> list[Ended]:
+async def many(folder: Path, options: str, runs: int, settings: Json, start: int = 0, given: int = 0) -> list[Ended]:
     """Runs over shuffled tasks, each task as often as any other."""
     order = [*tasks()]
     Random(start).shuffle(order)
@@ -201,7 +205,7 @@ async def many(folder: Path, options: str, runs: int, settings: Json, start: int
 
         async def limited(n: int) -> Ended:
             async with free:
-                return await one(app, options, order[n % len(order)], start + n, settings)
+                return await one(app, options, order[n % len(order)], start + n, settings, given)
 
         return [*await asyncio.gather(*(limited(n) for n in range(runs)))]
 
@@ -233,10 +237,12 @@ def main() -> None:
     parser.add_argument("--model", default="skill=.6&cases=.85&repair=.5&red=.5", help="options of the simulated model")
     parser.add_argument("--start", type=int, default=0, help="the first seed")
     parser.add_argument("--preset", default="default")
+    parser.add_argument("--given", type=int, default=0, help="how many tests of each task are given")
     parser.add_argument("--json", type=Path, help="write every run to this file")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        ended = asyncio.run(many(Path(folder), given.model, given.runs, {"preset": given.preset}, given.start))
+        settings = {"preset": given.preset}
+        ended = asyncio.run(many(Path(folder), given.model, given.runs, settings, given.start, given.given))
     print(f"sim:?{given.model}, preset {given.preset}, seeds {given.start} to {given.start + given.runs - 1}")
     print("\n".join(shares(ended).lines()))
     if given.json:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from perf import crowd, frames, http_load, lag, request_rate, servers, sse_client, streams
+from perf import crowd, forges, frames, http_load, lag, request_rate, servers, sse_client, streams
 from perf.chunk_source import chunks, timestamps
 from perf.many_debates import fill
 from perf.table import Row
@@ -40,6 +40,11 @@ def test_every_watcher_receives_every_chunk(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_many_debates_in_a_fresh_process(tmp_path: Path) -> None:
     check(crowd.measure(tmp_path, debates=2, latency_ms=20, per_second=10_000), 3)
+
+
+@pytest.mark.slow
+def test_many_debates_that_run_code(tmp_path: Path) -> None:
+    check(forges.measure(tmp_path, forges=2), 1)
 
 
 @pytest.mark.slow

@@ -1,8 +1,9 @@
 """Runs a forge in processes that are killed with SIGKILL, one after another, at every step:
-`python -m tests.runtime.forge_killing DATABASE DEBATE`.
+`python -m tests.runtime.forge_killing DATABASE DEBATE one|together`.
 
 Each step is killed when it has its result but has not stored it; one that runs code also before that, once the code is
-in its sandbox. Each process resumes what the one before has left. Whatever a killed process leaves behind becomes a
+in its sandbox. With `together`, one kill is for all steps that are executed at the same time, once all of them have
+their results. Each process resumes what the one before has left. Whatever a killed process leaves behind becomes a
 child of this one, which waits for all of them before it goes on. Prints the killed steps, and the folders left.
 """
 
@@ -37,11 +38,14 @@ Killed = set[tuple[str, str]]
 
 
 class Victim:
-    """The process that runs the debate. It reports the first step that was not killed yet, and goes no further."""
+    """The process that runs the debate. It reports the first step that was not killed yet, or all that are executed
+    beside it, and goes no further."""
 
-    def __init__(self, killed: Killed, tell: IO[str]) -> None:
-        self._killed, self._tell = killed, tell
+    def __init__(self, killed: Killed, tell: IO[str], *, together: bool) -> None:
+        self._killed, self._tell, self._together = killed, tell, together
         self._target: str | None = None
+        self._executing = 0
+        self._with_results: list[str] = []
         self.stored: frozenset[str] = frozenset()  # before it began
 
     def install(self) -> None:
@@ -54,24 +58,29 @@ class Victim:
             left = [moment for moment in MOMENTS[step.kind] if (step.key, moment) not in self._killed]
             if not left:
                 return await execute(executor, step, allowance, hear)
-            if self._target is not None:
+            if self._target is not None and not (self._together and left[0] != "runs"):
                 await asyncio.Event().wait()
             self._target = step.key
             if left[0] == "runs":
-                self._say(step, "runs")
+                self._say("runs", step.key)
+            self._executing += 1
             reply = await execute(executor, step, allowance, hear)
-            self._say(step, "has its result")
+            self._executing -= 1
+            self._with_results.append(step.key)
+            if not (self._together and self._executing):
+                self._say("has its result", *self._with_results)
             await asyncio.Event().wait()
             return reply
 
         return held
 
-    def _say(self, step: Any, moment: str) -> None:
-        print(json.dumps([step.key, moment]), file=self._tell, flush=True)
+    def _say(self, moment: str, *keys: str) -> None:
+        print(json.dumps([moment, *keys]), file=self._tell, flush=True)
 
 
 async def run(url: str, debate_id: str, victim: Victim) -> None:
     values: dict[str, Any] = {"database_url": url, "pulse_seconds": 0.02, "embedder": "none", "crash_limit": 100}
+    values["data_dir"] = os.environ["MOOT_DATA_DIR"]
     app = App(Settings(**values), environ={})
     try:
         await app.open()
@@ -85,13 +94,13 @@ async def run(url: str, debate_id: str, victim: Victim) -> None:
         await app.close()
 
 
-def begin(url: str, debate_id: str, killed: Killed) -> tuple[int, IO[str]]:
+def begin(url: str, debate_id: str, killed: Killed, *, together: bool) -> tuple[int, IO[str]]:
     heard, told = os.pipe()
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
-            asyncio.run(run(url, debate_id, Victim(killed, os.fdopen(told, "w"))))
+            asyncio.run(run(url, debate_id, Victim(killed, os.fdopen(told, "w"), together=together)))
             code = 0
         except BaseException:
             traceback.print_exc()
@@ -101,22 +110,21 @@ def begin(url: str, debate_id: str, killed: Killed) -> tuple[int, IO[str]]:
     return pid, os.fdopen(heard)
 
 
-def kill_one(url: str, debate_id: str, killed: Killed) -> tuple[str, str, str] | None:
-    """Resume the debate and kill its process at the first step that was not killed yet. None: the debate has ended."""
-    pid, heard = begin(url, debate_id, killed)
+def kill_one(url: str, debate_id: str, killed: Killed, *, together: bool) -> list[tuple[str, str, str]]:
+    """Resume the debate and kill its process at the first step that was not killed yet, or at all steps beside it.
+    None are killed: the debate has ended."""
+    pid, heard = begin(url, debate_id, killed, together=together)
     with heard:
         line = heard.readline()
         if not line:
             _, status = os.waitpid(pid, 0)
             assert os.waitstatus_to_exitcode(status) == 0, "the process failed"
-            return None
-        key, moment = json.loads(line)
-        seen = moment
-        if moment == "runs":
-            seen = _in_the_sandbox(pid, heard)
+            return []
+        moment, *keys = json.loads(line)
+        seen = _in_the_sandbox(pid, heard) if moment == "runs" else moment
         os.kill(pid, signal.SIGKILL)
-    all_gone(f"after {key}")
-    return key, moment, seen
+    all_gone(f"after {keys}")
+    return [(key, moment, seen) for key in keys]
 
 
 def _in_the_sandbox(pid: int, heard: IO[str]) -> str:
@@ -130,11 +138,11 @@ def _in_the_sandbox(pid: int, heard: IO[str]) -> str:
     return "inside"
 
 
-def killings(url: str, debate_id: str) -> Iterator[tuple[str, str, str]]:
+def killings(url: str, debate_id: str, *, together: bool) -> Iterator[tuple[str, str, str]]:
     killed: Killed = set()
-    while (one := kill_one(url, debate_id, killed)) is not None:
-        killed.add(one[:2])
-        yield one
+    while some := kill_one(url, debate_id, killed, together=together):
+        killed |= {one[:2] for one in some}
+        yield from some
 
 
 def warm_up() -> None:
@@ -148,13 +156,13 @@ def warm_up() -> None:
         asyncio.run(app.tools[tool]({"version": name, "language": "python", **request}, {name: code}))
 
 
-def main(url: str, debate_id: str) -> None:
+def main(url: str, debate_id: str, how: str) -> None:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     assert PROCESS.probed().problem is None
     warm_up()
     scratch = Path(os.environ["TMPDIR"])
     mounts = Path("/proc/self/mountinfo").read_text()
-    made = [*killings(url, debate_id)]
+    made = [*killings(url, debate_id, together=how == "together")]
     all_gone("at the end")
     assert Path("/proc/self/mountinfo").read_text() == mounts
     print(json.dumps({"killed": made, "left": sorted(str(each) for each in scratch.rglob("*"))}))

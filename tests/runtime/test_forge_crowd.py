@@ -1,4 +1,5 @@
-"""120 forges at once on two slots of the sandbox, with agents that fail: all end, and nothing of them is left."""
+"""120 forges at once on two slots of the sandbox, with agents that fail: all end, and nothing of them is left, nor of
+those after them."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from moot.app import App
 from moot.client import documents
 from moot.core.script import Script
 from moot.core.types import Debate
@@ -18,12 +20,15 @@ from moot.runtime.drive import Drive
 from moot.tools.sandbox import PROCESS
 from moot.tools.sandbox.slots import Slots
 from moot.tools.sandbox.supervisor import tree
+from perf.memory import resident_bytes
 from tests.running import an_app
 from tests.runtime.test_forge import new_forge
 
 pytestmark = pytest.mark.slow
 
 FORGES = 120
+MORE = 60  # after them, in the same process
+KEPT_BYTES = 32 * 1024  # of each of these, at most: the turns of one alone are 45 KiB
 # One round each: what is looked at is how many there are, not how long each is.
 SHORT = {"preset": "quick", "attempts": 0, "adversarial": False, "convergence": False, "hooks": []}
 AGENTS = "sim:?seed={seed}&skill=.7&cases=.9&fail=.35&garbage=.2"
@@ -55,15 +60,22 @@ def test_all_end_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert PROCESS.probed().problem is None
     running, before, known = len(tree(os.getpid())[3]), descriptors(), alive()
 
-    async def scenario() -> list[Debate]:
-        async with an_app(tmp_path, backoff_tries=0, concurrency=1000, pulse_seconds=1) as app:
-            made = [await new_forge(app, AGENTS.format(seed=n), **SHORT) for n in range(FORGES)]
-            await asyncio.gather(*(app.runtime.start(debate.id) for debate in made))
-            ended = await asyncio.gather(*(app.runtime.wait(debate.id) for debate in made))
-            assert all([(await documents.prove(app, debate.id)).same for debate in ended])
-            return ended
+    async def crowd(app: App, seeds: range) -> list[Debate]:
+        made = [await new_forge(app, AGENTS.format(seed=n), **SHORT) for n in seeds]
+        await asyncio.gather(*(app.runtime.start(debate.id) for debate in made))
+        ended = await asyncio.gather(*(app.runtime.wait(debate.id) for debate in made))
+        assert all([(await documents.prove(app, debate.id)).same for debate in ended])
+        return ended
 
-    ended = asyncio.run(scenario())
+    async def scenario() -> tuple[list[Debate], int]:
+        async with an_app(tmp_path, backoff_tries=0, concurrency=1000, pulse_seconds=1) as app:
+            ended = await crowd(app, range(FORGES))
+            used = resident_bytes()
+            await crowd(app, range(MORE))
+            return ended, resident_bytes() - used
+
+    ended, grown = asyncio.run(scenario())
+    assert grown < MORE * KEPT_BYTES
     by_status = Counter(debate.status for debate in ended)
     assert by_status.keys() == {"completed", "failed"}  # failed: no engineer could be had, and it can be retried
     assert by_status["completed"] > by_status["failed"]

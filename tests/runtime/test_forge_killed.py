@@ -12,21 +12,26 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from moot.app import App
-from moot.client import documents
+from moot.client import creating, documents
+from moot.core.types import Debate
+from moot.corpus import repository_tasks
+from moot.request import Request
 from tests.running import an_app, run_to_rest
 from tests.runtime.test_forge import new_forge
+from tests.tools.test_git import git
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 WEAK = "sim:?seed=4&skill=.3&cases=.9&repair=.5&red=1"  # its first versions fail, and are repaired
-HOOKS = ["convergence"]
 
 
 async def seen(app: App, debate_id: str) -> Any:
@@ -47,6 +52,7 @@ async def seen(app: App, debate_id: str) -> Any:
         "confidence": debate.outcome.confidence,
         "standings": debate.outcome.details["standings"],
         "steps": sorted(turn.key for turn in turns),
+        "uses": sorted(turn.key for turn in turns if turn.kind == "use"),
         "prompts": {turn.key: turn.prompt_hash for turn in turns},
         "said": sorted((turn.key, turn.data["code"]) for turn in turns if turn.data and turn.data.get("code")),
         "versions": [(each.number, each.author, each.code, each.test_pass_rate) for each in versions],
@@ -54,20 +60,30 @@ async def seen(app: App, debate_id: str) -> Any:
     }
 
 
-def killed_and_undisturbed(folder: Path, url: str, **settings: Any) -> tuple[Any, Any, list[list[str]]]:
+async def a_function(app: App, **settings: Any) -> Debate:
+    return await new_forge(app, WEAK, hooks=["convergence"], **settings)
+
+
+def killed_and_undisturbed(
+    folder: Path, url: str, how: str, new: Callable[[App], Awaitable[Debate]] = a_function
+) -> tuple[Any, Any, list[list[str]]]:
+    """What comes of a debate that is killed at each step (`one`), or at all steps of a moment (`together`), and of one
+    that is not; and the kills."""
+    data = str(folder / "data")
+
     async def first() -> tuple[Any, str]:
-        async with an_app(folder, database_url=url) as app:
-            whole = await run_to_rest(app, await new_forge(app, WEAK, hooks=HOOKS, **settings))
-            return await seen(app, whole.id), (await new_forge(app, WEAK, hooks=HOOKS, **settings)).id
+        async with an_app(folder, database_url=url, data_dir=data) as app:
+            whole = await run_to_rest(app, await new(app))
+            return await seen(app, whole.id), (await new(app)).id
 
     async def after() -> Any:
-        async with an_app(folder, database_url=url) as app:
+        async with an_app(folder, database_url=url, data_dir=data) as app:
             return await seen(app, debate_id)
 
     undisturbed, debate_id = asyncio.run(first())
     (folder / "tmp").mkdir()
-    command = [sys.executable, "-m", "tests.runtime.forge_killing", url, debate_id]
-    environ = {**os.environ, "TMPDIR": str(folder / "tmp")}
+    command = [sys.executable, "-m", "tests.runtime.forge_killing", url, debate_id, how]
+    environ = {**os.environ, "TMPDIR": str(folder / "tmp"), "MOOT_DATA_DIR": data}
     done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -77,24 +93,52 @@ def killed_and_undisturbed(folder: Path, url: str, **settings: Any) -> tuple[Any
 
 def check(killed: Any, undisturbed: Any, killings: list[list[str]]) -> None:
     assert killed == undisturbed
-    for moment, steps in (("has its result", killed["steps"]), ("runs", [*filter(runs_code, killed["steps"])])):
+    for moment, steps in (("has its result", killed["steps"]), ("runs", killed["uses"])):
         assert sorted(key for key, when, _ in killings if when == moment) == steps
     assert any(stage == "inside" for _, _, stage in killings)  # in the midst of running code
 
 
-def runs_code(key: str) -> bool:
-    return "/cases:" in key or "/checks:" in key
-
-
 def test_killed_at_every_step_of_every_phase_on_sqlite(tmp_path: Path) -> None:
-    check(*killed_and_undisturbed(tmp_path, str(tmp_path / "moot.db")))
+    check(*killed_and_undisturbed(tmp_path, str(tmp_path / "moot.db"), "one"))
 
 
-def test_killed_at_every_step_of_a_quick_one_on_postgresql(tmp_path: Path, database_url: str) -> None:
-    """The preset with fewer phases: a step is stored by the same statement in all of them. Its engineers start afresh,
-    as those of small models do."""
+def test_killed_at_every_step_of_every_phase_on_postgresql(tmp_path: Path, database_url: str) -> None:
+    check(*killed_and_undisturbed(tmp_path, database_url, "together"))
+
+
+def test_killed_at_every_step_of_one_whose_engineers_start_afresh(tmp_path: Path) -> None:
+    """As those of small models do."""
     cases = ["first_repeat([1, 2, 2]) == 2", "first_repeat([]) == None"]
     how = {"preset": "quick", "attempts": 0, "fresh_starts": 2, "cases": cases, "convergence": False, "by_need": 2}
-    killed, undisturbed, killings = killed_and_undisturbed(tmp_path, database_url, **how)
+    new = partial(a_function, **how)
+    killed, undisturbed, killings = killed_and_undisturbed(tmp_path, str(tmp_path / "moot.db"), "together", new)
     check(killed, undisturbed, killings)
     assert any("/write-afresh/" in key for key, _, _ in killings)
+
+
+def test_killed_at_every_step_over_a_repository_nothing_but_a_branch_is_left(tmp_path: Path) -> None:
+    task, repo = next(iter(repository_tasks())), tmp_path / "project"
+    for name, text in task.files.items():
+        (repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo / name).write_text(text)
+    git(repo, "init", "-q")
+    git(repo, "add", ".")
+    git(repo, "-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "-q", "-m", "Begin")
+    model = "sim:?seed=3&skill=0&repair=1"
+    chosen = {"model_debater": model, "model_judge": model, "clarify": "judge", "preset": "quick", "engineers": 1}
+    chosen |= {"repo": str(repo), "tests": task.tests}
+
+    async def a_patch(app: App) -> Debate:
+        return await creating.create(app, app.plan(Request(topic=task.issue, format="forge", settings=chosen)))
+
+    killed, undisturbed, killings = killed_and_undisturbed(tmp_path, str(tmp_path / "moot.db"), "together", a_patch)
+    check(killed, undisturbed, killings)
+    assert {"open-repository", "deliver"} <= {key.split("/")[1].split(":")[-1] for key, _, _ in killings}
+    assert [*(tmp_path / "data").rglob("*")] in ([], [tmp_path / "data" / "repositories"])  # no clone, no worktree
+    assert len(git(repo, "worktree", "list").splitlines()) == 1
+    assert git(repo, "status", "--porcelain") == ""
+    assert git(repo, "fsck", "--no-dangling") == ""
+    branches = git(repo, "for-each-ref", "--format=%(objectname)", "refs/heads/debate").split()
+    assert len(branches) == 2
+    assert len(set(branches)) == 1  # the same commit
+    assert not [*repo.rglob("*.lock")]

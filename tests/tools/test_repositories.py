@@ -10,7 +10,7 @@ import pytest
 
 from moot.core.errors import ToolError
 from moot.core.values import sha256_of
-from moot.reasoning.code.requests import ChangeApplied, RepositoryOpened
+from moot.reasoning.code.requests import ChangeApplied, RepositoryOpened, ScriptRun
 from moot.tools.git.repositories import Repositories
 from moot.tools.sandbox import PROCESS
 from tests.tools.test_git import SESSION, git, source, state
@@ -89,6 +89,27 @@ def test_a_patch_that_makes_a_link_is_refused(tmp_path, odd):
     base = git(odd, "rev-parse", "HEAD")
     refused = change(tmp_path, odd, base, f"```diff\n{patch}```\n")
     assert "would be a symbolic link" in refused.problem, refused
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        ("import unittest; raise unittest.SkipTest", "failed"),
+        ("import os; os._exit(0)", "died"),
+        ("return 1", "passed"),
+    ],
+)
+def test_every_test_of_the_users_file_must_run_to_its_end(tmp_path, source, body, outcome):
+    git(source, "stash", "-q", "-u")
+    base = git(source, "rev-parse", "HEAD").strip()
+    made = change(tmp_path, source, base, f"FILE: one.py\n```python\ndef one():\n    {body}\n```\n")
+    given = "from one import one\n\ndef test_a():\n    assert True\n\ndef test_b():\n    assert one() == 1\n"
+    names = {"version": sha256_of(made.patch), "tests": sha256_of(given)}
+    run = ScriptRun.model_validate(use(tmp_path, source, made.patch, given, base=base, **names))
+    assert {test.name: test.outcome for test in run.tests} == {
+        "test_given.py::test_a": "passed",
+        "test_given.py::test_b": outcome,
+    }
 
 
 def test_one_that_is_too_large_for_the_sandbox_says_how_much_fits(tmp_path, source):

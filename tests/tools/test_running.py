@@ -17,11 +17,22 @@ from moot.tools.checks import linters
 from moot.tools.code import CodeTools
 from moot.tools.git.snapshots import Snapshots
 from moot.tools.git.workspace import open_workspace
+from moot.tools.runners.cases import CaseLimits, cases_job, read_cases
 from moot.tools.runners.declared import Runners
-from moot.tools.sandbox import PROCESS
+from moot.tools.sandbox import PROCESS, Limits
 
 CODE = "def double(n):\n    return 2 * n\n"
 TESTS = "from solution import double\n\ndef test_it():\n    assert double(2) == 4\n"
+
+NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+# Each says, as the harness would, that the call can't be read.
+NO_CALL = {
+    "python": "import os\nsaid = bytes([0, 0, 0, 11, 73, 0, 0, 0, 1, 120, 0, 0, 0, 1, 121])\ndef double(n):\n"
+    "    for fd in range(3, 64):\n        try: os.write(fd, said)\n        except OSError: pass\n    os._exit(0)",
+    "javascript": "const said = Buffer.from([0, 0, 0, 11, 73, 0, 0, 0, 1, 120, 0, 0, 0, 1, 121])\n"
+    "function double(n) {\n  for (let fd = 3; fd < 64; fd++) try { require('fs').writeSync(fd, said) } catch {}\n"
+    "  for (;;);\n}",
+}
 
 # Each would pass a naive judge that runs `assert double(2) == 4` beside it, or reads what it prints.
 CHEATS = {
@@ -64,6 +75,58 @@ class TestCases:
         case = Case(call=("double(2)",), expected="4")
         assert passes(case, honest)
         assert not passes(case, run), run
+
+    @pytest.mark.parametrize("language", ["python", pytest.param("javascript", marks=NODE)])
+    def test_code_can_not_say_that_a_call_is_none(self, tmp_path, language):
+        """The call could then never be held against it."""
+        runs = called(tmp_path, NO_CALL[language], "double(2)", "double(", language=language)
+        assert [run.outcome for run in runs] == ["died", "invalid"]
+
+    @pytest.mark.parametrize(
+        ("code", "passed"),
+        [
+            ("def double(n): return [][n]", True),
+            ("class Mine(IndexError): pass\nMine.__name__ = 'IndexError'\ndef double(n): raise Mine", False),
+            ("class IndexError(Exception): pass\ndef double(n): raise IndexError", False),
+            ("import builtins\nclass IndexError(Exception): pass\nbuiltins.IndexError = IndexError\n"
+             "def double(n): raise IndexError", False),
+            ("class M(type):\n    __name__ = 'IndexError'\nclass E(Exception, metaclass=M): pass\n"
+             "def double(n): raise E", False),
+        ],
+    )  # fmt: skip
+    def test_a_built_in_exception_is_no_other_of_its_name(self, tmp_path, code, passed):
+        (run,) = called(tmp_path, code, "double(2)")
+        assert passes(Case(call=("double(2)",), raises="IndexError"), run) is passed, run
+
+    def test_an_exception_of_the_codes_own_is_known_by_its_name(self, tmp_path):
+        (run,) = called(tmp_path, "class Odd(ValueError): pass\ndef double(n): raise Odd", "double(3)")
+        assert passes(Case(call=("double(3)",), raises="Odd"), run)
+
+    @NODE
+    @pytest.mark.parametrize(
+        ("code", "passed"),
+        [
+            ("function double(n) { return [].reduce((a, b) => a) }", True),
+            ("function double(n) { return Buffer.from(n) }", True),  # raised by Node itself
+            ("class Odd extends TypeError {}; function double(n) { throw new Odd() }", True),
+            ("function double(n) { throw {name: 'TypeError'} }", False),
+            ("globalThis.TypeError = class extends Error { name = 'TypeError' }\n"
+             "function double(n) { throw new TypeError() }", False),
+        ],
+    )  # fmt: skip
+    def test_a_built_in_error_of_javascript_is_no_other_of_its_name(self, tmp_path, code, passed):
+        (run,) = called(tmp_path, code, "double(2)", language="javascript")
+        assert passes(Case(call=("double(2)",), raises="TypeError"), run) is passed, run
+
+    @NODE
+    def test_two_versions_in_javascript_share_no_process(self, tmp_path):
+        """Code of one could otherwise slow down the other, with which it is compared."""
+        marks = "globalThis.constructor.constructor('return process')().marked = true; function f() { return 1 }"
+        looks = "function f() { return !!globalThis.constructor.constructor('return process')().marked }"
+        made = [(0, ["f()"]), (1, ["f()"]), (1, ["f()"]), (0, ["f()"])]
+        job = cases_job("javascript", [marks, looks], made, Limits(), CaseLimits())
+        results = read_cases(asyncio.run(PROCESS.run(job)), len(made))
+        assert [run.value for run in results] == ["1", "False", "False", "1"]
 
     def test_what_came_of_each_call(self, tmp_path):
         code = f"{CODE}\nimport time\ndef wait(): time.sleep(99)\ndef spin():\n    while True: pass\n"
@@ -128,7 +191,7 @@ def ring():
         with pytest.raises(ToolError, match="Single calls can't be made in shell"):
             called(tmp_path, "true", "true", language="shell")
 
-    @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+    @NODE
     def test_javascript(self, tmp_path):
         (run,) = called(tmp_path, "function double(n) { return 2 * n }", "double(4)", language="javascript")
         assert (run.outcome, run.value) == ("returned", "8")
@@ -154,6 +217,33 @@ class TestScripts:
         hidden = {"conftest.py": "def pytest_collection_modifyitems(items): items.clear()"}
         wrong = "def double(n):\n    return 5\n"
         assert not self.script(tmp_path, wrong, TESTS, **hidden).passed
+
+    @pytest.mark.parametrize("tests", [TESTS, f"import pytest\n{TESTS}"])
+    @pytest.mark.parametrize(
+        "skip", ["import unittest\n    raise unittest.SkipTest", "import pytest\n    pytest.skip('x')",
+                 "import pytest\n    pytest.xfail('x')", "class SkipTest(Exception): pass\n    raise SkipTest"],
+    )  # fmt: skip
+    def test_code_that_skips_a_test_does_not_pass_it(self, tmp_path, tests, skip):
+        code = f"def double(n):\n  if n == 2:\n    {skip}\n  return 2 * n\n"
+        done = self.script(tmp_path, code, f"{tests}\ndef test_other():\n    assert double(0) == 0\n")
+        assert {test.name: test.outcome for test in done.tests}["test_other"] == "passed"
+        assert not done.passed, done
+
+    @pytest.mark.parametrize(
+        "marker", ["import unittest\n@unittest.skip('later')", "import pytest\n@pytest.mark.skip",
+                   "import pytest, sys\n@pytest.mark.skipif(sys.version_info > (3,), reason='x')"],
+    )  # fmt: skip
+    def test_a_test_that_its_file_marks_as_skipped_needs_no_pass(self, tmp_path, marker):
+        done = self.script(tmp_path, CODE, f"{TESTS}\n{marker}\ndef test_other():\n    assert double(2) == 5\n")
+        assert {test.name: test.outcome for test in done.tests} == {"test_it": "passed", "test_other": "skipped"}
+        assert done.passed
+
+    def test_a_fixture_is_no_test_whatever_its_name(self, tmp_path):
+        tests = f"import pytest\n@pytest.fixture\ndef test_number(): return 2\n{TESTS}\n"
+        done = self.script(
+            tmp_path, CODE, f"{tests}\ndef test_other(test_number):\n    assert double(test_number) == 4\n"
+        )
+        assert done.passed, done
 
     def test_another_language(self, tmp_path):
         done = self.script(tmp_path, "double() { echo $((2 * $1)); }", '. ./solution.sh\n[ "$(double 2)" = 4 ]\n',

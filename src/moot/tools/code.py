@@ -74,7 +74,7 @@ class CodeTools:
         _, runner = self._runner(request.language)
         job = script_job(runner, code, tests, more, self.limits)
         run = await self.sandbox.run(job)
-        outcomes, exit_code = read_script(runner, run)
+        outcomes, exit_code = read_script(runner, run, tests)
         return ScriptRun(
             tests=outcomes,
             ended_by=run.ended_by,

@@ -205,6 +205,16 @@ def test_high_confidence_takes_a_test_that_was_given():
     assert confidence(world, cases=["mid(1, 2) == 2"]) == "High"
 
 
+def test_high_confidence_takes_a_given_test_that_the_code_can_not_interfere_with():
+    """What runs in the process of the code can be made to pass by it."""
+    file = "from solution import mid\nassert mid(-1, -2) == 0\n"
+    outcome = forge(World({"e3": RIGHT}), tests=file, adversarial=False, optimization=False, critique=False).outcome
+    assert outcome.confidence is not None
+    assert outcome.confidence.level == "Medium"
+    assert "ran in the process of the code" in outcome.confidence.source
+    assert confidence(World({"e3": RIGHT}), tests=file, cases=["mid(1, 2) == 2"]) == "High"
+
+
 def confidence(world: World, **settings) -> str:
     outcome = forge(world, adversarial=False, optimization=False, critique=False, **settings).outcome
     assert outcome.confidence is not None

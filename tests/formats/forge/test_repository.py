@@ -37,6 +37,13 @@ def test_nothing_is_delivered_that_fails_the_tests_of_the_repository():
     assert not [step for step in played.steps if step.phase == "deliver"]
 
 
+def test_a_patch_that_skips_the_tests_of_the_repository_wins_nothing():
+    skips = "import unittest\n\ndef mid(a, b):\n    raise unittest.SkipTest\n"
+    played = forge(World(dict.fromkeys(("e1", "e2", "e3"), skips), repair=repair(skips)), **REPO)
+    assert (played.outcome.winner, played.outcome.answer) == (UNDECIDED, None)
+    assert "The change makes it skip, which is no pass." in played.outcome.headline
+
+
 def test_without_any_test_no_model_is_asked():
     played = forge(World(), repo="/an/empty")
     assert not [step for step in played.steps if step.kind == "ask"]

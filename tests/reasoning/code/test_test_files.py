@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moot.reasoning.code.examples import examples_in
-from moot.reasoning.code.test_files import cases_of, line_at_fault
+from moot.reasoning.code.test_files import cases_of, line_at_fault, marked_skips
 from moot.reasoning.code.written import written_case
 
 PYTEST = '''
@@ -198,3 +198,29 @@ def test_what_is_not_certain_is_no_example(text: str):
 def test_the_only_parameter_needs_no_name():
     text = "Example 1:\n        Input: [4, 2, 3]\n        Output: [2, 1]\n        Explanation: 2 is the smallest."
     assert function(text, "def pluck(arr: list[int]) -> list[int]:") == ["pluck([4, 2, 3]) == [2, 1]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("import pytest\n@pytest.mark.skip\ndef test_it(): ...", {"test_it"}),
+        (
+            "import unittest as u\n@u.skip('later')\nclass TestIt(u.TestCase):\n def test_a(self): ...",
+            {"TestIt::test_a"},
+        ),
+        ("from unittest import skipIf\nimport os\n@skipIf(os.name == 'nt', 'x')\ndef test_it(): ...", {"test_it"}),
+        ("import pytest\nlater = pytest.mark.xfail(reason='x')\n@later\ndef test_it(): ...", {"test_it"}),
+        (
+            "import pytest\npytestmark = [pytest.mark.skip]\ndef test_it(): ...\ndef test_b(): ...",
+            {"test_it", "test_b"},
+        ),
+        # What the code under test can bring about is no mark of the file.
+        ("import pytest, solution\n@pytest.mark.skipif(solution.OFF, reason='x')\ndef test_it(): ...", set()),
+        ("from solution import skip\n@skip\ndef test_it(): ...", set()),
+        ("import pytest\nfrom solution import f\n@pytest.mark.skipif(f() == 1)\ndef test_it(): ...", set()),
+        ("import pytest\ndef test_it(): pytest.skip('x')", set()),
+        ("def test_it(", set()),
+    ],
+)
+def test_skips_that_a_file_marks_are_known(text: str, found: set[str]):
+    assert marked_skips(text) == found

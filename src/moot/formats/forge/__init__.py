@@ -80,7 +80,7 @@ def _version(data: dict[str, Any]) -> str:
 
 FORMAT = Format(
     name="forge",
-    version=2,
+    version=3,
     purpose="Write code",
     summary="Engineers write code that is run in a sandbox; tests count when those who saw no code agree on them.",
     settings=ForgeSettings,

@@ -96,6 +96,7 @@ class Checked:
 
 
 NOT_CHECKED = Checked()
+SKIPPED = "The change makes it skip, which is no pass."
 GIVEN = "test_given.py"  # where a test file of the user's lies in a repository
 
 
@@ -107,8 +108,14 @@ def expected(base: ScriptRun, *, given: bool) -> tuple[str, ...]:
 
 
 def counted(run: ScriptRun, names: tuple[str, ...]) -> ScriptRun:
-    """A run with the tests that count alone. Those of the user's file are one test, and what did not run has died."""
-    found = {test.name: test for test in run.tests}
+    """A run with the tests that count alone. Those of the user's file are one test, and what did not run has died. One
+    that is skipped has failed: it ran before the change."""
+    found = {
+        test.name: test.model_copy(update={"outcome": "failed", "message": f"{SKIPPED} {test.message}".strip()})
+        if test.outcome == "skipped"
+        else test
+        for test in run.tests
+    }
     theirs = [test for test in run.tests if test.name.startswith(GIVEN)]
     bad = next((test for test in theirs if test.outcome not in ("passed", "skipped")), None)
     if bad is not None:
@@ -291,7 +298,7 @@ class Board:
         checked = self.checks.get(draft.name, NOT_CHECKED)
         scripts = (None if script is None else script.passed,) if self.script else ()
         if self.expected:
-            passed = {test.name for test in script.tests if test.outcome in ("passed", "skipped")} if script else None
+            passed = {test.name for test in script.tests if test.outcome == "passed"} if script else None
             scripts = tuple(None if passed is None else name in passed for name in self.expected)
         found = measured(
             self.runs, draft.name, self.all_settled, author=self.origin(draft), number=draft.number, scripts=scripts

@@ -270,8 +270,8 @@ def _decided_by(converged: Converged) -> str:
 
 
 def _confidence(forge: Forge, winner: Measured | None) -> Confidence:
-    """How far the evidence carries. High takes a test that was given: models that guess can agree by chance, and
-    nothing that they alone have said can rule it out."""
+    """How far the evidence carries. High takes a given test whose result was compared outside of the code: models that
+    guess can agree by chance, and code can interfere with tests that run in its own process."""
     if winner is None:
         return Confidence(level="Low", source="there is no winner")
     if not winner.counted:
@@ -304,6 +304,12 @@ def _confidence(forge: Forge, winner: Measured | None) -> Confidence:
     if not winner.given:
         return Confidence(
             level="Medium", source=f"all {winner.counted} tests that count pass, but models wrote all of them"
+        )
+    if not forge.board.given:
+        return Confidence(
+            level="Medium",
+            source=f"all {winner.counted} tests that count pass, but those that were given ran in the process of the "
+            "code, which could interfere with them",
         )
     return Confidence(level="High", source=f"all {winner.counted} tests that count were run and pass")
 

@@ -54,11 +54,14 @@ class Settled:
 
 
 def alike(one: Statement | Case, two: Statement | Case) -> bool:
-    """Whether two expect the same."""
+    """Whether two expect the same: each would accept what the other expects."""
     if one.raises or two.raises:
         return one.raises == two.raises
+    if not one.expected or not two.expected:
+        return False
     try:
-        return bool(one.expected and two.expected) and same(parsed(one.expected), parsed(two.expected))
+        a, b = parsed(one.expected), parsed(two.expected)
+        return same(a, b) and same(b, a)
     except NotAValue:
         return False
 

@@ -107,7 +107,7 @@ class ScriptRun(Answer):
 
     @property
     def passed(self) -> bool:
-        """Whether there were tests, and none but passed and skipped ones."""
+        """Whether there were tests, and none but passed ones and such as their file marks as skipped."""
         outcomes = {test.outcome for test in self.tests}
         return "passed" in outcomes and outcomes <= {"passed", "skipped"} and self.ended_by == "ended"
 

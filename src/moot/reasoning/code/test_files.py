@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+import sys
 from collections.abc import Collection, Iterator, Sequence
 
 from moot.reasoning.code.cases import Case
@@ -15,6 +16,7 @@ SOLUTION = "solution"  # the module that holds the code under test
 _TEST_PATH = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$|(?:^|/)tests?/")
 _TEST_SETTINGS = ("pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml")
 _CHECKS = {"raises", "warns", "fail", "testmod", "testfile", "exit", "_exit"}  # that can fail a test when called
+_SKIPS = {"skip", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure"}  # of pytest and unittest
 _ASSERTING = re.compile(r"\b(?:assert|expect|throw|fail|should|exit)\b|\bt\.(?:is|deepEqual)\b", re.IGNORECASE)
 
 
@@ -31,6 +33,77 @@ def has_tests(text: str) -> bool:
         return False
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
     return any(node.name.startswith("test") for node in functions)
+
+
+def marked_skips(text: str) -> frozenset[str]:
+    """The tests of a Python file that it marks itself as skipped or as failing, named `test_it` or `TestIt::test_it`:
+    by a decorator, by that of their class, or by `pytestmark`, under no condition or one that reads the standard
+    library alone. Any other skip is one that the code under test can have brought about."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    markers = _Markers(tree)
+    found: set[str] = set()
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if markers.on(node):
+                found.add(node.name)
+            case ast.ClassDef():
+                inside = [each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+                found |= {f"{node.name}::{each.name}" for each in inside if markers.on(node) or markers.on(each)}
+            case _:
+                pass
+    return frozenset(found)
+
+
+class _Markers:
+    """What stands for a skip in a file, by what it imports and defines."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._modules: dict[str, str] = {}  # names of modules, or of what is in them, and the modules
+        self._named: set[str] = set()
+        self._everywhere = False
+        for node in tree.body:
+            match node:
+                case ast.Import(names=names):
+                    self._modules |= {each.asname or each.name.partition(".")[0]: each.name for each in names}
+                case ast.ImportFrom(module=module, names=names):
+                    self._modules |= {each.asname or each.name: module or "" for each in names}
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if self._marks(value):
+                    self._named.add(name)
+                    self._everywhere = self._everywhere or name == "pytestmark"
+                case _:
+                    pass
+
+    def on(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+        return self._everywhere or any(map(self._marks, node.decorator_list))
+
+    def _marks(self, node: ast.expr) -> bool:
+        match node:
+            case ast.List(elts=each) | ast.Tuple(elts=each):
+                return any(map(self._marks, each))
+            case ast.Name(id=name) if name in self._named:
+                return True
+            case ast.Call(func=marker, args=args, keywords=keywords):
+                given = [*args, *(each.value for each in keywords)]
+                return self._is_marker(marker) and all(map(self._is_standard, given))
+            case _:
+                return self._is_marker(node)
+
+    def _is_marker(self, node: ast.expr) -> bool:
+        name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+        root = next((each.id for each in ast.walk(node) if isinstance(each, ast.Name)), "")
+        return name in _SKIPS and self._modules.get(root, "").partition(".")[0] in ("pytest", "unittest")
+
+    def _is_standard(self, node: ast.expr) -> bool:
+        names = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+        return all(
+            self._modules[name].partition(".")[0] in sys.stdlib_module_names
+            if name in self._modules
+            else hasattr(builtins, name)
+            for name in names
+        )
 
 
 def modules_of(paths: Collection[str]) -> set[str]:

@@ -16,7 +16,7 @@ Kind = Literal[
     "none", "undefined", "bool", "int", "float", "complex", "str", "bytes", "list", "tuple", "set", "frozenset", "dict"
 ]
 MAX_DEPTH = 50
-RELATIVE, ABSOLUTE = 1e-9, 1e-12  # how far floats may lie apart and still be the same
+RELATIVE, ABSOLUTE = 1e-9, 1e-12  # how far from a float, and from 0.0, a number may lie and still be the same
 _LONG_INT = 10**4000  # beyond, Python refuses to write a number in decimals
 
 
@@ -163,38 +163,38 @@ def _float(number: float) -> str:
     return repr(number) if math.isfinite(number) else f"float('{number}')"
 
 
-def same(one: Value, two: Value) -> bool:
-    """Whether two values are equal, as a test means it: numbers by their value, floats within rounding, a NaN like any
-    other NaN, sets and dicts in any order; True is not 1, a list is no tuple."""
-    if one.kind in ("int", "float", "complex") and two.kind in ("int", "float", "complex"):
-        return _same_number(one.content, two.content)
-    if _family(one.kind) != _family(two.kind):
+def same(expected: Value, found: Value) -> bool:
+    """Whether a value is the one that is expected, as a test means it: an int exactly (2.0 is 2), a float within
+    rounding, a NaN like any other NaN, sets and dicts in any order; True is not 1, a list is no tuple."""
+    if expected.kind in ("int", "float", "complex") and found.kind in ("int", "float", "complex"):
+        return _same_number(expected.content, found.content)
+    if _family(expected.kind) != _family(found.kind):
         return False
-    match one.kind:
+    match expected.kind:
         case "list" | "tuple":
-            return len(one.items) == len(two.items) and all(map(same, one.items, two.items))
+            return len(expected.items) == len(found.items) and all(map(same, expected.items, found.items))
         case "set" | "frozenset":
-            return _keyed(one.items) == _keyed(two.items)
+            return _keyed(expected.items) == _keyed(found.items)
         case "dict":
-            mine, theirs = dict(_entries(one)), dict(_entries(two))
-            return mine.keys() == theirs.keys() and all(same(mine[key], theirs[key]) for key in mine)
+            theirs, its = dict(_entries(expected)), dict(_entries(found))
+            return theirs.keys() == its.keys() and all(same(theirs[key], its[key]) for key in theirs)
         case _:
-            return one.content == two.content
+            return expected.content == found.content
 
 
 def _family(kind: Kind) -> str:
     return "set" if kind == "frozenset" else kind
 
 
-def _same_number(one: complex, two: complex) -> bool:
-    if isinstance(one, complex) or isinstance(two, complex):
-        return _same_number(one.real, two.real) and _same_number(one.imag, two.imag)
-    if one == two or (one != one and two != two):
+def _same_number(expected: complex, found: complex) -> bool:
+    if isinstance(expected, complex) or isinstance(found, complex):
+        return _same_number(expected.real, found.real) and _same_number(expected.imag, found.imag)
+    if expected == found or (expected != expected and found != found):
         return True
-    if isinstance(one, int) and isinstance(two, int):
+    if isinstance(expected, int):
         return False
     try:
-        return math.isclose(one, two, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+        return math.isclose(expected, found, rel_tol=RELATIVE, abs_tol=0.0 if expected else ABSOLUTE)
     except OverflowError:
         return False
 

@@ -29,7 +29,7 @@ async def time_ratio(
     """CPU time of the code over that of the previous version. Raises ToolError when there is nothing to compare."""
     few = list(calls[:MOST_CALLS])
     nothing = "None" if harness == "python" else "null"
-    rounds = [(number, call) for call in few for number in (0, 1)] + [(2, [nothing])] * 3
+    rounds = [(number, call) for number in (0, 1) for call in few] + [(2, [nothing])] * 3
     made = rounds * ROUNDS
     done = await run(cases_job(harness, [code, previous, ""], made, limits, each))
     results = read_cases(done, len(made))
@@ -46,6 +46,7 @@ async def time_ratio(
 def _spent(version: int, calls: int, a_round: int, times: Sequence[float], empty: float) -> float:
     """CPU time of all calls to a version: for each its quickest of all rounds, less that of an empty call."""
     quickest = [
-        min(times[number * a_round + 2 * call + version] for number in range(ROUNDS)) - empty for call in range(calls)
+        min(times[number * a_round + version * calls + call] for number in range(ROUNDS)) - empty
+        for call in range(calls)
     ]
     return sum(max(0.0, each) for each in quickest)

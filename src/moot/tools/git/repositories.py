@@ -31,6 +31,7 @@ from moot.reasoning.code.requests import (
     RunRepository,
     ScriptRun,
     ShownFile,
+    TestRun,
 )
 from moot.reasoning.code.test_files import is_test_path
 from moot.tools.code import limits_of, read_request, text_of
@@ -38,7 +39,8 @@ from moot.tools.git.changes import LINK, SUBMODULE, Entry, contents, entries, pa
 from moot.tools.git.command import GitError
 from moot.tools.git.workspace import Workspace, branch_of, open_workspace, sweep
 from moot.tools.runners.cases import inside
-from moot.tools.runners.scripts import PROCESSES, read_results
+from moot.tools.runners.inside.python_script import tests_in
+from moot.tools.runners.scripts import PROCESSES, read_results, without_skips
 from moot.tools.runners.toolchain import fingerprint, installed, packages
 from moot.tools.sandbox import Job, Limits, Sandbox
 
@@ -135,7 +137,7 @@ class Repositories:
         )
         run = await self.sandbox.run(job)
         return ScriptRun(
-            tests=read_results(run),
+            tests=_complete(without_skips(read_results(run), given, GIVEN), given),
             ended_by=run.ended_by,
             output=run.output,
             truncated=run.truncated,
@@ -143,6 +145,17 @@ class Repositories:
             limits=limits_of(job),
             fingerprint=await asyncio.to_thread(fingerprint),
         )
+
+
+def _complete(tests: tuple[TestRun, ...], given: str) -> tuple[TestRun, ...]:
+    """With every test of the user's file: one of which nothing was heard has died, and took the others with it."""
+    try:
+        names = [f"{GIVEN}::{name}" for name in tests_in(given)[0]]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return tests
+    heard = {test.name.partition("[")[0] for test in tests}
+    silent = (TestRun(name=name, outcome="died", message="It did not run.") for name in names if name not in heard)
+    return (*tests, *silent)
 
 
 def _remove(root: Path, session: str) -> None:

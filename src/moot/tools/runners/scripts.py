@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
 from moot.core.errors import ToolError
 from moot.core.values import Json
 from moot.reasoning.code.requests import TestOutcome, TestRun
+from moot.reasoning.code.test_files import marked_skips
 from moot.tools.runners.cases import inside
 from moot.tools.runners.declared import Runner
 from moot.tools.runners.toolchain import NODE_INSIDE, installed, node, packages
@@ -19,6 +20,7 @@ TEST_SECONDS = 20.0
 PROCESSES = 256
 MOST_TESTS = 1000
 WHOLE = "the file"
+SKIPPED = "It was skipped while it ran, which is no pass: only a skip that the test file marks with a decorator is."
 _OUTCOMES = ("passed", "failed", "error", "skipped", "timed_out", "died")
 
 
@@ -58,11 +60,11 @@ def script_job(runner: Runner, code: str, tests: str, more: Mapping[str, str], l
     )
 
 
-def read_script(runner: Runner, run: Run) -> tuple[tuple[TestRun, ...], int]:
-    """The outcome of each test, and the exit code of the last command."""
+def read_script(runner: Runner, run: Run, text: str) -> tuple[tuple[TestRun, ...], int]:
+    """The outcome of each test of a file with this `text`, and the exit code of the last command."""
     lines = _lines(run.results)
     if runner.tests == "python":
-        return _tests(lines, run), 0
+        return without_skips(_tests(lines, run), text), 0
     tests: list[TestRun] = []
     code = 0
     for name, ended, problem, _ in lines:
@@ -77,6 +79,21 @@ def read_script(runner: Runner, run: Run) -> tuple[tuple[TestRun, ...], int]:
 def read_results(run: Run) -> tuple[TestRun, ...]:
     """The outcome of each test of a run that tells tests apart."""
     return _tests(_lines(run.results), run)
+
+
+def without_skips(tests: Iterable[TestRun], text: str, path: str = "") -> tuple[TestRun, ...]:
+    """Tests of a file, of which those have failed that were skipped and that its `text` does not mark as skipped: the
+    code can have skipped them. With a `path`, tests of other files are left as they are."""
+    marked = marked_skips(text)
+    begin = f"{path}::" if path else ""
+    return tuple(
+        test.model_copy(update={"outcome": "failed", "message": f"{SKIPPED} {test.message}".strip()})
+        if test.outcome == "skipped"
+        and test.name.startswith(begin)
+        and test.name.removeprefix(begin).partition("[")[0] not in marked
+        else test
+        for test in tests
+    )
 
 
 def _tests(lines: list[list[Any]], run: Run) -> tuple[TestRun, ...]:

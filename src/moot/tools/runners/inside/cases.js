@@ -22,6 +22,9 @@ const setNext = getPrototypeOf(new Set().values()).next;
 const toBuffer = Buffer.from;
 const joined = Buffer.concat;
 
+const ERRORS = ["Error", "EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"];
+const NODES_OWN = ERRORS.map((name) => globalThis[name].prototype);
+
 class Unreadable extends Error {}
 
 function head(tag, size) {
@@ -115,15 +118,23 @@ function fields(...texts) {
   );
 }
 
-function raised(error) {
+// An error that has the name of a built-in one, and is none, is named as the code's own: `solution.TypeError`.
+function raised(error, builtIn) {
   let name = "Error";
   let message = "";
   try {
     const object = typeof error === "object" && error !== null;
     name = object ? String(error.name || "Error") : typeof error;
     message = String(object ? error.message : error);
+    const at = ERRORS.indexOf(name);
+    if (at >= 0 && !descends(error, builtIn[at]) && !descends(error, NODES_OWN[at])) name = `solution.${name}`;
   } catch {}
   return joined([toBuffer("E"), fields(name, message)]);
+}
+
+function descends(value, prototype) {
+  for (let each = getPrototypeOf(value); each !== null; each = getPrototypeOf(each)) if (each === prototype) return true;
+  return false;
 }
 
 async function perform(code, steps) {
@@ -132,6 +143,7 @@ async function perform(code, steps) {
   Object.assign(space, { clearInterval, setImmediate, queueMicrotask, structuredClone, TextEncoder, TextDecoder, URL });
   const context = vm.createContext(space);
   const plain = vm.runInContext("Object.prototype", context);
+  const builtIn = vm.runInContext(`[${ERRORS}].map((kind) => kind.prototype)`, context);
   let scripts;
   try {
     scripts = steps.map((step) => script(step));
@@ -148,7 +160,7 @@ async function perform(code, steps) {
       if (isPromise(value)) value = await value;
     }
   } catch (error) {
-    return raised(error);
+    return raised(error, builtIn);
   }
   try {
     return joined([toBuffer("R"), encoded(value, plain)]);

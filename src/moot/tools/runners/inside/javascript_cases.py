@@ -1,7 +1,8 @@
 """Makes calls to JavaScript code in Node, each in a context of its own. Runs inside the sandbox.
 
-One Node makes all calls: starting it takes longer than most of them. When a call takes too long, or takes Node down,
-the next one gets a new Node. The messages are those of `python_cases.py`, and so are input and results.
+One Node makes all calls to a version that follow each other: starting it takes longer than most of them. A call to
+another version, or after one that took too long or took Node down, gets a new Node: code can leave its context. The
+messages are those of `python_cases.py`, and so are input and results.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ LENGTH = struct.Struct(">I")
 REPORT = struct.Struct(">IIIi?")
 LOOK_SECONDS = 0.05
 PROGRAM = "/moot/cases.js"
+UNREADABLE = b"I"  # the call, not the code
 
 
 class Node:
@@ -104,11 +106,19 @@ def main() -> None:
     given = frames()
     settings: dict[str, Any] = next(given)
     node: Node | None = None
+    current: int | None = None
     for version, call in given:
-        node = node or Node(settings)
+        if node is not None and version != current:
+            node.end()
+            node = None
+        node, current = node or Node(settings), version
         begun, cpu = time.monotonic(), node.cpu()
         message, late = node.make(settings["versions"][version], call)
         taken, used, ended = time.monotonic() - begun, node.cpu() - cpu, 0
+        if message[:1] == UNREADABLE:
+            node.end()
+            node = Node(settings)  # in which no code has run that could say so
+            message = message if node.make("", call)[0][:1] == UNREADABLE else b""
         if not message:
             ended = node.end()
             node = None

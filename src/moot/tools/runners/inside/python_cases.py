@@ -20,7 +20,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Iterator
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, cast
 
 RESULTS = 3
@@ -30,6 +30,7 @@ REPORT = struct.Struct(">IIIi?")  # ms, CPU µs, peak in KB, how the process end
 MAX_MESSAGE = 2000
 LOOK_SECONDS = 0.05
 MODULE = "solution"
+CALL_READ, CALL_UNREADABLE = b"C", b"I"  # the first byte of a child: it is written before the code has run
 
 
 class Unreadable(Exception):
@@ -113,13 +114,31 @@ def words_of(error: BaseException) -> str:
         return ""
 
 
-def perform(code: str, call: list[str], encode: Callable[[Any], bytes]) -> bytes:
+def make_name_of() -> Callable[[BaseException], str]:
+    """A function that names the class of an exception. One that has the name of a built-in exception, and is another
+    class, is named as the code's own: `solution.IndexError`."""
+    known = {name: each for name, each in vars(builtins).items() if isinstance(each, type)}
+    exactly = cast("Callable[[Any], Any]", type)
+    plain_name: Callable[[Any], str] = vars(type)["__name__"].__get__
+    prefix = f"{MODULE}."
+
+    def name_of(error: BaseException) -> str:
+        kind = exactly(error)
+        name = plain_name(kind)
+        return name if name not in known or known[name] is kind else prefix + name
+
+    return name_of
+
+
+def steps_of(call: list[str]) -> list[CodeType]:
+    """The statements of a call, compiled. Raises SyntaxError, ValueError, RecursionError or MemoryError."""
+    return [compile(text, "call", "eval" if _is_expression(text) else "exec") for text in call]
+
+
+def perform(code: str, steps: list[CodeType], encode: Callable[[Any], bytes]) -> bytes:
     """Run the code and then the call; gives the message for outside."""
     to_fields, to_words, compiled, run, evaluate = fields, words_of, compile, exec, eval
-    try:
-        steps = [compiled(text, "call", "eval" if _is_expression(text) else "exec") for text in call]
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return b"I" + to_fields(type(error).__name__, to_words(error))
+    name_of = make_name_of()
     module = ModuleType(MODULE)
     module.__file__ = f"{MODULE}.py"
     sys.modules[MODULE] = module
@@ -131,7 +150,7 @@ def perform(code: str, call: list[str], encode: Callable[[Any], bytes]) -> bytes
         for step in steps:
             value = evaluate(step, space)
     except BaseException as error:
-        return b"E" + to_fields(type(error).__name__, to_words(error))
+        return b"E" + to_fields(name_of(error), to_words(error))
     try:
         return b"R" + encode(value)
     except Unreadable as why:
@@ -158,7 +177,15 @@ def child(settings: dict[str, Any], code: str, call: list[str], tell: int) -> No
     most = int(settings["cpu_seconds"]) + 2
     resource.setrlimit(resource.RLIMIT_CPU, (most, most))
     gc.enable()
-    message = perform(code, call, encode)
+    try:
+        steps = steps_of(call)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        why = fields(type(error).__name__, words_of(error))
+        write(tell, CALL_UNREADABLE + size(len(why)) + why)
+        leave(0)
+        raise AssertionError from None
+    write(tell, CALL_READ)
+    message = perform(code, steps, encode)
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -200,8 +227,10 @@ def make(settings: dict[str, Any], code: str, call: list[str]) -> bytes:
 
 
 def listen(ready: int, pid: int, settings: dict[str, Any], begun: float) -> tuple[bytes, bool]:
-    """The whole message of a child, or nothing; and whether its time was over."""
+    """The whole message of a child, or nothing; and whether its time was over. That the call can't be read is believed
+    only if it is said before the code has run."""
     heard = bytearray()
+    begin = 1 + LENGTH.size
     most = settings["value_bytes"] + LENGTH.size + 1
     processor = ((~pid) << 3) | 2  # the clock of its CPU time
     poll = select.poll()
@@ -218,12 +247,15 @@ def listen(ready: int, pid: int, settings: dict[str, Any], begun: float) -> tupl
         if not part:
             return b"", False
         heard += part
-        if len(heard) >= LENGTH.size:
-            (size,) = LENGTH.unpack_from(heard)
+        if len(heard) >= begin:
+            (size,) = LENGTH.unpack_from(heard, 1)
             if size > most:
                 return b"", False
-            if len(heard) >= LENGTH.size + size:
-                return bytes(heard[LENGTH.size : LENGTH.size + size]), False
+            if len(heard) >= begin + size:
+                message = bytes(heard[begin : begin + size])
+                if bytes(heard[:1]) == CALL_UNREADABLE:
+                    return CALL_UNREADABLE + message, False
+                return (b"" if message[:1] == CALL_UNREADABLE else message), False
 
 
 def cpu_of(clock: int) -> float:

@@ -33,6 +33,8 @@ def tests_in(text: str) -> tuple[list[str], bool]:
             names_of = [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names]
             pytest = pytest or any(name.split(".")[0] == "pytest" for name in names_of)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+            if any("fixture" in ast.unparse(each) for each in node.decorator_list):
+                continue
             names.append(node.name)
             pytest = pytest or bool(node.args.args) or isinstance(node, ast.AsyncFunctionDef)
         elif isinstance(node, ast.ClassDef):
