@@ -183,6 +183,13 @@ class Turn(BaseModel):
     content: str
     html: str | None = Field(description="the content as HTML, when asked for with `html=true`")
     data: dict[str, Any] | None = Field(description="the typed answer")
+    tool_calls: list[dict[str, Any]] | None = Field(
+        description="of each use of a tool: the request's hash, limits, programs, how it ended, how long it took"
+    )
+    test_results: list[dict[str, Any]] | None = Field(
+        description="each `case` that was run, its `outcome`, and what it `got`; null: no tests were run"
+    )
+    reflections: list[dict[str, Any]] | None = Field(description="what the seat makes of its failures")
     failure: Failure | None
     model: str
     provider: str
