@@ -244,6 +244,7 @@ class Format:
     keeps_ledger: bool = False  # with its setting `claims`, it keeps a ledger of claims
     small: Json = field(default_factory=dict[str, Any])  # settings for small models, where nothing else is said
     small_note: str = ""  # what `small` changes, in words
+    calls_of_people: Callable[[Any], int] | None = None  # that people may add to `max_calls` by what they answer
     needs: tuple[Ability, ...] = ()  # what a process must be able to do to drive its debates
     catalog: Callable[[], Sequence[CatalogEntry]] | None = None  # what the rules choose from, beside the settings
     rereading: Rereading | None = None  # None: its verdict can't be read again

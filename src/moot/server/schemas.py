@@ -414,6 +414,10 @@ class Estimate(BaseModel):
     full_length: Amount = Field(
         description="when every statement uses its whole cap and nothing is tried twice, by a run of the rules alone"
     )
+    most: Amount | None = Field(
+        description="when it makes as many calls as max_calls, and people who are asked, allow, each as large as the "
+        "largest; null: max_calls is not set"
+    )
     limits: Bound = Field(description="what it can't exceed, whatever happens")
     format: str
     chosen: list[str] = Field(description="what moot has chosen by itself, and why: the format, for example")

@@ -2,6 +2,7 @@ from typing import Any
 
 from moot.core.types import Json
 from moot.formats.commands import COMMANDS
+from moot.formats.forge.bounds import calls_of_people
 from moot.formats.forge.cast import parts
 from moot.formats.forge.matrix import matrix_grid, matrix_lines
 from moot.formats.forge.report import WORDS
@@ -80,7 +81,7 @@ def _version(data: dict[str, Any]) -> str:
 
 FORMAT = Format(
     name="forge",
-    version=2,
+    version=3,
     purpose="Write code",
     summary="Engineers write code that is run in a sandbox; tests count when those who saw no code agree on them.",
     settings=ForgeSettings,
@@ -89,6 +90,7 @@ FORMAT = Format(
     settle=settle,
     command=COMMANDS["forge"],
     needs=("code",),
+    calls_of_people=calls_of_people,
     answers=("code",),
     efforts={
         "quick": {"preset": "quick"},
