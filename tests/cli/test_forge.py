@@ -39,6 +39,7 @@ def test_a_terminal_shows_how_far_it_is(moot, columns: int, rail: str):
         terminal.press("\n")
     assert terminal.end() == 0
     assert rail in terminal.text
+    assert "off: Dehallucination, Critique, Review" in terminal.text
 
 
 def test_a_question_for_a_debate_is_refused(moot):

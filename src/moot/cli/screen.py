@@ -143,7 +143,7 @@ class LiveView(View):
     def update(self, flights: Mapping[str, Flight], debate: Debate) -> None:
         room = max(2, min(REGION_LINES, self.printer.console.height - 2)) - 1
         fetching = self.download.text
-        rail = self._rail() if room > 2 and not fetching else []
+        rail = self._rail()[: max(0, room - 2)] if not fetching else []
         shown = list(flights.values())
         lines = [Text(fetching, style="dim")] if fetching else self._flights(shown, room - len(rail))
         lines += rail
@@ -184,12 +184,15 @@ class LiveView(View):
         return [heading, *(Text.assemble(("│ ", colour), line) for line in wrapped[-tail:])]
 
     def _rail(self) -> list[Text]:
-        """The parts of the debate in a line: by name where there is room, else a mark for each."""
+        """The parts of the debate in a line: by name where there is room, else a mark for each. Below it, those that are
+        off."""
         parts, at = self.context.wording.parts, self.context.wording.part
         marks = ["✓" if n < at else "▸" if n == at else "·" for n in range(1, len(parts) + 1)]
         named = "  ".join(f"{mark} {clean(name)}" for mark, name in zip(marks, parts, strict=True))
+        names = ", ".join(clean(name) for name in self.context.wording.parts_off)
         fits = len(named) <= self.printer.console.width - 3
-        return [Text(named if fits else " ".join(marks), style="dim")] if parts else []
+        lines = [named if fits else " ".join(marks), *([f"off: {names}"] if names else [])] if parts else []
+        return [Text(line, style="dim") for line in lines]
 
     def _footer(self, flights: Mapping[str, Flight], debate: Debate) -> Text:
         now = max((flight.round for flight in flights.values()), default=0)

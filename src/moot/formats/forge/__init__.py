@@ -68,7 +68,8 @@ def _header(data: Json) -> list[str]:
     if "reading" not in data:
         return []
     tests = f"{data['given']} given test{'s' * (data['given'] != 1)}"
-    return [f"In {data['language']}, with {tests}; phases: {', '.join(data['phases'])}", data["reading"]]
+    phases = f"phases: {', '.join(data['phases'])}{'; off: ' if data['off'] else ''}{', '.join(data['off'])}"
+    return [f"In {data['language']}, with {tests}; {phases}", data["reading"]]
 
 
 def _version(data: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ given, or confirmed by seats that have seen no code. Evidence selects, votes bre
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -60,6 +60,7 @@ async def play(stage: Stage, settings: ForgeSettings) -> Outcome:
         },
         reading=_reading(forge),
         phases=[phase for phase in PHASES if settings.plays(phase)],
+        off=[phase for phase in PHASES if not settings.plays(phase)],
     )
     if settings.convergence:
         stage.keep((forge.judge, 1), *((seat, 1) for seat in forge.voters))
@@ -130,6 +131,7 @@ def _begin(forge: Forge, phase: Phase) -> None:
         number=played.index(phase) + 1,
         of=len(played),
         rail=[WORDS[each] for each in played],
+        off=[WORDS[each] for each in PHASES if each not in played],
     )
 
 
@@ -157,7 +159,7 @@ async def _phase(forge: Forge, phase: Phase, played: Play) -> Ended | None:
 
 
 @contextmanager
-def _more_calls(forge: Forge, phase: Phase) -> Iterator[None]:
+def _more_calls(forge: Forge, phase: Phase) -> Generator[None]:
     """Let a phase that a person has played once more make its calls beyond `max_calls`. Those that it does not make are
     not there for later phases."""
     stage, before, made = forge.stage, forge.stage.limits, forge.stage.spent.calls
