@@ -120,6 +120,9 @@ class EventType:
     heading: Words = ""
     lines: Lines = ()
     grid: Callable[[Json], Grid] | None = None  # what the lines say as a table, where one can be drawn
+    # Candidates, each with a short line of how it stands: kept in view while the debate runs, below those of earlier
+    # events. An event with a `grid` says how all stand, and takes the place of earlier ones.
+    candidates: Callable[[Json], Mapping[str, str]] | None = None
     badge: str = ""  # from here on, a label of the seat in its data's `seat`
 
 

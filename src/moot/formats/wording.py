@@ -80,6 +80,7 @@ class Wording:
     chapter: str = ""  # the heading of the part of the debate that is under way
     parts: tuple[str, ...] = ()  # the names of all parts, where the format says them
     parts_off: tuple[str, ...] = ()  # those of parts that are switched off
+    candidates: dict[str, str] = field(default_factory=dict[str, str])  # and how each stands, in a line
     part: int = 0  # the number of the one that is under way, from 1
     stances: Mapping[str, str] = field(default_factory=dict[str, str])  # of seats with a voice
 
@@ -116,7 +117,11 @@ class Wording:
             self.parts = _names(event.data.get("rail"))
             self.parts_off = _names(event.data.get("off"))
             self.part = int(event.data.get("number") or 0)
-        badge = self.type(event.type).badge
+        kind = self.type(event.type)
+        if kind.candidates is not None:
+            before = {} if kind.grid is not None else self.candidates
+            self.candidates = {**before, **kind.candidates(event.data)}
+        badge = kind.badge
         if badge and event.data.get("seat"):
             self.badges[str(event.data["seat"])] = badge
 
