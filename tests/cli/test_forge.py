@@ -181,7 +181,10 @@ def test_an_empty_task_is_refused_in_words_about_code(moot):
         (["--lang", "cobol"], "language"),
         (["--gate", "lunch"], "gates"),
         (["--set", "cases=['add(1, 2)']"], "is no test"),
-        (["--set", "cases=['add(1, 2) == 3', 'add(1, 2) == 4']"], "expect different things"),
+        (
+            ["--set", "cases=['add(1, 2) == 3', 'add(1, 2) == 4']"],
+            "expect different things of 'add(1, 2)', so no code can pass both: leave one out",
+        ),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_written(moot, tmp_path: Path, arguments, said):

@@ -403,6 +403,12 @@ def not_checked(forge: Forge, draft: Draft | None) -> list[str]:
     return found
 
 
+def _attacks(forge: Forge) -> str:
+    if not forge.attacks:
+        return "The critic looked for an attack, and made none that could be run."
+    return f"{forge.held_attacks} of {forge.attacks} attacks held."
+
+
 def _record(forge: Forge, converged: Converged | None, draft: Draft | None, headline: str) -> RecordParts:
     explanation = "" if converged is None or converged.teaching is None else clean(converged.teaching.explanation)
     shown = "MATRIX" if forge.shown_matrix == forge.board.matrix() else ""
@@ -415,7 +421,7 @@ def _record(forge: Forge, converged: Converged | None, draft: Draft | None, head
             f"({one_line(issue.answer, 200) or 'not answered'})"
             for issue in forge.issues
         ],
-        "Attacks": [f"{forge.held_attacks} of {forge.attacks} attacks held."] if forge.attacked else [],
+        "Attacks": [_attacks(forge)] if forge.attacked else [],
         "Assumptions": [
             f"{one_line(each.question, 300)} {one_line(each.answer, 300)}" for each in forge.answers if not each.stated
         ],
