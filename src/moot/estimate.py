@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from moot.app import App
 from moot.core.amounts import count, money
+from moot.core.settings import DebateSettings
 from moot.core.types import Debate, Models, Usage, record
 from moot.formats import Format
 from moot.planning import Plan
@@ -24,6 +25,8 @@ class Estimate:
 
     calls: int
     usage: Usage  # tokens_out and cost_usd are capped by the debate's limits
+    most_calls: int | None  # the calls that it can't exceed; None: nothing but the other limits bounds them
+    most: Usage  # what these would use, each as large as the largest; capped like `usage`
     cut_by_tokens: bool  # at full length it would write more than its limit
     counted_in_part: bool  # it has more calls than are counted
 
@@ -31,24 +34,37 @@ class Estimate:
     def words(self) -> str:
         """How large the debate is, in one sentence."""
         calls = f"{count(self.calls, 'call')}{' and more' if self.counted_in_part else ''}"
-        return (
-            f"At full length: {calls}, {count(self.usage.tokens_out, 'token')} written, {money(self.usage.cost_usd)}."
-        )
+        usual = f"{calls}, {count(self.usage.tokens_out, 'token')} written, {money(self.usage.cost_usd)}"
+        if self.most_calls is None:
+            return f"At full length: {usual}."
+        most = f"{count(self.most_calls, 'call')}, {count(self.most.tokens_out, 'token')}, {money(self.most.cost_usd)}"
+        return f"About {usual}; at most {most}."
 
 
 async def estimated(app: App, plan: Plan) -> Estimate:
     longest = await _longest(app.models, plan.format, plan.debate)
     settings = plan.format.settings.model_validate(plan.config)
-    usage, most = longest.usage, settings.max_total_output_tokens
+    most_calls = settings.max_calls
+    if most_calls is not None and plan.format.calls_of_people is not None:
+        most_calls += plan.format.calls_of_people(settings)
+    calls = longest.calls if most_calls is None else min(longest.calls, most_calls)
+    usage = longest.of_first(calls)
     return Estimate(
-        calls=longest.calls,
-        usage=Usage(
-            tokens_in=usage.tokens_in,
-            tokens_out=min(usage.tokens_out, most),
-            cost_usd=_capped(usage.cost_usd, settings.max_cost_usd),
-        ),
-        cut_by_tokens=usage.tokens_out > most,
+        calls=calls,
+        usage=_within(settings, usage),
+        most_calls=most_calls,
+        most=_within(settings, usage if most_calls is None else longest.of_largest(most_calls)),
+        cut_by_tokens=usage.tokens_out > settings.max_total_output_tokens,
         counted_in_part=longest.cut,
+    )
+
+
+def _within(settings: DebateSettings, usage: Usage) -> Usage:
+    """What the limits leave of it."""
+    return Usage(
+        tokens_in=usage.tokens_in,
+        tokens_out=min(usage.tokens_out, settings.max_total_output_tokens),
+        cost_usd=_capped(usage.cost_usd, settings.max_cost_usd),
     )
 
 

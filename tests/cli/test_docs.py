@@ -59,3 +59,12 @@ def test_every_field_of_the_json():
     event = Event(seq=1, type="status", key="", data={}, created_at=0.0)
     for field in [*event_json(event, context), *debate_json(DEBATE, demonstration=False, interrupted=False)]:
         assert f"`{field}`" in DOCS, field
+
+
+def test_in_the_overview_every_name_stands_apart_from_its_summary(moot):
+    lines = moot("--help").out.splitlines()
+    columns = set()
+    for name, command in COMMANDS.items():
+        (line,) = [line for line in lines if line.split()[:1] == [name] and line.endswith(command.summary)]
+        columns.add(len(line) - len(command.summary))
+    assert columns == {2 + max(map(len, COMMANDS)) + 2}

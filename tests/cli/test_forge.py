@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,9 @@ def test_the_code_that_won_is_written_and_the_report_printed(moot, tmp_path: Pat
     result = moot("forge", TASK.spec, "--preset", "quick", "--model", MODEL, "--plain", "--out", str(out))
     assert result.code == 0, result.err
     assert "def " in out.read_text()
+    assert re.search(
+        r"\nThe code of Engineer A passes, of the tests that its author knows, \d of \d  [✓✗·]+\n", result.out
+    )
     for title in ("The case matrix", "Versions", "Not checked"):
         assert f"\n{title}\n" in result.out
     assert f"The code is in {out}." in result.err
@@ -39,6 +43,10 @@ def test_a_terminal_shows_how_far_it_is(moot, columns: int, rail: str):
         terminal.press("\n")
     assert terminal.end() == 0
     assert rail in terminal.text
+    assert "off: Dehallucination, Critique, Review" in terminal.text
+    before, _, after = terminal.text.partition("The case matrix")
+    assert re.search(r"Engineer [AB]  \d+ of \d+  [✓✗·]+\r?\n.*▸ ", before), "it fills before there is a whole one"
+    assert re.search(r"V2  \d+ of \d+  [✓✗·]+\r?\n", after)
 
 
 def test_a_question_for_a_debate_is_refused(moot):
@@ -173,7 +181,10 @@ def test_an_empty_task_is_refused_in_words_about_code(moot):
         (["--lang", "cobol"], "language"),
         (["--gate", "lunch"], "gates"),
         (["--set", "cases=['add(1, 2)']"], "is no test"),
-        (["--set", "cases=['add(1, 2) == 3', 'add(1, 2) == 4']"], "expect different things"),
+        (
+            ["--set", "cases=['add(1, 2) == 3', 'add(1, 2) == 4']"],
+            "expect different things of 'add(1, 2)', so no code can pass both: leave one out",
+        ),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_written(moot, tmp_path: Path, arguments, said):

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+import json
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from moot.app import App
-from moot.client import creating
+from moot.client import creating, documents
 from moot.core.errors import ToolError, WrongStatus
 from moot.core.types import UNDECIDED, Debate
 from moot.corpus import tasks
 from moot.request import Request
 from moot.runtime.replay import rerun
+from tests.postgres import execute
 from tests.running import an_app, run_to_rest
 
 TASK = next(iter(tasks()))
@@ -45,6 +48,58 @@ def test_a_default_forge_ends_within_its_calls_and_replays(tmp_path: Path) -> No
             assert again.outcome == ended.outcome
 
     asyncio.run(scenario())
+
+
+EVIDENCE = """select key, kind, tool_calls, test_results, reflections from debate_turns
+    where tool_calls is not null or test_results is not null or reflections is not null order by seq"""
+
+
+async def evidence(app: App) -> list[tuple[str, str, Any, Any, Any]]:
+    """What a quick forge whose engineers repair leaves in the columns of its turns, and that others show the same."""
+    model = "sim:?seed=4&skill=.3&cases=.9&repair=.5&red=1"
+    ended = await run_to_rest(app, await new_forge(app, model, preset="quick", hooks=[]))
+    assert ended.status == "completed", ended.error
+    turns = await app.runtime.store.turns(ended.id)
+    kept = [(each.key, each.kind, each.tool_calls, each.test_results, each.reflections) for each in turns]
+    audited = (await documents.audit(app, ended.id))["turns"]
+    assert kept == [(t["key"], t["kind"], t["tool_calls"], t["test_results"], t["reflections"]) for t in audited]
+    return [each for each in kept if any(each[2:])]
+
+
+def check_evidence(kept: list[tuple[str, str, Any, Any, Any]], rows: list[Any]) -> None:
+    assert kept == [(*row[:2], *(None if text is None else json.loads(text) for text in row[2:])) for row in rows]
+    used = [each for each in kept if each[1] == "use"]
+    assert used
+    for _, _, (call,), cases, reflections in used:
+        assert (call["tool"], call["exit"], reflections) == ("cases", "ended", None)
+        assert len(call["request"]) == 64
+        assert call["limits"]["memory_bytes"] > 0
+        assert cases
+        assert all(each.keys() == {"case", "outcome", "got"} for each in cases)
+    repairs = [each for each in kept if each[1] == "ask"]
+    assert repairs
+    for _, _, calls, cases, (reflection,) in repairs:
+        assert calls is cases is None
+        assert reflection.keys() == {"root_cause", "went_wrong", "change_next", "confidence"}
+
+
+def test_the_evidence_of_a_turn_is_in_columns_of_its_own(tmp_path: Path) -> None:
+    async def scenario() -> list[tuple[str, str, Any, Any, Any]]:
+        async with an_app(tmp_path) as app:
+            return await evidence(app)
+
+    kept = asyncio.run(scenario())
+    with closing(sqlite3.connect(tmp_path / "moot.db")) as database:
+        check_evidence(kept, database.execute(EVIDENCE).fetchall())
+
+
+def test_the_evidence_of_a_turn_is_in_columns_of_its_own_on_postgresql(tmp_path: Path, database_url: str) -> None:
+    async def scenario() -> list[tuple[str, str, Any, Any, Any]]:
+        async with an_app(tmp_path, database_url=database_url) as app:
+            return await evidence(app)
+
+    kept = asyncio.run(scenario())
+    check_evidence(kept, [tuple(row) for row in execute(database_url, EVIDENCE)])
 
 
 def test_cheats_win_nothing(tmp_path: Path) -> None:

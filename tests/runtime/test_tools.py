@@ -104,7 +104,7 @@ def test_a_tool_runs_and_its_result_is_a_turn(tmp_path):
             assert (first.kind, first.data, first.content) == ("use", {"words": 3}, "3 words.")
             assert (first.model, first.provider, first.tokens_out, first.cost_usd) == ("count", "tool", 0, 0.0)
             assert (first.metadata["tool"], first.metadata["arguments"]) == ("count", {"text": "a b c"})
-            (call,) = first.metadata["tool_calls"]
+            (call,) = first.tool_calls or ()
             assert call.pop("duration_ms") >= 0
             request = hashlib.sha256(b'{"text": "a b c"}').hexdigest()
             nothing = dict.fromkeys(("limits", "fingerprint", "code"))
@@ -169,7 +169,7 @@ def test_an_audit_has_the_tool_its_arguments_and_its_result(tmp_path):
             audit = await documents.audit(app, done.id)
             used = audit["turns"][1]
             assert (used["metadata"]["tool"], used["metadata"]["arguments"]) == ("count", {"text": "x x x"})
-            assert len(used["metadata"]["tool_calls"]) == 1
+            assert len(used["tool_calls"]) == 1
             assert (used["kind"], used["model"], used["data"]) == ("use", "count", {"words": 3})
             assert used["messages"] == [{"role": "user", "text": '{"text": "x x x"}'}]
             assert (await documents.prove(app, done.id)).same
@@ -212,7 +212,7 @@ def test_a_failed_tool_is_given_to_a_tolerant_step(tmp_path, tool, message):
             (turn,) = await runtime.store.turns(done.id)
             assert turn.failure is not None
             assert (turn.failure.kind, turn.metadata["tool"]) == ("tool", "measure")
-            calls = [(call["tool"], call["exit"]) for call in turn.metadata.get("tool_calls", ())]
+            calls = [(call["tool"], call["exit"]) for call in turn.tool_calls or ()]
             assert calls == ([("measure", "failed")] if tool else [])
             assert prove(MEASURING, done, [turn], await runtime.store.events(done.id)).same
 

@@ -177,6 +177,29 @@ class TestEstimates:
         assert told["full_length"]["tokens_out"] <= told["limits"]["tokens_out"]
         assert server.get("/v1/debates").json() == before
 
+    @pytest.mark.parametrize(
+        ("settings", "most"),
+        [
+            ({}, 39),
+            ({"preset": "quick"}, 12),
+            ({"preset": "quick", "gates": ["proposal"]}, 12 + 7),
+            ({"max_calls": 3}, 3),
+        ],
+    )
+    def test_of_what_has_a_limit_of_calls_the_worst_is_said_too(self, server: Served, settings, most):
+        priced = "sim:?price_in=1&price_out=2"
+        models = {"model_debater": priced, "model_judge": priced}
+        asked = {"topic": "Write add(a, b)", "format": "forge", "settings": {**models, **settings}}
+        told = server.post("/v1/debates/estimate", asked).json()
+        full, worst = told["full_length"], told["most"]
+        assert worst["calls"] == most
+        assert full["calls"] <= most
+        assert full["tokens_out"] <= worst["tokens_out"] <= told["limits"]["tokens_out"]
+        assert worst["tokens_out"] == min(most * 4000, 120_000)
+        assert full["cost_usd"] <= worst["cost_usd"]
+        duel = server.post("/v1/debates/estimate", {"topic": "Why?", "format": "duel", "settings": models})
+        assert duel.json()["most"] is None
+
     def test_a_bound_on_the_money_holds_and_an_unknown_price_is_said(self, tmp_path):
         with served(tmp_path, environ={"OPENAI_API_KEY": "x"}) as server:
             dear = {"model_debater": "sim:?price_out=900000", "model_judge": "sim:", "max_cost_usd": 0.5}

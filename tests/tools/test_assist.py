@@ -103,7 +103,7 @@ def test_memory_is_asked_and_what_it_costs_is_on_the_turn(tmp_path):
                 assert asked_by == [done.id]  # what its readers may not see is not recalled
                 (turn,) = await runtime.store.turns(done.id)
                 assert (turn.tokens_in, turn.cost_usd) == (12, 0.5)
-                (call,) = turn.metadata["tool_calls"]
+                (call,) = turn.tool_calls or ()
                 assert (call["tool"], call["fingerprint"]) == ("assist", "bm25 + wire:e")
                 assert turn.metadata["arguments"]["request"]["query"] == "speed"
 

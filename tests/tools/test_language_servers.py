@@ -76,7 +76,7 @@ def test_real_servers_find_what_is_wrong_and_the_call_is_recorded_on_its_turn(tm
             assert ("language server ruff", "F401", 6, "low") in told
             assert not any("other" in each.tool for each in found.findings)
             assert "line 7: Type" in done.outcome.headline
-            (call,) = turn.metadata["tool_calls"]
+            (call,) = turn.tool_calls or ()
             assert call["tool"] == "assist"
             assert call["fingerprint"].startswith("pyright, ruff 0.")
             assert call["limits"]["memory_bytes"] == 1024 * 1024 * 1024

@@ -86,7 +86,7 @@ def test_rules_use_the_tools_of_every_app_and_each_use_is_recorded(tmp_path, cod
                 assert headline.startswith("['8', '[]'] True ")
                 commits.append(headline.split()[-1])
                 turns = {turn.phase: turn for turn in await app.runtime.store.turns(done.id)}
-                calls = {phase: turn.metadata["tool_calls"][0] for phase, turn in turns.items()}
+                calls = {phase: (turn.tool_calls or ())[0] for phase, turn in turns.items()}
                 assert [call["tool"] for call in calls.values()] == ["cases", "script", "checks", "snapshot"]
                 assert all(len(call["request"]) == 64 and call["exit"] == "ended" for call in calls.values())
                 ran = calls["run"]

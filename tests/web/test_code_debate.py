@@ -20,6 +20,7 @@ TASK = next(iter(tasks()))
 SIM = "sim:?seed=3&skill=.3&cases=.9&repair=.6&tps=5000"  # both engineers begin with a mistake and repair it
 SETTINGS = {"preset": "quick", "gates": ["proposal"], "model_debater": SIM, "model_judge": SIM}
 PHASES = ["Self-evolvement", "Proposal", "Adversarial rounds", "Convergence"]
+OFF = ["Dehallucination", "Critique", "Review", "Optimization"]
 COMPLETED = ".debate-top [data-status=completed]"
 SIZES = ({"width": 1280, "height": 800}, {"width": 400, "height": 844})
 
@@ -61,21 +62,21 @@ def test_how_far_it_is_while_it_runs_and_what_is_approved(site: Served, open_pag
     page.get_by_role("button", name="Start").click()
     asked = page.locator(".gate[data-gate=approval]")
     expect(asked).to_be_visible()
-    expect(steps(page)).to_have_count(len(PHASES))
-    for step, name in zip(steps(page).all(), PHASES, strict=True):
+    expect(steps(page)).to_have_count(len(PHASES) + len(OFF))
+    for step, name in zip(steps(page).all(), (*PHASES, *OFF), strict=True):
         expect(step).to_contain_text(name)
     expect(page.locator(".course [aria-current=step]")).to_contain_text("Proposal")
-    assert states(page) == ["done", "under way", "to come", "to come"]
+    assert states(page) == ["done", "under way", "to come", "to come", *["off"] * len(OFF)]
     asked.get_by_role("button", name="Approve").click()
     expect(page.locator(COMPLETED)).to_be_visible()
     expect(page.locator(".course [aria-current]")).to_have_count(0)
-    assert states(page) == ["done"] * len(PHASES)
+    assert states(page) == [*["done"] * len(PHASES), *["off"] * len(OFF)]
     expect(page.locator(".answer .headline")).to_be_visible()
     check_axe(page)
     keep(page, "code-completed")
     page.reload()
-    expect(steps(page).last).to_contain_text("done")
-    assert states(page) == ["done"] * len(PHASES)
+    expect(steps(page).nth(len(PHASES) - 1)).to_contain_text("done")
+    assert states(page) == [*["done"] * len(PHASES), *["off"] * len(OFF)]
 
 
 def test_what_was_never_played_is_said(site: Served, open_page: Open):
@@ -84,9 +85,57 @@ def test_what_was_never_played_is_said(site: Served, open_page: Open):
     page = open_page(f"{site.url}/debates/{made['id']}")
     page.locator(".gate").get_by_role("button", name="Reject").click()  # without words: it ends
     expect(page.locator(COMPLETED)).to_be_visible()
-    expect(steps(page).last).to_contain_text("not played")
-    assert states(page) == ["done", "done", "not played", "not played"]
+    expect(steps(page).nth(len(PHASES) - 1)).to_contain_text("not played")
+    assert states(page) == ["done", "done", "not played", "not played", *["off"] * len(OFF)]
     check_axe(page)
+
+
+def test_on_a_phone_an_approval_can_be_folded_to_read_what_it_covers(site: Served, open_page: Open, waiting: str):
+    page = open_page(f"{site.url}/debates/{waiting}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    panel = page.locator(".gate")
+    expect(panel.get_by_role("button", name="Approve")).to_be_visible()
+    fold = panel.get_by_role("button", name="Fold")
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    check_axe(page)
+    panel.get_by_label("Reason").fill("Not yet")
+    fold.click()
+    expect(panel.get_by_label("Reason")).to_be_hidden()
+    expect(panel.get_by_role("button", name="Approve")).to_be_visible()
+    box = panel.bounding_box()
+    assert box is not None
+    assert box["height"] < 844 / 4
+    assert fits(page)
+    check_axe(page)
+    keep(page, "code-approval-folded")
+    panel.get_by_role("button", name="Unfold").click()
+    expect(panel.get_by_label("Reason")).to_have_value("Not yet")
+
+
+@pytest.mark.parametrize("height", [844, 480])
+def test_on_a_phone_a_long_diff_scrolls_and_the_buttons_stay(site: Served, open_page: Open, waiting: str, height: int):
+    page = open_page("about:blank")
+    page.set_viewport_size({"width": 390, "height": height})
+    gates = site.get(f"/v1/debates/{waiting}/gates?html=true").json()
+    told = gates["items"][0]["artifacts"]
+    long = "".join(f"+    line_{n} = {n}\n" for n in range(400))
+    told["diff"] = f"--- a\n+++ b\n@@ -0,0 +1,400 @@\n{long}"
+    told["matrix"]["rows"] = told["matrix"]["rows"] * 20
+    page.route("**/gates*", lambda route: route.fulfill(json=gates))
+    page.goto(f"{site.url}/debates/{waiting}")
+    panel = page.locator(".gate")
+    for part in (panel.locator("[data-kind=diff]"), panel.locator("[data-kind=table]")):
+        if part.get_attribute("open") is None:
+            part.locator("> summary").click()
+    for name in ("Approve", "Reject"):
+        expect(panel.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+    panel.locator("[data-kind=diff] .added").last.scroll_into_view_if_needed()
+    expect(panel.locator("[data-kind=diff] .added").last).to_be_in_viewport()
+    for name in ("Approve", "Reject"):
+        expect(panel.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+    assert fits(page)
+    check_axe(page)
+    keep(page, f"code-approval-long-{height}")
 
 
 def test_a_format_without_parts_shows_none(site: Served, open_page: Open):

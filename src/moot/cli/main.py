@@ -73,7 +73,8 @@ def _reopen_closed() -> None:
 def _dispatch(args: list[str]) -> int:
     first = args[0] if args else ""
     if first in ("-h", "--help") or args == ["help"] or (not args and not is_piped()):
-        commands = "\n".join(f"  {name:<11}{each.summary}" for name, each in COMMANDS.items())
+        width = max(map(len, COMMANDS))
+        commands = "\n".join(f"  {name:<{width}}  {each.summary}" for name, each in COMMANDS.items())
         codes = [f"{code} {what}" for code, what in EXIT_CODES.items()]
         print(_HELP.format(commands=commands, codes=f"{', '.join(codes[:4])},\n{', '.join(codes[4:])}"))
         return DONE

@@ -26,6 +26,7 @@ from moot.runtime.hub import Flight
 PALETTE = ("cyan", "magenta", "yellow", "green", "blue", "bright_cyan", "bright_magenta", "bright_yellow")
 REGION_LINES = 8
 TAIL_LINES = 3
+CANDIDATE_LINES = 6  # beside the lines of the region, where the terminal is high enough
 TAIL_CHARS = 2000  # more than the tail lines of any sensible terminal
 
 
@@ -143,10 +144,11 @@ class LiveView(View):
     def update(self, flights: Mapping[str, Flight], debate: Debate) -> None:
         room = max(2, min(REGION_LINES, self.printer.console.height - 2)) - 1
         fetching = self.download.text
-        rail = self._rail() if room > 2 and not fetching else []
+        rail = self._rail()[: max(0, room - 2)] if not fetching else []
+        candidates = self._candidates(self.printer.console.height - 3 - room) if not fetching else []
         shown = list(flights.values())
         lines = [Text(fetching, style="dim")] if fetching else self._flights(shown, room - len(rail))
-        lines += rail
+        lines += [*candidates, *rail]
         lines.append(self._footer(flights, debate))
         for line in lines:
             line.truncate(max(4, self.printer.console.width - 3), overflow="ellipsis")
@@ -183,13 +185,23 @@ class LiveView(View):
         wrapped = list(Text(text, style="dim").wrap(self.printer.console, width, overflow="fold"))
         return [heading, *(Text.assemble(("│ ", colour), line) for line in wrapped[-tail:])]
 
+    def _candidates(self, room: int) -> list[Text]:
+        """How the newest candidates stand, a line for each."""
+        fit = max(0, min(CANDIDATE_LINES, room))
+        shown = [*self.context.wording.candidates.items()][-fit:] if fit else []
+        width = max((len(clean(name)) for name, _ in shown), default=0)
+        return [Text(f"{clean(name).ljust(width)}  {clean(stands)}") for name, stands in shown]
+
     def _rail(self) -> list[Text]:
-        """The parts of the debate in a line: by name where there is room, else a mark for each."""
+        """The parts of the debate in a line: by name where there is room, else a mark for each. Below it stand those
+        that are off."""
         parts, at = self.context.wording.parts, self.context.wording.part
         marks = ["✓" if n < at else "▸" if n == at else "·" for n in range(1, len(parts) + 1)]
         named = "  ".join(f"{mark} {clean(name)}" for mark, name in zip(marks, parts, strict=True))
+        names = ", ".join(clean(name) for name in self.context.wording.parts_off)
         fits = len(named) <= self.printer.console.width - 3
-        return [Text(named if fits else " ".join(marks), style="dim")] if parts else []
+        lines = [named if fits else " ".join(marks), *([f"off: {names}"] if names else [])] if parts else []
+        return [Text(line, style="dim") for line in lines]
 
     def _footer(self, flights: Mapping[str, Flight], debate: Debate) -> Text:
         now = max((flight.round for flight in flights.values()), default=0)

@@ -128,6 +128,16 @@ class Answer(Frozen):
     def prose(self) -> str:
         return "\n".join(f"{name}: {value}" for name, value in self.model_dump().items())
 
+    def tests_run(self, arguments: Json) -> list[Json] | None:
+        """Of the result of a tool that ran tests: each `case` with its `outcome` and what it `got`, for the turn's
+        `test_results`. `arguments` are those that the tool was given. None: no tests were run."""
+        return None
+
+    def reflected(self) -> list[Json] | None:
+        """The reflections in an answer, without what follows from them, for the turn's `reflections`. None: it is no
+        reflection."""
+        return None
+
 
 class TextAnswer(Answer):
     """A typed answer that a model writes as text, for what JSON would spoil: a model writes worse code inside of it.
@@ -400,6 +410,9 @@ class Turn:
     content: str  # what people read
     raw: str | None = None  # what the model wrote, where that is not `content`
     data: Json | None = None  # the typed answer
+    tool_calls: list[Json] | None = None  # of each use of a tool: request, limits, programs, how it ended, how long
+    test_results: list[Json] | None = None  # each `case` that was run, its `outcome`, and what it `got`
+    reflections: list[Json] | None = None  # what the seat makes of its failures
     failure: Failure | None = None
     model: str = ""
     provider: str = ""

@@ -120,6 +120,9 @@ class EventType:
     heading: Words = ""
     lines: Lines = ()
     grid: Callable[[Json], Grid] | None = None  # what the lines say as a table, where one can be drawn
+    # Candidates, each with a short line of how it stands: kept in view while the debate runs, below those of earlier
+    # events. An event with a `grid` says how all stand, and takes the place of earlier ones.
+    candidates: Callable[[Json], Mapping[str, str]] | None = None
     badge: str = ""  # from here on, a label of the seat in its data's `seat`
 
 
@@ -244,6 +247,7 @@ class Format:
     keeps_ledger: bool = False  # with its setting `claims`, it keeps a ledger of claims
     small: Json = field(default_factory=dict[str, Any])  # settings for small models, where nothing else is said
     small_note: str = ""  # what `small` changes, in words
+    calls_of_people: Callable[[Any], int] | None = None  # that people may add to `max_calls` by what they answer
     needs: tuple[Ability, ...] = ()  # what a process must be able to do to drive its debates
     catalog: Callable[[], Sequence[CatalogEntry]] | None = None  # what the rules choose from, beside the settings
     rereading: Rereading | None = None  # None: its verdict can't be read again

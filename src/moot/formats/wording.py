@@ -79,6 +79,8 @@ class Wording:
     badges: dict[str, str] = field(default_factory=dict[str, str])
     chapter: str = ""  # the heading of the part of the debate that is under way
     parts: tuple[str, ...] = ()  # the names of all parts, where the format says them
+    parts_off: tuple[str, ...] = ()  # those of parts that are switched off
+    candidates: dict[str, str] = field(default_factory=dict[str, str])  # and how each stands, in a line
     part: int = 0  # the number of the one that is under way, from 1
     stances: Mapping[str, str] = field(default_factory=dict[str, str])  # of seats with a voice
 
@@ -112,9 +114,14 @@ class Wording:
             self.named.update(names)
         if self.format and event.type == self.format.chapters:
             self.chapter = self.caption(event).heading
-            self.parts = tuple(map(str, cast("Sequence[Any]", event.data.get("rail") or ())))
+            self.parts = _names(event.data.get("rail"))
+            self.parts_off = _names(event.data.get("off"))
             self.part = int(event.data.get("number") or 0)
-        badge = self.type(event.type).badge
+        kind = self.type(event.type)
+        if kind.candidates is not None:
+            before = {} if kind.grid is not None else self.candidates
+            self.candidates = {**before, **kind.candidates(event.data)}
+        badge = kind.badge
         if badge and event.data.get("seat"):
             self.badges[str(event.data["seat"])] = badge
 
@@ -285,6 +292,10 @@ def _filled(words: Any, data: Json) -> str:
     if callable(words):
         return str(words(data))
     return str(words).format_map(defaultdict(str, {name: _shown(value, ", ") for name, value in data.items()}))
+
+
+def _names(value: object) -> tuple[str, ...]:
+    return tuple(map(str, cast("Sequence[Any]", value or ())))
 
 
 def _empty(value: object) -> bool:

@@ -37,6 +37,9 @@ class Reflection(Answer):
             f"What to change: {self.what_to_change_next}\nConfidence in the fix: {self.confidence_in_fix:.0%}"
         )
 
+    def reflected(self) -> list[Json]:
+        return [self.model_dump(mode="json")]
+
 
 class Insight(Answer):
     """Something general that a model has learnt from attempts, which it names by their numbers."""

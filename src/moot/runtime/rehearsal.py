@@ -25,12 +25,29 @@ _AT = {"started_at": 0.0, "created_at": 0.0, "duration_ms": 0}
 class Rehearsal:
     """The result of one play with made-up answers of full length."""
 
-    calls: int = 0
+    asked: list[Usage] = field(default_factory=list[Usage])  # of each call
     steps: int = 0  # the calls, and what people, memory and tools were asked
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = field(default_factory=Usage)  # with what memory and tools use
     phases: set[str] = field(default_factory=set[str])
     outcome: Outcome | None = None
     error: Exception | None = None  # that the rules raised
+
+    @property
+    def calls(self) -> int:
+        return len(self.asked)
+
+    def of_first(self, calls: int) -> Usage:
+        """What it would use if it ended after so many calls."""
+        return self.usage if calls >= self.calls else sum(self.asked[:calls], Usage())
+
+    def of_largest(self, calls: int) -> Usage:
+        """What so many calls would use if each were as large, and as dear, as the largest."""
+        costs = [each.cost_usd for each in self.asked]
+        return Usage(
+            tokens_in=calls * max((each.tokens_in for each in self.asked), default=0),
+            tokens_out=calls * max((each.tokens_out for each in self.asked), default=0),
+            cost_usd=None if None in costs else calls * max((cost or 0.0 for cost in costs), default=0.0),
+        )
 
     @property
     def cut(self) -> bool:
@@ -58,7 +75,8 @@ async def _take_step(script: Script, executors: Executors, seed: int, rehearsal:
     step = next(iter(script.open.values()))
     executor = executors.of(step)
     used = executor.estimate(step)
-    rehearsal.calls += used.tokens_out > 0
+    if used.tokens_out > 0:
+        rehearsal.asked.append(used)
     rehearsal.usage += used
     rehearsal.phases.add(step.phase)
     reply = await executor.rehearse(step, seed)

@@ -17,7 +17,7 @@ from moot.core.errors import (
     ToolError,
 )
 from moot.core.gates import MAX_WORDS
-from moot.core.steps import ABSENT, Failed, Step
+from moot.core.steps import ABSENT, Failed, Step, Use
 from moot.core.types import HUMAN, Failure, FailureKind, Gate, Reply, Turn, Usage
 from moot.core.values import storable
 from moot.reasoning.fence import clean
@@ -31,8 +31,6 @@ def turn_of_reply(step: Step, reply: Reply, allowance: Allowance, **at: Any) -> 
     metadata = {**step.about, **({} if step.record is None else step.record(answer))}
     if reply.attempts:
         metadata["attempts"] = list(reply.attempts)
-    if reply.tool_calls:
-        metadata["tool_calls"] = list(reply.tool_calls)
     if usage.estimated:
         metadata["estimated"] = True
     if allowance.shrunk:
@@ -41,6 +39,9 @@ def turn_of_reply(step: Step, reply: Reply, allowance: Allowance, **at: Any) -> 
         content=content,
         raw=None if content == text else text,
         data=None if answer is None else answer.model_dump(mode="json", by_alias=True),
+        tool_calls=list(reply.tool_calls) or None,
+        test_results=answer.tests_run(step.arguments) if answer is not None and isinstance(step, Use) else None,
+        reflections=None if answer is None else answer.reflected(),
         model=reply.model,
         provider=reply.provider,
         tokens_in=usage.tokens_in,
@@ -118,8 +119,8 @@ def turn_of_failure(step: Step, error: Exception, **at: Any) -> Turn | None:
                 **step.about,
                 **({} if step.record is None else step.record(Failed(failure=failure, raw=raw))),
                 **({"estimated": True} if usage.estimated else {}),
-                **({"tool_calls": [error.call]} if isinstance(error, ToolError) and error.call else {}),
             },
+            tool_calls=[error.call] if isinstance(error, ToolError) and error.call else None,
             **identity(step),
             **at,
         )

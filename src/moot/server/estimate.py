@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moot.app import App
 from moot.core.settings import DebateSettings
-from moot.core.types import Price
+from moot.core.types import Price, Usage
 from moot.estimate import Estimate
 from moot.estimate import estimated as estimate_of
 from moot.models.choice import is_demonstration
@@ -17,12 +17,8 @@ async def estimated(app: App, plan: Plan) -> schemas.Estimate:
     settings = plan.format.settings.model_validate(plan.config)
     prices = {spec: app.models.price(spec) for spec in dict.fromkeys(seat.model for seat in plan.cast)}
     return schemas.Estimate(
-        full_length=schemas.Amount(
-            calls=made.calls,
-            tokens_in=made.usage.tokens_in,
-            tokens_out=made.usage.tokens_out,
-            cost_usd=made.usage.cost_usd,
-        ),
+        full_length=_amount(made.calls, made.usage),
+        most=None if made.most_calls is None else _amount(made.most_calls, made.most),
         limits=schemas.Bound(
             tokens_out=settings.max_total_output_tokens,
             cost_usd=settings.max_cost_usd,
@@ -35,6 +31,10 @@ async def estimated(app: App, plan: Plan) -> schemas.Estimate:
         demonstration=plan.demonstration,
         notes=_notes(made, settings, prices),
     )
+
+
+def _amount(calls: int, usage: Usage) -> schemas.Amount:
+    return schemas.Amount(calls=calls, tokens_in=usage.tokens_in, tokens_out=usage.tokens_out, cost_usd=usage.cost_usd)
 
 
 def _price(spec: str, price: Price | None) -> schemas.Price:

@@ -183,6 +183,13 @@ class Turn(BaseModel):
     content: str
     html: str | None = Field(description="the content as HTML, when asked for with `html=true`")
     data: dict[str, Any] | None = Field(description="the typed answer")
+    tool_calls: list[dict[str, Any]] | None = Field(
+        description="of each use of a tool: the request's hash, limits, programs, how it ended, how long it took"
+    )
+    test_results: list[dict[str, Any]] | None = Field(
+        description="each `case` that was run, its `outcome`, and what it `got`; null: no tests were run"
+    )
+    reflections: list[dict[str, Any]] | None = Field(description="what the seat makes of its failures")
     failure: Failure | None
     model: str
     provider: str
@@ -406,6 +413,10 @@ class Estimate(BaseModel):
 
     full_length: Amount = Field(
         description="when every statement uses its whole cap and nothing is tried twice, by a run of the rules alone"
+    )
+    most: Amount | None = Field(
+        description="when it makes as many calls as max_calls, and people who are asked, allow, each as large as the "
+        "largest; null: max_calls is not set"
     )
     limits: Bound = Field(description="what it can't exceed, whatever happens")
     format: str

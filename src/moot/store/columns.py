@@ -86,7 +86,15 @@ DEBATE_TEXTS: Texts = {
     "turned_out": Text(write=TurnedOut.model_dump_json, read=TurnedOut.model_validate_json, optional=True),
     "metadata": _MAPPING,
 }
-TURN_TEXTS: Texts = {"data": Text(optional=True), "failure": _FAILURE, "metadata": _MAPPING}
+_OPTIONAL = Text(optional=True)
+TURN_TEXTS: Texts = {
+    "data": _OPTIONAL,
+    "tool_calls": _OPTIONAL,
+    "test_results": _OPTIONAL,
+    "reflections": _OPTIONAL,
+    "failure": _FAILURE,
+    "metadata": _MAPPING,
+}
 EVENT_TEXTS: Texts = {"data": _MAPPING}
 GATE_TEXTS: Texts = {"choices": Text(read=_words), "artifacts": Text(), "decision": Text(optional=True)}
 TOKEN_TEXTS: Texts = {"scopes": Text(read=_words)}

@@ -236,3 +236,8 @@ def test_a_given_test_file_must_pass_and_is_called_weaker():
     assert impossible.winner == UNDECIDED
     assert impossible.headline.startswith("No version passes the given test. In ")
     assert "In the test file, test: failed." in impossible.headline
+
+
+def test_a_critic_without_an_attack_is_no_count_of_none():
+    attacks = next(each for each in forge().outcome.record.sections if each.title == "Attacks")
+    assert attacks.items == ("The critic looked for an attack, and made none that could be run.",)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from moot.formats.forge.settings import PHASES
-from tests.formats.forge.world import ALSO_RIGHT, RIGHT, World, forge, repair
+from moot.formats.forge.bounds import calls_of_people, redone_calls
+from moot.formats.forge.settings import PHASES, ForgeSettings
+from tests.formats.forge.world import ALSO_RIGHT, LIMIT, RIGHT, TASK, World, calls, forge, repair, worst
+from tests.playing import play, script_of
 
 WORDS = "Of two negative numbers, give -1."
 HEEDED = "def mid(a, b):\n    return -1 if a < 0 > b else max(a, b)\n"
@@ -74,3 +76,68 @@ def test_a_phase_that_is_played_once_more_says_so():
     shown = [each.data for each in rejected("critique").shown if each.type == "PHASE_BEGINS"]
     assert [each["name"] for each in shown if each["phase"] == "critique"] == ["Critique", "Critique, once more"]
     assert [each["number"] for each in shown if each["phase"] == "critique"] == [4, 4]
+
+
+QUICK = ("self_evolvement", "proposal", "adversarial", "convergence")
+HEEDING = ("revise", "tests-rejected", "predict-rejected", "confirm-rejected")
+
+
+def within_limits(world, *rejected: str, **settings):
+    """A forge as the runtime limits it, in which these phases are rejected."""
+    script = script_of("forge", TASK, gates=[*rejected], **settings)
+
+    def answer(step):
+        if step.kind == "gate":
+            return REJECTS if not step.phase.endswith("-again") else {"choice": "approve", "text": ""}
+        if step.kind == "ask":
+            most, spent = script.stage.limits.max_calls, script.stage.spent.calls
+            if most - spent - (step.leave.calls if step.leave else 0) < 1:
+                return LIMIT
+        return world(step)
+
+    return play(script, answer, one_by_one=True)
+
+
+def refused_again(played) -> list[str]:
+    """Keys of calls that belong to a phase that is played once more, and that a limit refused."""
+    refused = {turn.key for turn in played.turns if turn.failure and turn.failure.kind == "limit"}
+    again = [step for step in played.steps if step.phase.endswith("-again") or step.phase in HEEDING]
+    return [step.key for step in again if step.key in refused]
+
+
+@pytest.mark.parametrize("phase", QUICK)
+@pytest.mark.parametrize("world", [World(), worst])
+def test_a_rejected_phase_of_a_quick_forge_has_calls_to_be_played_again(phase, world):
+    played = within_limits(world, phase, preset="quick")
+    rejected = [each.data["phase"] for each in played.shown if each.data.get("name", "").endswith("once more")]
+    assert len(rejected) == 1
+    assert rejected == [phase] or (world is worst and rejected == ["convergence"])  # a limit ended it before its gate
+    assert not refused_again(played)
+    assert calls(played) <= 12 + redone_calls(ForgeSettings(preset="quick"), rejected[0])
+    assert played.outcome.headline
+
+
+@pytest.mark.parametrize("world", [World(), worst])
+def test_however_often_a_quick_forge_is_rejected_it_ends_within_what_was_said(world):
+    settings = ForgeSettings(preset="quick", gates=QUICK)
+    played = within_limits(world, *QUICK, preset="quick")
+    assert not refused_again(played)
+    assert 12 < calls(played) <= 12 + calls_of_people(settings)
+    if world is not worst:
+        assert {f"0/approve-{phase}-again/you" for phase in QUICK} <= set(played.keys)
+
+
+def test_calls_that_a_phase_did_not_take_again_are_not_there_for_others():
+    played = rejected("critique", preset="quick", critique=True, max_calls=30)
+    made = sum(
+        step.kind == "ask" and (step.phase.endswith("-again") or "reject" in step.phase) for step in played.steps
+    )
+    made += sum(step.phase == "revise" for step in played.steps)
+    assert played.script.stage.limits.max_calls == 30 + made
+
+
+def test_the_gate_says_what_a_rejection_takes():
+    played = rejected("proposal")
+    more = redone_calls(ForgeSettings(), "proposal")
+    assert f"for up to {more} calls more" in played.step("0/approve-proposal/you").prompt.text
+    assert "was played once more already" in played.step("0/approve-proposal-again/you").prompt.text

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from moot.core.types import TIE, UNDECIDED
+from moot.core.types import TIE, UNDECIDED, Event
+from moot.formats.forge import FORMAT
+from moot.formats.forge.report import WORDS
 from moot.formats.forge.settings import PHASES
+from moot.formats.wording import Wording
 from moot.reasoning.topology import KINDS
 from moot.reasoning.voting import count
 from tests.formats.forge.world import (
@@ -276,3 +279,43 @@ def test_when_no_engineer_can_be_had_all_are_asked_once_more_unspared():
     assert [step.seat.id for step in again] == ["e1", "e2", "e3"]
     assert not any(step.spared for step in again)
     assert played.outcome.answer is not None
+
+
+def test_what_is_off_is_said_at_the_beginning_on_the_way_and_in_the_report():
+    played = forge(preset="quick", adversarial=False)
+    off = ["dehallucination", "critique", "review", "optimization", "adversarial"]
+    begins = [each.data for each in played.shown if each.type == "PHASE_BEGINS"]
+    assert begins
+    assert all(each["off"] == [WORDS[phase] for phase in off] for each in begins)
+    (header,) = [each.data for each in played.shown if each.type == "HEADER"]
+    assert header["off"] == off
+    assert "; off: dehallucination, critique" in FORMAT.header(header)[0]
+    (left,) = [each for each in played.outcome.record.sections if each.title == "Not checked"]
+    (said,) = [line for line in left.items if line.startswith("Phases that were off: ")]
+    assert "no one looked for issues" in said
+    assert "No one tried to break it." in left.items
+
+    whole = forge()
+    assert not [each for each in whole.shown if each.type == "PHASE_BEGINS" and each.data["off"]]
+    assert "Phases that were off" not in str(whole.outcome.record)
+
+
+def test_every_run_of_an_engineers_code_is_shown_with_what_passed_until_the_matrix_says_it_of_all():
+    played = forge()
+    kinds = [each.type for each in played.shown]
+    ran = [each.data for each in played.shown if each.type == "RAN"]
+    first = kinds.index("MATRIX")
+    assert "RAN" in kinds[:first]
+    assert {each["seat"] for each in ran} == {"e1", "e2", "e3"}
+    assert all(each["passed"] for each in ran)
+    wording = Wording(format=FORMAT, unit="round", names={}, named=set())
+    events = [
+        Event(seq=at, type=each.type, key="", data=each.data, created_at=0.0)
+        for at, each in enumerate(played.shown)
+        if each.type in ("RAN", "MATRIX")
+    ]
+    for event in events[: [each.type for each in events].index("MATRIX")]:
+        wording.hear(event)
+    assert set(wording.candidates) == {each["name"] for each in ran}
+    wording.hear(next(each for each in events if each.type == "MATRIX"))
+    assert all(name.startswith("V") for name in wording.candidates)

@@ -35,6 +35,7 @@ function Open({ gate, watched }: { gate: Gate; watched: Watched }) {
   const [guiding, setGuiding] = useState(false)
   const [error, setError] = useState('')
   const [busy, setBusy] = useState(false)
+  const [folded, setFolded] = useState(false)
   const sent = useRef(false) // at once, where `busy` is only known when it is drawn: a key can be pressed twice
   const words = useRef<HTMLTextAreaElement>(null)
   const allowed = may('decide')
@@ -89,11 +90,12 @@ function Open({ gate, watched }: { gate: Gate; watched: Watched }) {
   const free = !gate.choices.length
   const wordsNeeded = free || guiding || gate.kind === 'approval'
   return (
-    <section class="gate" aria-label={TITLES[gate.kind]} data-gate={gate.kind} data-key={gate.key}>
+    <section class={folded ? 'gate folded' : 'gate'} aria-label={TITLES[gate.kind]} data-gate={gate.kind} data-key={gate.key}>
       <header>
         <Icon name="hand" />
         <h2>{TITLES[gate.kind]}</h2>
         {gate.expires_at && <span class="expires">{gate.expires_at * 1000 > Date.now() ? `until ${atTime(gate.expires_at)}` : 'paused: the time is over'}</span>}
+        <button class="small quiet fold-gate" aria-expanded={!folded} onClick={() => setFolded(!folded)}>{folded ? 'Unfold' : 'Fold'}</button>
       </header>
       <Asked gate={gate} />
       <Artifacts gate={gate} watched={watched} />

@@ -166,7 +166,7 @@ function Summary({ estimate, stale, formats }: { estimate: Estimate | undefined;
       {estimate.demonstration && <p class="warning"><Icon name="warn" /> <span><strong>A demonstration.</strong> {shows.join(', ')} only {shows.length > 1 ? 'show' : 'shows'} how a debate goes: the verdict means nothing. Choose another model for an answer to rely on.</span></p>}
       <p>
         <strong>{purpose}</strong> · <span class="price">{full.cost_usd === null ? 'price unknown' : full.cost_usd ? `about ${money(full.cost_usd)}` : 'free'}</span> at full length
-        <span class="dim"> · {count(full.calls)} calls, {count(full.tokens_in)} tokens read, {count(full.tokens_out)} written; never more than {count(limits.tokens_out)} tokens{limits.cost_usd !== null && `, ${money(limits.cost_usd)}`}, {seconds(limits.runtime_seconds)}</span>
+        <span class="dim"> · {count(full.calls)} calls, {count(full.tokens_in)} tokens read, {count(full.tokens_out)} written; never more than {estimate.most && `${count(estimate.most.calls)} calls, `}{count(limits.tokens_out)} tokens{limits.cost_usd !== null && `, ${money(limits.cost_usd)}`}, {seconds(limits.runtime_seconds)}</span>
       </p>
       <details><summary>What moot chose, and what to know</summary><ul class="bullets">{[...estimate.chosen, ...estimate.notes].map((note) => <li key={note}>{note}</li>)}</ul></details>
     </div>

@@ -2,8 +2,9 @@ from typing import Any
 
 from moot.core.types import Json
 from moot.formats.commands import COMMANDS
+from moot.formats.forge.bounds import calls_of_people
 from moot.formats.forge.cast import parts
-from moot.formats.forge.matrix import matrix_grid, matrix_lines
+from moot.formats.forge.matrix import matrix_candidates, matrix_grid, matrix_lines, standing
 from moot.formats.forge.report import WORDS
 from moot.formats.forge.rules import play
 from moot.formats.forge.settings import ForgeSettings
@@ -67,7 +68,14 @@ def _header(data: Json) -> list[str]:
     if "reading" not in data:
         return []
     tests = f"{data['given']} given test{'s' * (data['given'] != 1)}"
-    return [f"In {data['language']}, with {tests}; phases: {', '.join(data['phases'])}", data["reading"]]
+    phases = f"phases: {', '.join(data['phases'])}{'; off: ' if data['off'] else ''}{', '.join(data['off'])}"
+    return [f"In {data['language']}, with {tests}; {phases}", data["reading"]]
+
+
+def _ran(data: dict[str, Any]) -> str:
+    if not data["passed"]:
+        return f"The code of {data['name']} was run: there is no test for it yet"
+    return f"The code of {data['name']} passes, of the tests that its author knows, {standing(data['passed'])}"
 
 
 def _version(data: dict[str, Any]) -> str:
@@ -89,6 +97,7 @@ FORMAT = Format(
     settle=settle,
     command=COMMANDS["forge"],
     needs=("code",),
+    calls_of_people=calls_of_people,
     answers=("code",),
     efforts={
         "quick": {"preset": "quick"},
@@ -135,7 +144,14 @@ FORMAT = Format(
             heading=_version,
             marks=(Mark(path="quality", text="quality {}"), Mark(path="parent", text="changes {}")),
         ),
-        "MATRIX": EventType(heading="The case matrix", lines=matrix_lines, grid=matrix_grid),
+        "RAN": EventType(
+            heading=_ran,
+            quiet=True,
+            candidates=lambda data: {data["name"]: standing(data["passed"])},
+        ),
+        "MATRIX": EventType(
+            heading="The case matrix", lines=matrix_lines, grid=matrix_grid, candidates=matrix_candidates
+        ),
         "BALLOT": EventType(verb="ranks", failed="abstains", marks=(Mark(path="ranks", join=" > ", tone="strong"),)),
         "TALLY": EventType(heading="The vote, counted by {method}", lines=lambda data: data["lines"]),
         "TEACHING": EventType(verb="explains", failed="gives no valid explanation"),

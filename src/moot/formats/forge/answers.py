@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, create_model
 
-from moot.core.types import Answer, NonEmpty, TextAnswer
+from moot.core.types import Answer, Json, NonEmpty, TextAnswer
 from moot.reasoning.code.cases import Case
 from moot.reasoning.code.changes import change_in, written_change
 from moot.reasoning.code.requests import MAX_CODE_CHARS
@@ -221,6 +221,9 @@ class Repair(TextAnswer):
 
     def prose(self) -> str:
         return self.as_text()
+
+    def reflected(self) -> list[Json]:
+        return [self.model_dump(mode="json", exclude={"code"})]
 
 
 class Change(Solution):

@@ -31,6 +31,19 @@ def matrix_grid(matrix: Json, *, most: int = MOST_ROWS) -> Grid:
     return Grid(columns=tuple(versions), rows=shown, more=len(rows) - len(shown))
 
 
+def matrix_candidates(matrix: Json) -> dict[str, str]:
+    """A line for each version: how many of the cases that were measured it passes, and a mark for each case."""
+    versions = cast("Sequence[str]", matrix["versions"])
+    rows = cast("Sequence[Mapping[str, Any]]", matrix["rows"])
+    return {version: standing([row["passed"].get(version) for row in rows]) for version in versions}
+
+
+def standing(passed: Sequence[bool | None]) -> str:
+    """How many tests pass of those that are known to pass or fail, and a mark for each."""
+    known = [each for each in passed if each is not None]
+    return f"{sum(known)} of {len(known)}  {''.join(MARKS[each] for each in passed)}"
+
+
 def _grid_row(row: Mapping[str, Any], versions: Sequence[str]) -> GridRow:
     passed = cast("Mapping[str, bool | None]", row["passed"])
     marks = tuple(MARKS[passed.get(version)] for version in versions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -369,6 +369,18 @@ def _facts(forge: Forge, draft: Draft | None) -> dict[str, str]:
     }
 
 
+# What is not done where a phase is off, beside attacks, of which more is said.
+LEFT_OUT: Mapping[Phase, str] = {
+    "dehallucination": "no one asked what is meant",
+    "self_evolvement": "no engineer ran and repaired its own code",
+    "proposal": "no one who saw no code said what is right",
+    "critique": "no one looked for issues",
+    "review": "no author answered issues",
+    "optimization": "no one tried to make it simpler or faster",
+    "convergence": "no one voted or explained",
+}
+
+
 def not_checked(forge: Forge, draft: Draft | None) -> list[str]:
     """What a reader might take for checked, and is not."""
     standings = forge.board.standings()
@@ -390,8 +402,17 @@ def not_checked(forge: Forge, draft: Draft | None) -> list[str]:
         found.append(f"Not installed, or without a result: {', '.join(checked.missing)}.")
     if not forge.attacked:
         found.append("No one tried to break it.")
+    off = [LEFT_OUT[phase] for phase in LEFT_OUT if not forge.settings.plays(phase)]
+    if off:
+        found.append(f"Phases that were off: {'; '.join(off)}.")
     found.append("Behaviour with other inputs, under load, or on other machines.")
     return found
+
+
+def _attacks(forge: Forge) -> str:
+    if not forge.attacks:
+        return "The critic looked for an attack, and made none that could be run."
+    return f"{forge.held_attacks} of {forge.attacks} attacks held."
 
 
 def _record(forge: Forge, converged: Converged | None, draft: Draft | None, headline: str) -> RecordParts:
@@ -406,7 +427,7 @@ def _record(forge: Forge, converged: Converged | None, draft: Draft | None, head
             f"({one_line(issue.answer, 200) or 'not answered'})"
             for issue in forge.issues
         ],
-        "Attacks": [f"{forge.held_attacks} of {forge.attacks} attacks held."] if forge.attacked else [],
+        "Attacks": [_attacks(forge)] if forge.attacked else [],
         "Assumptions": [
             f"{one_line(each.question, 300)} {one_line(each.answer, 300)}" for each in forge.answers if not each.stated
         ],

@@ -6,7 +6,9 @@ given, or confirmed by seats that have seen no code. Evidence selects, votes bre
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 
 from moot.core.errors import LimitReached
 from moot.core.gates import Approval
@@ -26,6 +28,7 @@ from moot.formats.forge import (
     review,
     self_evolvement,
 )
+from moot.formats.forge.bounds import redone_calls
 from moot.formats.forge.prompting import prompts
 from moot.formats.forge.report import WORDS, Ended, nothing_to_measure, result_in_words, undelivered, verdict
 from moot.formats.forge.settings import ALWAYS, PHASES, ForgeSettings, Phase
@@ -57,6 +60,7 @@ async def play(stage: Stage, settings: ForgeSettings) -> Outcome:
         },
         reading=_reading(forge),
         phases=[phase for phase in PHASES if settings.plays(phase)],
+        off=[phase for phase in PHASES if not settings.plays(phase)],
     )
     if settings.convergence:
         stage.keep((forge.judge, 1), *((seat, 1) for seat in forge.voters))
@@ -127,6 +131,7 @@ def _begin(forge: Forge, phase: Phase) -> None:
         number=played.index(phase) + 1,
         of=len(played),
         rail=[WORDS[each] for each in played],
+        off=[WORDS[each] for each in PHASES if each not in played],
     )
 
 
@@ -140,16 +145,33 @@ async def _phase(forge: Forge, phase: Phase, played: Play) -> Ended | None:
         return None
     if not said.text:
         return Ended(by="rejected", phase=phase)
-    await rejection.heed(forge, phase, said.text)
-    forge.again = True
     try:
-        _begin(forge, phase)
-        await played(forge)
+        with _more_calls(forge, phase):
+            await rejection.heed(forge, phase, said.text)
+            forge.again = True
+            _begin(forge, phase)
+            await played(forge)
         await _after(forge, phase)
         said = await _approval(forge, phase)
     finally:
         forge.again = False
     return None if said is None else Ended(by="rejected", phase=phase, words=said.text)
+
+
+@contextmanager
+def _more_calls(forge: Forge, phase: Phase) -> Generator[None]:
+    """Let a phase that a person has played once more make its calls beyond `max_calls`. Those that it does not make are
+    not there for later phases."""
+    stage, before, made = forge.stage, forge.stage.limits, forge.stage.spent.calls
+    if before.max_calls is None:
+        yield
+        return
+    more = redone_calls(forge.settings, phase)
+    stage.limits = replace(before, max_calls=before.max_calls + more)
+    try:
+        yield
+    finally:
+        stage.limits = replace(before, max_calls=before.max_calls + min(more, stage.spent.calls - made))
 
 
 async def _after(forge: Forge, phase: Phase) -> None:
@@ -169,7 +191,9 @@ async def _approval(forge: Forge, phase: Phase, leader: str = "") -> Approval | 
     timeout = forge.settings.on_timeout
     answer = await forge.stage.gate(
         forge.step(f"approve-{phase}"),
-        prompts("approve", phase=WORDS[phase].lower(), leader=leader or result_in_words(forge)),
+        prompts(
+            "approve", phase=WORDS[phase].lower(), leader=leader or result_in_words(forge), again=_again(forge, phase)
+        ),
         returns=Approval,
         kind="approval",
         timeout_seconds=forge.settings.gate_timeout_seconds,
@@ -180,6 +204,17 @@ async def _approval(forge: Forge, phase: Phase, leader: str = "") -> Approval | 
         return answer
     forge.approved.add(phase)
     return None
+
+
+def _again(forge: Forge, phase: Phase) -> str:
+    """What a rejection leads to."""
+    if forge.again:
+        return "Reject to end here, with nothing delivered: the phase was played once more already."
+    calls = redone_calls(forge.settings, phase)
+    return (
+        f"Reject with words to have the phase played once more with them, for up to {calls} calls more, or "
+        "without words to end here, with nothing delivered."
+    )
 
 
 def _skipped(forge: Forge) -> bool:
@@ -205,12 +240,13 @@ async def conclude(forge: Forge, ended: Ended) -> Outcome:
     outcome = verdict(forge, converged, ended)
     said = await _approval(forge, "convergence", outcome.headline) if outcome.answer else None
     if said is not None and said.text:
-        try:
-            await rejection.heed(forge, "convergence", said.text)
-        except LimitReached as limit:
-            ended = Ended(by=limit.limit)
-        forge.again = True
-        converged = await _converge(forge, ended)
+        with _more_calls(forge, "convergence"):
+            try:
+                await rejection.heed(forge, "convergence", said.text)
+            except LimitReached as limit:
+                ended = Ended(by=limit.limit)
+            forge.again = True
+            converged = await _converge(forge, ended)
         outcome = verdict(forge, converged, ended)
         said = await _approval(forge, "convergence", outcome.headline) if outcome.answer else None
     if said is not None:

@@ -151,6 +151,7 @@ async def _start_afresh(forge: Forge, seat: Seat, start: int) -> None:
         remember(forge, draft)
         return
     await forge.run(draft, [*known(forge, seat.id)], "run-afresh", start, unnumbered=True)
+    _show_run(forge, draft)
     remember(forge, draft)
     if held is None or _passed(forge, draft) >= _passed(forge, held):
         forge.board.hold(draft)
@@ -240,8 +241,19 @@ def _whose(forge: Forge, seat: str) -> dict[Calls, str]:
 
 async def _run(forge: Forge, draft: Draft, attempt: int) -> None:
     await forge.run(draft, [*known(forge, draft.author)], "run", attempt, unnumbered=True)
+    _show_run(forge, draft)
     if attempt == 0:
         remember(forge, draft)
+
+
+def _show_run(forge: Forge, draft: Draft) -> None:
+    """Show which of the tests by which its author measures it a version passes. It has no number yet."""
+    passed = [forge.board.runs.passes(draft.name, case) for case in known(forge, draft.author).values()]
+    script = forge.board.scripts.get(draft.name)
+    if script is not None:
+        tests = [test.outcome == "passed" for test in script.tests if test.outcome != "skipped"]
+        passed += tests if script.ended_by == "ended" and tests else [*tests, False]
+    forge.stage.show("RAN", seat=draft.author, name=forge.names[draft.author], round=draft.round, passed=passed)
 
 
 def wrong(forge: Forge, draft: Draft) -> list[str]:

@@ -173,7 +173,9 @@ class ForgeSettings(DebateSettings):
         different = {case.call: case for case in reversed(self.cases)}
         for case in self.cases:
             if different[case.call] != case:
-                raise ValueError(f"two tests expect different things of {case.call[-1]!r}")
+                raise ValueError(
+                    f"two tests expect different things of {case.call[-1]!r}, so no code can pass both: leave one out"
+                )
         return self
 
     def _check_repository(self) -> None:

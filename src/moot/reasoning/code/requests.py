@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from moot.core.types import Answer, NonEmpty
+from moot.core.types import Answer, Json, NonEmpty
 from moot.reasoning.code.cases import Call, CaseRun
 
 MAX_CODE_CHARS = 200_000
@@ -65,6 +65,14 @@ class CasesRun(Answer):
         ended = "" if self.ended_by == "ended" else f" The run ended at its limit ({self.ended_by})."
         return f"{len(self.results)} calls: {words}.{ended}"
 
+    def tests_run(self, arguments: Json) -> list[Json]:
+        """Whether a call passes is not known here: only the rules know what it should lead to."""
+        calls = ["; ".join(call) for call in arguments["calls"]]
+        return [
+            {"case": call, "outcome": each.outcome, "got": each.value or each.error}
+            for call, each in zip(calls, self.results, strict=False)
+        ]
+
 
 FILE_PATH = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$"
 FilePath = Annotated[str, StringConstraints(pattern=FILE_PATH)]
@@ -114,6 +122,9 @@ class ScriptRun(Answer):
     def prose(self) -> str:
         words = _counted(test.outcome for test in self.tests) or "none"
         return f"Tests, run in the process of the code: {words}."
+
+    def tests_run(self, arguments: Json) -> list[Json]:
+        return [{"case": each.name, "outcome": each.outcome, "got": each.message} for each in self.tests]
 
 
 class Check(Answer):
@@ -224,6 +235,9 @@ class RepositoryOpened(Answer):
 
     def prose(self) -> str:
         return f"{self.count} files at {self.base[:12]}. {self.tests.prose()}"
+
+    def tests_run(self, arguments: Json) -> list[Json]:
+        return self.tests.tests_run(arguments)
 
 
 class ApplyChange(Answer):

@@ -113,6 +113,9 @@ create table debate_turns (
   content text not null,
   raw text,                                     -- what the model wrote, where that is not `content`
   data text,                                    -- JSON: the typed answer
+  tool_calls text,                              -- JSON: uses of tools: request, limits, programs, how they ended
+  test_results text,                            -- JSON: each case that was run, its outcome, and what it got
+  reflections text,                             -- JSON: what the seat makes of its failures
   failure text,                                 -- JSON
   model text not null,
   provider text not null,
