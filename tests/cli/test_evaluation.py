@@ -50,7 +50,8 @@ def test_an_evaluation_is_repeatable_and_its_cells_stay_apart(moot: Moot):
     debate = first["cells"][0]["debate"]
     assert moot("replay", debate).code == 0
     replayed = moot("eval", "replay", first["evaluation"], "--json")
-    assert json.loads(replayed.out) == {"type": "moot.eval.replay", "cells": 12, "differ": 0, "same_report": True}
+    assert json.loads(replayed.out) == {"type": "moot.eval.replay", "cells": 12, "differ": 0, "same_report": None}
+    assert "12 cells replayed; 0 differ. No report was compared" in moot("eval", "replay", first["evaluation"]).out
 
 
 def test_a_killed_evaluation_comes_to_the_same_report(moot: Moot, tmp_path: Path):
@@ -77,7 +78,7 @@ def stored(moot: Moot) -> int:
         return 0  # not made yet
 
 
-def test_a_budget_is_kept_by_whole_items(moot: Moot):
+def test_a_budget_is_kept_by_whole_items(moot: Moot, tmp_path: Path):
     plan = report(moot("eval", "plan", *SMALL, "--model", PRICED, "--json"))
     budget = plan["worst_usd"] / 4 * 1.001  # what one item takes at worst, and hardly more
     found = report(moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", str(budget), "--json"))
@@ -86,6 +87,7 @@ def test_a_budget_is_kept_by_whole_items(moot: Moot):
     assert found["complete"] + found["not_begun"] == 4
     assert 0 < found["spent"]["usd"] <= budget
     cut = moot("eval", "resume", found["evaluation"])
+    assert re.search(r"the budget does not last: \$[\d.]+ of \$[\d.]+ is spent, and an item can cost \$[\d.]+", cut.err)
     assert f"moot eval resume {found['evaluation'][:8]} --max-cost-usd USD" in cut.err
     unused = moot("eval", "resume", found["evaluation"], "--model", "sim:", "--max-cost-usd", "1")
     assert (unused.code, "--model was decided when the evaluation was planned" in unused.err) == (2, True)
@@ -94,7 +96,10 @@ def test_a_budget_is_kept_by_whole_items(moot: Moot):
     assert (whole["evaluation"], whole["complete"], whole["budget"]["max_cost_usd"]) == (found["evaluation"], 4, 1)
     assert stored(moot) > paid
     assert report(moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", "1", "--json")) == whole
-    assert json.loads(moot("eval", "replay", found["evaluation"], "whole.json", "--json").out)["same_report"]
+    assert json.loads(moot("eval", "replay", found["evaluation"], "whole.json", "--json").out)["same_report"] is True
+    (tmp_path / "other.json").write_text("{}")
+    other = moot("eval", "replay", found["evaluation"], str(tmp_path / "other.json"))
+    assert (other.code, "The report differs from" in other.out) == (1, True)
     refused = moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", "0.000001")
     assert refused.code != 0
     assert "Nothing could be compared" in refused.err
