@@ -146,6 +146,12 @@ def test_two_evaluations_are_compared_in_a_sentence_for_each_arm(moot: Moot):
     assert "P, CORRECTED" in done.out
     assert "council does better in the second evaluation can't be told from 4 answers (+100.0 points" in done.out
     assert "Whether reflect does better" in done.out
+    assert "Whether single does better" in done.out
+    assert "Whether self-consistency of 3 does better" in done.out
+    assert "Asked in both: 4 items; 0 only in" in done.out
+    assert f"They differ in model_debater: sim:?skill=0 in {ids[0][:8]}, sim:?skill=1 in {ids[1][:8]}." in done.out
+    same = moot("eval", "compare", ids[0], ids[0])
+    assert (same.code, "Both are evaluation" in same.err) == (2, True)
 
 
 def test_a_terminal_shows_more_about_each_arm_and_names_what_failed(moot: Moot):

@@ -137,11 +137,16 @@ async def compare(args: Namespace) -> int:
         raise InputError("Two evaluations are compared. Give two ids; `moot eval show` lists them.")
     async with open_client(args) as client:
         plans = [(await stored.find(client, each))[0] for each in args.what]
-        one, two = [await stored.report(client, each) for each in plans]
-    found = stored.side_by_side(plans[0], one, two)
+        made = await stored.compared(client, *plans)
     if args.json:
-        print_json({"type": "moot.eval.compare", "arms": found}, indent=2)
+        print_json(made, indent=2)
         return DONE
+    found: list[Json] = made["arms"]
+    out, names = make_printer(), [plan.id[:8] for plan in plans]
+    alone = [f"{made[key]} only in {name}" for key, name in zip(("only_first", "only_second"), names, strict=True)]
+    out.line(f"Asked in both: {count(made['items'], 'item')}; {', '.join(alone)}.")
+    for each in made["differ"]:
+        out.line(f"They differ in {each['what']}: {each['first']} in {names[0]}, {each['second']} in {names[1]}.")
     rows = [
         (
             str(each["arm"]),
@@ -153,13 +158,11 @@ async def compare(args: Namespace) -> int:
         )
         for each in found
     ]
-    out = make_printer()
     if not found:
-        out.line("The two evaluations have no arm in common with an item that is complete in both.")
+        out.line("They have no arm in common with an item that is complete in both.")
         return DONE
     corrected = "P, CORRECTED" if len(found) > 1 else "P"
-    ids = (f"IN {plan.id[:8]}" for plan in plans)
-    table(out, ("ARM", *ids, "DIFFERENCE", "95% INTERVAL", corrected), rows)
+    table(out, ("ARM", *(f"IN {name}" for name in names), "DIFFERENCE", "95% INTERVAL", corrected), rows)
     for each in found:
         out.line(str(each["sentence"]))
     return DONE
