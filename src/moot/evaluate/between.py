@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.evaluate.comparing import compared, holm
 from moot.evaluate.folding import NO_FINDING, correct
-from moot.evaluate.intervals import expected_pairs
 from moot.evaluate.plans import EvaluationPlan
-from moot.evaluate.rows import Row
+from moot.evaluate.rows import Row, pairs_of
 from moot.evaluate.sentences import sentence_between
+from moot.evaluate.summaries import ends
 
 Rows = Mapping[str, Sequence[Row]]  # by arm
 
@@ -69,15 +70,12 @@ def side_by_side(plan: EvaluationPlan, items: set[str], one: Rows, two: Rows) ->
 
 
 def _one_arm(arm: str, items: set[str], one: Sequence[Row], two: Sequence[Row]) -> Json | None:
-    first = {(row.item, row.epoch): row.score for row in one if row.item in items and not row.lost}
-    both = [row for row in two if (row.item, row.epoch) in first and not row.lost]
+    first = {(row.item, row.epoch): row for row in one if row.item in items and not row.lost}
+    both = [(row, first[row.item, row.epoch]) for row in two if (row.item, row.epoch) in first and not row.lost]
     if not both:
         return None
-    pairs: dict[str, list[tuple[float, float]]] = {}
-    for row in both:
-        pairs.setdefault(row.cluster, []).append((row.score, first[row.item, row.epoch]))
-    asked = len({row.item for row in both})
-    result = compared(expected_pairs(list(pairs.values())), asked)
+    asked = len({row.item for row, _ in both})
+    result = compared(pairs_of(both), asked)
     return {
         "arm": arm,
         "n": result.pairs.n,
@@ -85,10 +83,10 @@ def _one_arm(arm: str, items: set[str], one: Sequence[Row], two: Sequence[Row]) 
         "items": asked,
         "gained": result.pairs.gained,
         "lost": result.pairs.lost,
-        "first": sum(first[row.item, row.epoch] for row in both) / len(both),
-        "second": sum(row.score for row in both) / len(both),
+        "first": fmean(row.score for _, row in both),
+        "second": fmean(row.score for row, _ in both),
         "difference": result.pairs.difference,
-        "interval": [result.interval.low, result.interval.high],
+        "interval": ends(result.interval),
         "p": result.p,
         "finding": result.finding,
         "needed": result.needed,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil, fsum
 from statistics import fmean
@@ -14,7 +14,7 @@ from statistics import fmean
 from moot.core.types import Debate, Json, Usage, record
 from moot.core.values import sha256_of
 from moot.evaluate.comparing import among, compared, holm, items_needed
-from moot.evaluate.intervals import Interval, Pairs, clustered_wilson, effective_n, expected_pairs, wilson
+from moot.evaluate.intervals import Pairs
 from moot.evaluate.model_grading import grading_id
 from moot.evaluate.plans import (
     MAJORITY,
@@ -28,10 +28,9 @@ from moot.evaluate.plans import (
     fits,
 )
 from moot.evaluate.pool import samples_for
-from moot.evaluate.reliability import reliability
-from moot.evaluate.rows import Arms, Drawing, Grades, Row, dollars, is_complete, rows_of
+from moot.evaluate.rows import Arms, Drawing, Grades, Row, dollars, is_complete, pairs_of, rows_of
 from moot.evaluate.sentences import sentence, sentence_without_finding
-from moot.evaluate.voters import effective_voters, error_correlation, majority_theory
+from moot.evaluate.summaries import ends, summary, timing
 from moot.reasoning.model_family import family_of
 
 VERSION = 1
@@ -49,7 +48,7 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, *, s
     unit = _unit(plan, read)
     left_out = _left_out(plan, planned, complete, cells, stopped=stopped)
     failed = Counter(str(each["arm"]) for each in left_out["failed"])
-    summaries = {arm.name: _summary(read.rows[arm.name], failed[arm.name]) for arm in plan.beside_pools}
+    summaries = {arm.name: summary(read.rows[arm.name], failed[arm.name]) for arm in plan.beside_pools}
     own = {cell.id for block in planned for cell in block.cells}
     models = sorted({seat.model for id, each in cells.items() if id in own for seat in each.cast})
     spent = [cells[each].usage for each in cells]
@@ -79,13 +78,13 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, *, s
         },
         "pool": plan.pool,
         "arms": summaries,
-        "baselines": {name: _summary(rows) for name, rows in _baselines(plan, read, plan.pool).items()}
+        "baselines": {name: summary(rows) for name, rows in _baselines(plan, read, plan.pool).items()}
         if complete
         else {},
         "curve": curve,
         "comparisons": comparisons,
         "cells": [_cell(plan, row, arm) for arm, rows in read.rows.items() for row in rows],
-        "timing": {name: _timing(rows) for name, rows in read.rows.items()},
+        "timing": {name: timing(rows) for name, rows in read.rows.items()},
     }
     return report
 
@@ -305,7 +304,7 @@ def _point(rows: Sequence[Row], k: int, unit: str) -> Json:
 def _comparison(arm: str, rows: Sequence[Row], base: _Baseline, unit: str, cost: float) -> Json:
     known = [(row, other) for row, other in zip(rows, base.rows, strict=True) if not other.lost]
     items = len({row.item for row, _ in known})
-    result = compared(_pairs(known), items)
+    result = compared(pairs_of(known), items)
     other = fmean(_cost(row, unit) for row in base.rows)
     return {
         "arm": arm,
@@ -320,7 +319,7 @@ def _comparison(arm: str, rows: Sequence[Row], base: _Baseline, unit: str, cost:
         "gained": result.pairs.gained,
         "lost": result.pairs.lost,
         "difference": result.pairs.difference,
-        "interval": _ends(result.interval),
+        "interval": ends(result.interval),
         "p": result.p,
         "finding": result.finding,
         "needed": result.needed,
@@ -339,12 +338,12 @@ def _bound(rows: Sequence[Row], base: _Baseline, score: float) -> Json:
     """The comparison over all items: what failed has this score in the arm, and the opposite in the baseline."""
     arm = [replace(row, score=score) if row.lost else row for row in rows]
     other = [replace(row, score=1 - score) if row.lost else row for row in base.rows]
-    result = compared(_pairs(zip(arm, other, strict=True)))
+    result = compared(pairs_of(zip(arm, other, strict=True)))
     return {
         "samples": base.samples,
         "pool_too_small": base.short,
         "difference": result.pairs.difference,
-        "interval": _ends(result.interval),
+        "interval": ends(result.interval),
         "p": result.p,
         "finding": result.finding,
     }
@@ -397,130 +396,6 @@ def _doubt(comparison: Json, unit: str) -> None:
     comparison["sentence"] = sentence_without_finding(comparison, unit)
 
 
-def _pairs(rows: Iterable[tuple[Row, Row]]) -> Pairs:
-    """Pairs of the same items, in clusters where items are related or asked several times."""
-    clusters: dict[str, list[tuple[float, float]]] = {}
-    for row, other in rows:
-        assert (row.item, row.epoch) == (other.item, other.epoch)
-        clusters.setdefault(row.cluster, []).append((row.score, other.score))
-    return expected_pairs(list(clusters.values()))
-
-
-def _by_cluster(scores: Iterable[tuple[Row, float]]) -> list[list[float]]:
-    clusters: dict[str, list[float]] = {}
-    for row, score in scores:
-        clusters.setdefault(row.cluster, []).append(score)
-    return list(clusters.values())
-
-
-def _share_interval(clusters: Sequence[Sequence[float]]) -> Interval:
-    n = sum(map(len, clusters))
-    return wilson(sum(map(sum, clusters)), n) if len(clusters) == n else clustered_wilson(clusters)
-
-
-def _summary(rows: Sequence[Row], failed: int = 0) -> Json:
-    """What is printed for each arm. `failed`: how many of its debates did, beside these rows."""
-    if not rows:
-        return {"n": 0, "failed": failed}
-    scores, n, right = _by_cluster((row, row.score) for row in rows), len(rows), sum(row.score for row in rows)
-    known = [row.usd for row in rows if row.usd is not None]
-    usd = sum(known) if len(known) == n else None
-    tokens = sum(row.tokens_in + row.tokens_out for row in rows)
-    flips = [(row, row.flip_rate) for row in rows if row.flip_rate is not None]
-    drawn = rows[0].drawn
-    return {
-        "n": n,
-        "right": right,
-        "accuracy": right / n,
-        "interval": _ends(_share_interval(scores)),
-        "effective_n": float(n) if len(scores) == n else effective_n(scores),
-        "failed": None if drawn else failed,
-        "no_answer": sum(row.no_answer for row in rows),
-        "samples": None
-        if not drawn
-        else {
-            "given": sum(row.samples for row in rows),
-            "no_answer": sum(row.silent for row in rows),
-            "missed": sum(row.missed for row in rows),
-        },
-        "undecided": sum(row.undecided for row in rows),
-        "ties": sum(row.tie for row in rows),
-        "flips": None
-        if not flips
-        else {
-            "rate": fmean(rate for _, rate in flips),
-            "of": len(flips),
-            "interval": _ends(_share_interval(_by_cluster(flips))),
-        },
-        "usd_per_item": None if usd is None else usd / n,
-        "tokens_per_item": tokens / n,
-        "usd_per_right": None if usd is None or not right else usd / right,
-        "tokens_per_right": None if not right else tokens / right,
-        **_before(rows),
-        "voters": _voters(rows),
-        "calibration": {
-            "stated": reliability([(row.stated, bool(row.score)) for row in rows if row.stated is not None]),
-            "agreement": reliability([(row.agreement, bool(row.score)) for row in rows if row.agreement is not None]),
-        },
-    }
-
-
-def _before(rows: Sequence[Row]) -> Json:
-    """What the debate itself added: the vote of the first answers, and what became of it."""
-    voted = [row for row in rows if row.first_vote]
-    if not voted:
-        return {"first_vote": None}
-    moved = Counter(f"{row.first_vote} to {_ending(row)}" for row in voted)
-    added = compared(_pairs((row, replace(row, score=row.first_score)) for row in voted))
-    return {
-        "first_vote": {
-            "accuracy": fmean(row.first_score for row in voted),
-            "added": {"difference": added.pairs.difference, "interval": _ends(added.interval), "p": added.p},
-            "ties": sum(row.first_vote == "tie" for row in voted),
-            "repaired": moved["wrong to right"],
-            "broken": moved["right to wrong"] + moved["right to none"],
-            "transitions": dict(sorted(moved.items())),
-        }
-    }
-
-
-def _ending(row: Row) -> str:
-    return "none" if row.value is None else "right" if row.score else "wrong"
-
-
-def _voters(rows: Sequence[Row]) -> Json | None:
-    """How far the errors of those who answered first go together, and what a majority of them would be worth."""
-    votes = [list(row.first) for row in rows if len(row.first) > 1]
-    if not votes:
-        return None
-    k = min(map(len, votes))
-    flat = [vote for each in votes for vote in each]
-    skill, rho = sum(flat) / len(flat), error_correlation(votes)
-    odd = k if k % 2 else k - 1  # an even number has no majority where it is split
-    first = [each[:odd] for each in votes]
-    own = fmean(vote for each in first for vote in each)
-    return {
-        "voters": k,
-        "accuracy": skill,
-        "correlation": rho,
-        "effective": None if rho is None else effective_voters(k, rho),
-        "majority_of": odd,
-        "majority_predicted": None if rho is None or not 0 < own < 1 else majority_theory(own, max(0.0, rho), odd),
-        "majority_observed": fmean(2 * sum(each) > odd for each in first),
-    }
-
-
-def _timing(rows: Sequence[Row]) -> Json:
-    times = sorted(row.seconds for row in rows)
-    if not times:
-        return {"p50": None, "p95": None}
-
-    def at(share: float) -> float:
-        return times[min(len(times) - 1, int(share * len(times)))]
-
-    return {"p50": round(at(0.5), 3), "p95": round(at(0.95), 3)}
-
-
 def _cell(plan: EvaluationPlan, row: Row, arm: str) -> Json:
     graded = plan.judge is not None and row.value is not None
     return {
@@ -533,7 +408,3 @@ def _cell(plan: EvaluationPlan, row: Row, arm: str) -> Json:
         "first_vote": row.first_vote,
         "graded_in": grading_id(plan, row.item, sha256_of(row.value or "")) if graded else None,
     }
-
-
-def _ends(interval: Interval) -> list[float]:
-    return [interval.low, interval.high]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from moot.core.answers import same_as
 from moot.core.types import ABSTAINS, TIE, UNDECIDED, Debate, GivenAnswer, Usage, record
 from moot.core.values import sha256_of
+from moot.evaluate.intervals import Pairs, expected_pairs
 from moot.evaluate.plans import MAJORITY, Block, Cell, EvaluationPlan
 from moot.evaluate.pool import Pool, Votes
 from moot.evaluate.tasks import Item
@@ -52,6 +53,15 @@ class Row:
     @property
     def weighed(self) -> float:
         return self.tokens_in + OUT_WEIGHT * self.tokens_out
+
+
+def pairs_of(rows: Iterable[tuple[Row, Row]]) -> Pairs:
+    """Pairs of the same items, in clusters where items are related or asked several times."""
+    clusters: dict[str, list[tuple[float, float]]] = {}
+    for row, other in rows:
+        assert (row.item, row.epoch) == (other.item, other.epoch)
+        clusters.setdefault(row.cluster, []).append((row.score, other.score))
+    return expected_pairs(list(clusters.values()))
 
 
 @record
