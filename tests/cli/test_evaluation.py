@@ -50,7 +50,8 @@ def test_an_evaluation_is_repeatable_and_its_cells_stay_apart(moot: Moot):
     debate = first["cells"][0]["debate"]
     assert moot("replay", debate).code == 0
     replayed = moot("eval", "replay", first["evaluation"], "--json")
-    assert json.loads(replayed.out) == {"type": "moot.eval.replay", "cells": 12, "differ": 0, "same_report": True}
+    assert json.loads(replayed.out) == {"type": "moot.eval.replay", "cells": 12, "differ": 0, "same_report": None}
+    assert "12 cells replayed; 0 differ. No report was compared" in moot("eval", "replay", first["evaluation"]).out
 
 
 def test_a_killed_evaluation_comes_to_the_same_report(moot: Moot, tmp_path: Path):
@@ -77,7 +78,7 @@ def stored(moot: Moot) -> int:
         return 0  # not made yet
 
 
-def test_a_budget_is_kept_by_whole_items(moot: Moot):
+def test_a_budget_is_kept_by_whole_items(moot: Moot, tmp_path: Path):
     plan = report(moot("eval", "plan", *SMALL, "--model", PRICED, "--json"))
     budget = plan["worst_usd"] / 4 * 1.001  # what one item takes at worst, and hardly more
     found = report(moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", str(budget), "--json"))
@@ -86,6 +87,7 @@ def test_a_budget_is_kept_by_whole_items(moot: Moot):
     assert found["complete"] + found["not_begun"] == 4
     assert 0 < found["spent"]["usd"] <= budget
     cut = moot("eval", "resume", found["evaluation"])
+    assert re.search(r"the budget does not last: \$[\d.]+ of \$[\d.]+ is spent, and an item can cost \$[\d.]+", cut.err)
     assert f"moot eval resume {found['evaluation'][:8]} --max-cost-usd USD" in cut.err
     unused = moot("eval", "resume", found["evaluation"], "--model", "sim:", "--max-cost-usd", "1")
     assert (unused.code, "--model was decided when the evaluation was planned" in unused.err) == (2, True)
@@ -94,7 +96,10 @@ def test_a_budget_is_kept_by_whole_items(moot: Moot):
     assert (whole["evaluation"], whole["complete"], whole["budget"]["max_cost_usd"]) == (found["evaluation"], 4, 1)
     assert stored(moot) > paid
     assert report(moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", "1", "--json")) == whole
-    assert json.loads(moot("eval", "replay", found["evaluation"], "whole.json", "--json").out)["same_report"]
+    assert json.loads(moot("eval", "replay", found["evaluation"], "whole.json", "--json").out)["same_report"] is True
+    (tmp_path / "other.json").write_text("{}")
+    other = moot("eval", "replay", found["evaluation"], str(tmp_path / "other.json"))
+    assert (other.code, "The report differs from" in other.out) == (1, True)
     refused = moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", "0.000001")
     assert refused.code != 0
     assert "Nothing could be compared" in refused.err
@@ -141,6 +146,12 @@ def test_two_evaluations_are_compared_in_a_sentence_for_each_arm(moot: Moot):
     assert "P, CORRECTED" in done.out
     assert "council does better in the second evaluation can't be told from 4 answers (+100.0 points" in done.out
     assert "Whether reflect does better" in done.out
+    assert "Whether single does better" in done.out
+    assert "Whether self-consistency of 3 does better" in done.out
+    assert "Asked in both: 4 items; 0 only in" in done.out
+    assert f"They differ in model_debater: sim:?skill=0 in {ids[0][:8]}, sim:?skill=1 in {ids[1][:8]}." in done.out
+    same = moot("eval", "compare", ids[0], ids[0])
+    assert (same.code, "Both are evaluation" in same.err) == (2, True)
 
 
 def test_a_terminal_shows_more_about_each_arm_and_names_what_failed(moot: Moot):

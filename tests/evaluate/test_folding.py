@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from html import escape
 from typing import Any
 
 import pytest
 
-from moot.core.outcome import FinalAnswer, GivenAnswer, Outcome
-from moot.core.types import Debate, Failure
+from moot.core.errors import InputError
+from moot.core.outcome import FinalAnswer, GivenAnswer, Outcome, VoteCast
+from moot.core.types import ABSTAINS, Debate, Failure, SeatSpec
 from moot.core.values import sha256_of
-from moot.evaluate.folding import as_bytes, fold
+from moot.evaluate.between import differences, shared_items, side_by_side
+from moot.evaluate.folding import as_bytes, fold, rows_by_arm
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_id
-from moot.evaluate.more import more_about_arms
-from moot.evaluate.plans import Arm, EvaluationPlan, blocks
+from moot.evaluate.more import about_arms, more_about_arms
+from moot.evaluate.plans import Arm, Cell, EvaluationPlan, blocks
 from moot.evaluate.sentences import missing
-from moot.evaluate.stored import side_by_side
 from moot.evaluate.tasks import Item, Task
 from moot.store import Grade
 
@@ -56,6 +57,22 @@ def planned(
     }
     written = {cell.id: 100 if cell.arm.name == "pool" else tokens for each in blocks(plan) for cell in each.cells}
     return plan, {id: replace(each, tokens_out=written[id]) for id, each in cells.items()}
+
+
+def cells_of(plan: EvaluationPlan, arm: str = "") -> list[Cell]:
+    return [cell for block in blocks(plan) for cell in block.cells if arm in ("", cell.arm.name)]
+
+
+def with_first(debate: Debate, values: Iterable[str | None], missed: int = 0) -> Debate:
+    """With other first answers. `missed`: how many of the last seats a provider kept from answering."""
+    assert debate.outcome is not None
+    first = tuple(GivenAnswer(seat=str(n), value=value) for n, value in enumerate(values))
+    votes = tuple(
+        VoteCast(seat=each.seat, choice=ABSTAINS, key="" if n >= len(first) - missed else f"1/answer/{n}")
+        for n, each in enumerate(first)
+        if each.value is None
+    )
+    return replace(debate, outcome=debate.outcome.model_copy(update={"first_answers": first, "votes": votes}))
 
 
 def report(**given: Any) -> dict[str, Any]:
@@ -137,8 +154,13 @@ def test_a_pool_that_costs_less_than_the_debate_is_said_in_the_sentence_and_on_t
     found = report(tokens=1000, one=slightly_better)
     short = next(each for each in found["comparisons"] if each["baseline"] == "self-consistency")
     assert short["pool_too_small"]
-    said = "though not at equal cost: the pool's 3 samples cost 400 weighted tokens an item, and one 4,000 weighted"
+    assert (short["finding_alone"], short["finding"], short["doubt"]) == ("helped", "can't tell", "cost")
+    assert short["sentence"].startswith("Whether one helps against self-consistency can't be told at equal cost (+9.0")
+    said = "the pool's 3 samples cost 400 weighted tokens an item, and one 4,000 weighted"
     assert said in short["sentence"]
+    worse = report(tokens=1000, one=lambda n: n < 20)["comparisons"][0]
+    assert (worse["pool_too_small"], worse["finding"]) == (True, "hurt")
+    assert f"though not at equal cost: {said}" in worse["sentence"]
     assert "equal cost" not in against_single(found, "one")["sentence"]
     shown = page(found)
     assert escape(said) in shown
@@ -218,8 +240,14 @@ def test_what_is_missing_is_said_with_its_cause():
     assert f"<td>The provider did not answer.</td><td><code>moot show {broken}</code></td>" in shown
     assert "3 items can&#x27;t show anything, however the arms differ: they are too few." in shown
     assert missing(fold(plan, cells, {}, stopped=True))[0] == "1 item not begun: it was stopped."
-    short = plan.model_copy(update={"max_output_tokens": 1})
-    assert missing(fold(short, cells, {}))[0] == "1 item not begun: the budget did not last."
+    arms = tuple(arm.model_copy(update={"worst_tokens": 300, "worst_usd": 0.1}) for arm in plan.arms)
+    priced = plan.model_copy(update={"max_output_tokens": 1500, "max_cost_usd": 1.0, "arms": arms})
+    moved = {
+        new.id: cells[old.id] for new, old in zip(cells_of(priced), cells_of(plan), strict=True) if old.id in cells
+    }
+    assert missing(fold(priced, moved, {}))[0] == (
+        "1 item not begun: the budget does not last: 1,000 of 1,500 output tokens are used, and an item can take 600."
+    )
 
 
 def test_items_link_to_their_debates_where_there_is_a_dashboard():
@@ -229,23 +257,58 @@ def test_items_link_to_their_debates_where_there_is_a_dashboard():
     assert f'<a href="http://here:1/debates/{id}">{id[:8]}</a>' in page(found, "http://here:1/")
 
 
+def between(one: dict[str, Any], two: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Two evaluations side by side, by arm."""
+    (first, before), (second, after) = planned(**one), planned(**two)
+    items = {item.id for item in first.task.items}
+    samples = min(first.pool, second.pool)
+    rows = rows_by_arm(first, before, {}, samples), rows_by_arm(second, after, {}, samples)
+    return {each["arm"]: each for each in side_by_side(first, items, *rows)}
+
+
 def test_two_evaluations_are_compared_by_items_and_corrected_for_several_arms():
-    plan, cells = planned(items=3, epochs=20, one=never)
-    first = fold(plan, cells, {})
-    second = fold(*planned(items=3, epochs=20, one=always), {})
-    (found,) = side_by_side(plan, first, second)
+    found = between({"items": 3, "epochs": 20, "one": never}, {"items": 3, "epochs": 20, "one": always})["one"]
     assert (found["answers"], found["items"], found["n"]) == (60, 3, 3)
     assert (found["difference"], found["finding"]) == (1, "can't tell")
     assert "one does better in the second evaluation can't be told from 60 answers to 3 items" in found["sentence"]
-    plan, cells = planned(one=pool, other=pool)
-    second = fold(*planned(one=slightly_better, other=pool), {})
-    found, other = side_by_side(plan, fold(plan, cells, {}), second)
-    assert (found["finding_alone"], found["finding"], found["p_holm"]) == ("helped", "can't tell", 2 * found["p"])
-    assert "because 2 arms were compared" in found["sentence"]
-    assert "other does better in the second evaluation can't be told from 100 answers (+0.0" in other["sentence"]
-    plan, cells = planned(one=pool)
-    (found,) = side_by_side(plan, fold(plan, cells, {}), report(one=slightly_better))
-    assert found["sentence"].startswith("one does better in the second evaluation (+9.0 points")
+    both = between({"one": pool}, {"one": slightly_better})
+    assert list(both) == ["single", "self-consistency of 3", "one"]
+    found = both["one"]
+    assert (found["finding_alone"], found["finding"], found["p_holm"]) == ("helped", "can't tell", 3 * found["p"])
+    assert "because 3 arms were compared" in found["sentence"]
+    assert (
+        "single does better in the second evaluation can't be told from 100 answers (+0" in both["single"]["sentence"]
+    )
+    assert between({"one": pool}, {"one": lambda n: n < 80})["one"]["sentence"].startswith(
+        "one does better in the second evaluation (+30.0 points"
+    )
+
+
+def test_pools_of_two_sizes_are_compared_by_as_many_samples():
+    assert list(between({"one": pool, "samples": 3}, {"one": pool, "samples": 5}))[1] == "self-consistency of 3"
+
+
+def test_evaluations_are_compared_on_the_items_that_are_the_same_and_say_how_they_differ():
+    one, two = planned(items=10, one=pool)[0], planned(items=12, one=pool)[0]
+    assert shared_items(one, two) == {str(n) for n in range(10)}
+    assert differences(one, two) == []
+    with pytest.raises(InputError, match="Both are evaluation"):
+        shared_items(one, one)
+    changed = [item.model_copy(update={"target": "5"}) for item in two.task.items]
+    with pytest.raises(InputError, match="no item in common"):
+        shared_items(one, two.model_copy(update={"task": two.task.model_copy(update={"items": tuple(changed)})}))
+    with pytest.raises(InputError, match="no item in common"):
+        shared_items(one, two.model_copy(update={"task": two.task.model_copy(update={"score": "number"})}))
+
+    def with_models(plan: EvaluationPlan, *models: str) -> EvaluationPlan:
+        arms = [arm.model_copy(update={"settings": {"m": m}}) for arm, m in zip(plan.arms, models, strict=True)]
+        return plan.model_copy(update={"arms": tuple(arms)})
+
+    first = with_models(one, "a", "a")
+    assert differences(first, with_models(two, "b", "b")) == [{"what": "m", "first": "a", "second": "b"}]
+    assert differences(first, with_models(two, "a", "b")) == [{"what": "one.m", "first": "a", "second": "b"}]
+    seeded = first.model_copy(update={"seed": 7})
+    assert differences(first, seeded) == [{"what": "seed", "first": 1, "second": 7}]
 
 
 def test_what_a_model_graded_is_never_a_finding():
@@ -279,3 +342,141 @@ def test_the_order_in_which_cells_were_stored_makes_no_difference():
     found = fold(plan, priced, {})
     assert as_bytes(found) == as_bytes(fold(plan, dict(reversed(priced.items())), {}))
     assert round(found["spent"]["usd"], 6) == round(sum(0.1 * (n % 7) for n in range(2 * ITEMS)), 6)
+
+
+def broken(plan: EvaluationPlan, cells: dict[str, Debate], arm: str, failed: Right) -> dict[str, Debate]:
+    return cells | {
+        cell.id: replace(cells[cell.id], status="failed", outcome=None)
+        for cell in cells_of(plan, arm)
+        if failed(int(cell.item.id))
+    }
+
+
+@pytest.mark.parametrize(("arm", "items", "worst"), [("one", range(36, 50), -5), ("pool", range(63, 100), -28)])
+def test_an_arm_has_not_helped_if_failed_debates_could_undo_it(arm: str, items: range, worst: int):
+    plan, cells = planned(one=slightly_better)
+    found = against_single(fold(plan, broken(plan, cells, arm, items.__contains__), {}), "one")
+    assert (found["finding_alone"], found["finding"], found["doubt"]) == ("helped", "can't tell", "failed")
+    assert (found["answers"], found["failed_items"], found["needed"]) == (ITEMS - len(items), len(items), None)
+    assert found["counted_against"]["finding"] != "helped"
+    assert found["sentence"].startswith(
+        f"Whether one helps against single can't be told, because debates failed on {len(items)} items (+1"
+    )
+    low, high = (found[each]["difference"] * 100 for each in ("counted_against", "counted_for"))
+    assert (round(low), round(high)) == (worst, 9)
+    assert f"on all items {low:+.1f} if what failed is counted against it, {high:+.1f} if in" in found["sentence"]
+
+
+def test_a_finding_that_holds_however_failures_are_counted_stays():
+    plan, cells = planned(one=lambda n: n < 90)
+    found = fold(plan, broken(plan, cells, "one", lambda n: n >= 98), {})
+    better = against_single(found, "one")
+    assert (better["finding"], better["failed_items"], found["arms"]["one"]["failed"]) == ("helped", 2, 2)
+    assert "also if what failed, on 2 items, is counted against it" in better["sentence"]
+    worse = fold(plan, broken(plan, cells, "one", lambda n: n >= 95), {})
+    assert worse["arms"]["one"]["failed"] == 5
+    plan, cells = planned(one=lambda n: n < 10)
+    worse = against_single(fold(plan, broken(plan, cells, "one", lambda n: n >= 98), {}), "one")
+    assert (worse["finding"], worse["counted_for"]["finding"]) == ("hurt", "hurt")
+    assert "on 2 items, is counted in its favour" in worse["sentence"]
+    head, rows = about_arms(found)
+    assert dict(zip(head, rows[-1], strict=True))["failed"] == "2"
+    assert "failed" not in about_arms(report(one=pool))[0]
+
+
+def test_what_a_failed_debate_had_cost_counts_for_the_samples_that_it_is_compared_with():
+    plan, cells = planned(samples=8, tokens=25, one=always)
+    dear = {cell.id: replace(cells[cell.id], tokens_out=2000) for cell in cells_of(plan, "one") if cell.item.id == "99"}
+    found = fold(plan, broken(plan, cells | dear, "one", lambda n: n == 99), {})["comparisons"][0]
+    assert (found["baseline"], found["samples"]) == ("self-consistency", 2)
+    assert (found["counted_against"]["samples"], found["counted_for"]["samples"]) == (4, 2)
+
+
+def test_samples_without_an_answer_are_shown_and_said():
+    plan, cells = planned(one=pool)
+    silent = {cell.id: with_first(cells[cell.id], ["4", None, None]) for cell in cells_of(plan, "pool")}
+    found = fold(plan, cells | silent, {})
+    single = found["baselines"]["single"]
+    assert single["samples"] == {"given": 300, "no_answer": 200, "missed": 0}
+    assert (round(single["no_answer"], 6), found["baselines"]["self-consistency of 3"]["no_answer"]) == (66.666667, 0)
+    head, rows = about_arms(found)
+    assert dict(zip(head, rows[0], strict=True))["no answer"] == "66.7% (200 of 300 samples)"
+    assert "66.7% (200 of 300 samples)" in page(found)
+    compared = against_single(found, "one")
+    assert (compared["no_answer"], round(compared["baseline_no_answer"], 3)) == (0, 0.667)
+    assert compared["sentence"].endswith("; without an answer: 66.7% of the samples of single, 0.0% of one.")
+    assert "without an answer" not in against_single(report(one=pool), "one")["sentence"]
+
+
+def test_samples_that_a_provider_did_not_give_are_not_wrong():
+    plan, cells = planned(samples=3, one=always)
+    for cell in cells_of(plan, "pool"):
+        cells[cell.id] = with_first(cells[cell.id], ["4", "4", None], missed=1)
+    found = fold(plan, cells, {})
+    assert found["baselines"]["single"]["samples"] == {"given": 200, "no_answer": 0, "missed": 100}
+    single = against_single(found, "one")
+    assert (found["baselines"]["single"]["accuracy"], single["difference"], single["failed_items"]) == (1.0, 0, 0)
+    matched = found["comparisons"][0]  # as many as the debate cost: more than were given
+    assert (matched["samples"], matched["failed_items"], matched["answers"]) == (2, 0, 100)
+    plan, cells = planned(samples=3, tokens=1000, one=always)
+    for cell in cells_of(plan, "pool"):
+        if int(cell.item.id) >= 50:
+            cells[cell.id] = with_first(cells[cell.id], ["5", "5", None], missed=1)
+    short = fold(plan, cells, {})["comparisons"][0]
+    assert (short["samples"], short["failed_items"], short["answers"]) == (3, 50, 50)
+
+
+def test_a_majority_has_as_many_samples_of_each_model():
+    """Three models that always say the same: drawn at random, three of nine samples are often of one or two models."""
+    plan, cells = planned(items=10, samples=9, one=pool)
+    plan = plan.model_copy(update={"models": ("a", "b", "c"), "majority": True})
+    cells = {new.id: debate(new.id, True, 9) for new in cells_of(plan)}
+    cast = tuple(SeatSpec(id=str(n), name=str(n), role="solver", model="abc"[n % 3], max_tokens=9) for n in range(9))
+    for cell in cells_of(plan, "pool"):
+        cells[cell.id] = replace(with_first(cells[cell.id], ["4", "4", "5"] * 3), cast=cast)
+    found = fold(plan, cells, {})
+    assert [(each["samples"], each["accuracy"]) for each in found["curve"]] == [(1, 2 / 3), (3, 1), (6, 1), (9, 1)]
+    assert found["comparisons"][0]["baseline"] == "majority"
+
+
+def test_an_even_number_of_voters_has_one_majority():
+    plan, cells = planned(one=pool)
+    for n, cell in enumerate(cells_of(plan, "one")):
+        cells[cell.id] = with_first(cells[cell.id], ["4", "4", "5", "5"] if n % 2 else ["4", "5", "5", "4"])
+    voters = fold(plan, cells, {})["arms"]["one"]["voters"]
+    assert (voters["voters"], voters["majority_of"], voters["majority_observed"]) == (4, 3, 0.5)
+    head, rows = more_about_arms(fold(plan, cells, {}))
+    assert dict(zip(head, rows[-1], strict=True))["observed"] == "50.0% (of 3)"
+
+
+def test_what_a_debate_added_has_an_interval_and_ties_are_counted_as_likely():
+    plan, cells = planned(one=pool)
+    for cell in cells_of(plan, "one"):
+        cells[cell.id] = with_first(cells[cell.id], ["4", "5"])
+    found = fold(plan, cells, {})
+    first = found["arms"]["one"]["first_vote"]
+    assert (first["accuracy"], first["ties"], first["repaired"], first["added"]["difference"]) == (0.5, 100, 0, 0)
+    low, high = first["added"]["interval"]
+    assert low < 0 < high
+    shown = f"+0.0 ({low * 100:+.1f} to {high * 100:+.1f})"
+    head, rows = about_arms(found)
+    assert dict(zip(head, rows[-1], strict=True))["added"] == shown
+    assert page(found).count(f"<td>{shown}</td>") == 2
+    for cell in cells_of(plan, "one"):
+        cells[cell.id] = with_first(cells[cell.id], ["5", "5", "5"])
+    added = fold(plan, cells, {})["arms"]["one"]["first_vote"]["added"]
+    assert (added["difference"], added["interval"][0] > 0.4, added["p"] < 0.001) == (0.5, True, True)
+
+
+def test_flips_of_one_item_asked_often_are_no_more_than_one_item():
+    def flips(epochs: int) -> list[float]:
+        plan, cells = planned(items=20, epochs=epochs, one=pool)
+        for cell in cells_of(plan, "one"):
+            outcome = cells[cell.id].outcome
+            assert outcome is not None
+            flipped = outcome.model_copy(update={"flip_rate": float(int(cell.item.id) < 5)})
+            cells[cell.id] = replace(cells[cell.id], outcome=flipped)
+        return fold(plan, cells, {})["arms"]["one"]["flips"]["interval"]
+
+    once, often = flips(1), flips(10)
+    assert often[1] - often[0] > 0.9 * (once[1] - once[0])

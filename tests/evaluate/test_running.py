@@ -200,7 +200,7 @@ def test_more_money_goes_on_with_the_same_evaluation(tmp_path: Path):
             again, _ = await stored.find(client, plan.id)
             assert again == larger
             whole = await stored.report(client, again)
-            assert whole["budget"] == {"max_cost_usd": worst * 6, "max_output_tokens": None}
+            assert {"max_cost_usd": worst * 6, "max_output_tokens": None}.items() <= whole["budget"].items()
             debates = [each["debate"] for each in short["cells"]]
             assert {*debates} <= {each["debate"] for each in whole["cells"]}  # and none is paid again
         other = await undisturbed(tmp_path / "other", unlimited)

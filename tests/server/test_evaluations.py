@@ -13,6 +13,7 @@ import pytest
 from moot.client import Client
 from moot.evaluate import stored, viewing
 from moot.evaluate.html import page
+from moot.evaluate.sentences import missing
 from tests.server.evaluating import ITEMS, evaluated
 from tests.server.serving import Served, served
 from tests.server.test_owners import Person
@@ -49,7 +50,13 @@ def test_the_report_is_that_of_the_command_line(site: Served, plan: Any):
         assert {name: each["accuracy"] for name, each in given[part].items()} == {
             name: each["accuracy"] for name, each in whole[part].items()
         }
-    assert [each["sentence"] for each in given["comparisons"]] == [each["sentence"] for each in whole["comparisons"]]
+    for mine, theirs in zip(given["comparisons"], whole["comparisons"], strict=True):
+        assert mine == {name: theirs[name] for name in mine}
+    for mine, theirs in ((given["baselines"]["single"], "single"), (given["arms"]["council"], "council")):
+        folded = (whole["baselines"] | whole["arms"])[theirs]
+        assert all(mine[name] == folded[name] for name in ("no_answer", "failed", "samples"))
+    assert given["arms"]["council"]["first_vote"]["added"] == whole["arms"]["council"]["first_vote"]["added"]
+    assert given["missing"] == missing(whole) == []
     file = site.get(f"/v1/evaluations/{plan.id}/report")
     assert file.text == page(whole, str(site.url))
     assert f'href="{str(site.url).rstrip("/")}/debates/{whole["cells"][0]["debate"]}"' in file.text

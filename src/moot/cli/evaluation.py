@@ -22,10 +22,10 @@ from moot.evaluate.drafting import EvaluationRequest, draft, with_budget
 from moot.evaluate.folding import as_bytes
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
-from moot.evaluate.more import more_about_arms
+from moot.evaluate.more import about_arms, more_about_arms
 from moot.evaluate.plans import EvaluationPlan, detectable
 from moot.evaluate.running import AT_ONCE, Ran, Running
-from moot.evaluate.sentences import advice, few, figures, missing
+from moot.evaluate.sentences import advice, few, figures, missing, short_of_budget
 from moot.request import read_assignments
 
 SEED = 1
@@ -119,15 +119,17 @@ async def replay(args: Namespace) -> int:
                 wrong += 1
                 note(f"Debate {debate[:8]}: {problem}")
         again = as_bytes(await stored.report(client, made))
-        same = True
-        if len(args.what) > 1:
-            same = _read(args.what[1]) == again
+        same = _read(args.what[1]) == again if len(args.what) > 1 else None
         if args.json:
             print_json({"type": "moot.eval.replay", "cells": cells, "differ": wrong, "same_report": same}, indent=2)
         else:
-            kept = "The report has the same bytes." if same else "The report differs from what is stored."
+            kept = {
+                True: "The report has the same bytes.",
+                False: f"The report differs from {args.what[-1]}.",
+                None: "No report was compared; give the file that --out wrote after the id, to have it compared.",
+            }[same]
             make_printer().line(f"{count(cells, 'cell')} replayed; {wrong} differ. {kept}")
-    return DONE if same and not wrong else FAILED
+    return FAILED if wrong or same is False else DONE
 
 
 async def compare(args: Namespace) -> int:
@@ -135,11 +137,16 @@ async def compare(args: Namespace) -> int:
         raise InputError("Two evaluations are compared. Give two ids; `moot eval show` lists them.")
     async with open_client(args) as client:
         plans = [(await stored.find(client, each))[0] for each in args.what]
-        one, two = [await stored.report(client, each) for each in plans]
-    found = stored.side_by_side(plans[0], one, two)
+        made = await stored.compared(client, *plans)
     if args.json:
-        print_json({"type": "moot.eval.compare", "arms": found}, indent=2)
+        print_json(made, indent=2)
         return DONE
+    found: list[Json] = made["arms"]
+    out, names = make_printer(), [plan.id[:8] for plan in plans]
+    alone = [f"{made[key]} only in {name}" for key, name in zip(("only_first", "only_second"), names, strict=True)]
+    out.line(f"Asked in both: {count(made['items'], 'item')}; {', '.join(alone)}.")
+    for each in made["differ"]:
+        out.line(f"They differ in {each['what']}: {each['first']} in {names[0]}, {each['second']} in {names[1]}.")
     rows = [
         (
             str(each["arm"]),
@@ -151,13 +158,11 @@ async def compare(args: Namespace) -> int:
         )
         for each in found
     ]
-    out = make_printer()
     if not found:
-        out.line("The two evaluations have no arm in common with an item that is complete in both.")
+        out.line("They have no arm in common with an item that is complete in both.")
         return DONE
     corrected = "P, CORRECTED" if len(found) > 1 else "P"
-    ids = (f"IN {plan.id[:8]}" for plan in plans)
-    table(out, ("ARM", *ids, "DIFFERENCE", "95% INTERVAL", corrected), rows)
+    table(out, ("ARM", *(f"IN {name}" for name in names), "DIFFERENCE", "95% INTERVAL", corrected), rows)
     for each in found:
         out.line(str(each["sentence"]))
     return DONE
@@ -207,20 +212,20 @@ async def _ran(client: Client, made: EvaluationPlan, args: Namespace) -> int:
     done = await Running(client=client, plan=made, by_workers=args.workers, at_once=at_once, progress=shown).run()
     if shown is not None:
         print(file=sys.stderr)
-    code = await _shown(client, made, args)
+    folded = await _shown(client, made, args)
     if done.stopped:
         note(f"It was stopped. Go on with: moot eval resume {made.id[:8]}")
     if done.cut:
         flag = "--max-cost-usd USD" if made.max_cost_usd is not None else "--max-output-tokens N"
         note(
-            f"The budget does not last for {count(done.cut, 'more item')}. Go on with a larger one, for all of it: "
-            f"moot eval resume {made.id[:8]} {flag}"
+            f"{count(done.cut, 'more item')} not begun: {short_of_budget(folded)}. Go on with a larger one, for all of "
+            f"it: moot eval resume {made.id[:8]} {flag}"
         )
     if done.failed:
         note(f"{count(done.failed, 'cell')} could not be finished. Try again with: moot eval resume {made.id[:8]}")
     if done.ungraded:
         note(f"{count(done.ungraded, 'item')} left out: the judge gave no valid grade for an answer to each.")
-    return FAILED if done.failed else code
+    return FAILED if done.failed else DONE
 
 
 def _progress(ran: Ran) -> None:
@@ -229,10 +234,11 @@ def _progress(ran: Ran) -> None:
 
 async def _report(client: Client, args: Namespace) -> int:
     made, _ = await stored.find(client, _one(args))
-    return await _shown(client, made, args)
+    await _shown(client, made, args)
+    return DONE
 
 
-async def _shown(client: Client, made: EvaluationPlan, args: Namespace) -> int:
+async def _shown(client: Client, made: EvaluationPlan, args: Namespace) -> Json:
     folded = await stored.report(client, made)
     if args.html:
         _write(args.html, page(folded).encode())
@@ -246,7 +252,7 @@ async def _shown(client: Client, made: EvaluationPlan, args: Namespace) -> int:
         sys.stdout.write(as_bytes(folded).decode())
     else:
         _print_report(folded)
-    return DONE
+    return folded
 
 
 def _write_logs(logs: Mapping[str, bytes], folder: str) -> None:
@@ -332,8 +338,8 @@ def _print_report(folded: Json) -> None:
         out.line(graded)
     if not folded["complete"]:
         return
-    rows = [_arm_row(name, each) for part in ("baselines", "arms") for name, each in folded[part].items()]
-    table(out, ("ARM", "RIGHT", "95% INTERVAL", "NO ANSWER", "USD/ITEM", "TOKENS/ITEM", "REPAIRED", "BROKEN"), rows)
+    head, rows = about_arms(folded)
+    table(out, [each.upper() for each in head], rows)
     out.line()
     out.line(("More about each arm", "bold"))
     head, more_rows = more_about_arms(folded)
@@ -345,18 +351,3 @@ def _print_report(folded: Json) -> None:
         out.line(f"{each['sentence']} [{figures(each, folded['unit'])}]")
     if more := advice(folded):
         out.line(more)
-
-
-def _arm_row(name: str, each: Json) -> tuple[str, ...]:
-    low, high = each["interval"]
-    first = each.get("first_vote")
-    return (
-        name,
-        f"{each['accuracy']:.1%}",
-        f"{low:.1%} to {high:.1%}",
-        "" if each["no_answer"] is None else str(each["no_answer"]),
-        money(each["usd_per_item"]),
-        f"{each['tokens_per_item']:,.0f}",
-        "" if not first else str(first["repaired"]),
-        "" if not first else str(first["broken"]),
-    )

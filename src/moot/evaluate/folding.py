@@ -7,15 +7,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import fsum
+from dataclasses import replace
+from math import ceil, fsum
 from statistics import fmean
 
 from moot.core.types import Debate, Json, Usage, record
 from moot.core.values import sha256_of
 from moot.evaluate.comparing import among, compared, holm, items_needed
-from moot.evaluate.intervals import Interval, Pairs, clustered_wilson, effective_n, expected_pairs, wilson
+from moot.evaluate.intervals import Pairs
 from moot.evaluate.model_grading import grading_id
 from moot.evaluate.plans import (
+    MAJORITY,
     POOL,
     SINGLE,
     Block,
@@ -26,10 +28,9 @@ from moot.evaluate.plans import (
     fits,
 )
 from moot.evaluate.pool import samples_for
-from moot.evaluate.reliability import reliability
-from moot.evaluate.rows import Arms, Grades, Pool, Row, dollars, is_complete, rows_of
+from moot.evaluate.rows import Arms, Drawing, Grades, Row, dollars, is_complete, pairs_of, rows_of
 from moot.evaluate.sentences import sentence, sentence_without_finding
-from moot.evaluate.voters import effective_voters, error_correlation, majority_theory
+from moot.evaluate.summaries import ends, summary, timing
 from moot.reasoning.model_family import family_of
 
 VERSION = 1
@@ -41,15 +42,19 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, *, s
     planned = list(blocks(plan))
     complete = [block for block in planned if is_complete(plan, block, cells, grades)]
     read = rows_of(plan, complete, cells, grades)
+    done = {block.item.id for block in complete}
+    ended = [each for each in planned if each.item.id in done or _any_failed(each, cells)]
+    whole = rows_of(plan, ended, cells, grades) if len(ended) > len(complete) else read
     unit = _unit(plan, read)
-    summaries = {arm.name: _summary(read.rows[arm.name]) for arm in plan.beside_pools}
+    left_out = _left_out(plan, planned, complete, cells, stopped=stopped)
+    failed = Counter(str(each["arm"]) for each in left_out["failed"])
+    summaries = {arm.name: summary(read.rows[arm.name], failed[arm.name]) for arm in plan.beside_pools}
     own = {cell.id for block in planned for cell in block.cells}
     models = sorted({seat.model for id, each in cells.items() if id in own for seat in each.cast})
     spent = [cells[each].usage for each in cells]
     usd = [dollars(each) for each in spent]
     known = [each for each in usd if each is not None]
-    ended = _ended(plan, planned, complete, cells, stopped=stopped)
-    comparisons, curve = _against(plan, read, unit)
+    comparisons, curve = _against(plan, read, whole, unit)
     report: Json = {
         "type": "moot.eval.report",
         "version": VERSION,
@@ -61,7 +66,7 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, *, s
         "epochs": plan.epochs,
         "items": len(planned),
         "complete": len(complete),
-        **ended,
+        **left_out,
         "models": models,
         "graded_by": _graded_by(plan, models),
         "unit": unit,
@@ -73,13 +78,24 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, *, s
         },
         "pool": plan.pool,
         "arms": summaries,
-        "baselines": {name: _summary(rows) for name, rows in _baselines(plan, read).items()} if complete else {},
+        "baselines": {name: summary(rows) for name, rows in _baselines(plan, read, plan.pool).items()}
+        if complete
+        else {},
         "curve": curve,
         "comparisons": comparisons,
         "cells": [_cell(plan, row, arm) for arm, rows in read.rows.items() for row in rows],
-        "timing": {name: _timing(rows) for name, rows in read.rows.items()},
+        "timing": {name: timing(rows) for name, rows in read.rows.items()},
     }
     return report
+
+
+def rows_by_arm(
+    plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, samples: int
+) -> dict[str, list[Row]]:
+    """What each arm and baseline made of the blocks that are complete. `samples`: how many are drawn from a pool."""
+    complete = [block for block in blocks(plan) if is_complete(plan, block, cells, grades)]
+    read = rows_of(plan, complete, cells, grades)
+    return _baselines(plan, read, samples) | {arm.name: read.rows[arm.name] for arm in plan.beside_pools}
 
 
 def as_bytes(report: Json, *, timing: bool = True) -> bytes:
@@ -88,7 +104,7 @@ def as_bytes(report: Json, *, timing: bool = True) -> bytes:
     return (json.dumps(shown, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
-def _ended(
+def _left_out(
     plan: EvaluationPlan,
     planned: Sequence[Block],
     complete: Sequence[Block],
@@ -114,7 +130,12 @@ def _ended(
         "cut_by": _cut_by(plan, spent, stopped=stopped) if not_begun else None,
         "budget": None
         if not limited
-        else {"max_cost_usd": plan.max_cost_usd, "max_output_tokens": plan.max_output_tokens},
+        else {
+            "max_cost_usd": plan.max_cost_usd,
+            "max_output_tokens": plan.max_output_tokens,
+            "worst_item_usd": plan.worst_block.usd,
+            "worst_item_output_tokens": plan.worst_block.tokens,
+        },
     }
 
 
@@ -127,6 +148,10 @@ def _cut_by(plan: EvaluationPlan, spent: Usage, *, stopped: bool) -> str | None:
 
 def _failed(debate: Debate | None) -> bool:
     return debate is not None and debate.status in ("failed", "canceled", "stopped")
+
+
+def _any_failed(block: Block, cells: Mapping[str, Debate]) -> bool:
+    return any(_failed(cells.get(cell.id)) for cell in block.cells)
 
 
 def _failure(cell: Cell, debate: Debate) -> Json:
@@ -156,33 +181,45 @@ def _cost(row: Row, unit: str) -> float:
     return (row.usd or 0.0) if unit == "usd" else row.weighed
 
 
-def _drawn(pool: Pool, k: int) -> Row:
+def _drawn(drawing: Drawing, k: int) -> Row:
     """The most frequent of k samples, as a row: how likely it is right, and what k samples cost on average."""
-    share = k / max(1, pool.size)
+    row, pool = drawing.row, drawing.pool
+    drawn = pool.drawn(k)
+    share = drawn / max(1, pool.size)
     return Row(
-        item=pool.row.item,
-        epoch=pool.row.epoch,
-        cluster=pool.row.cluster,
-        score=pool.score(min(k, pool.size)),
-        usd=None if pool.row.usd is None else pool.row.usd * share,
-        tokens_in=pool.row.tokens_in * share,
-        tokens_out=pool.row.tokens_out * share,
-        debate=pool.row.debate,
+        item=row.item,
+        epoch=row.epoch,
+        cluster=row.cluster,
+        score=pool.score(k),
+        usd=None if row.usd is None else row.usd * share,
+        tokens_in=row.tokens_in * share,
+        tokens_out=row.tokens_out * share,
+        debate=row.debate,
         drawn=True,
+        no_answer=pool.no_answer(k),
+        samples=pool.size,
+        silent=pool.silent,
+        missed=pool.missed,
+        lost=row.lost or (drawn < k and pool.missed > 0),
     )
 
 
-def _baselines(plan: EvaluationPlan, read: Arms) -> dict[str, list[Row]]:
+def _single(drawing: Drawing) -> Row:
+    """One sample, of whichever model."""
+    return _drawn(Drawing(row=drawing.row, pool=drawing.pool.mixed), 1)
+
+
+def _baselines(plan: EvaluationPlan, read: Arms, samples: int) -> dict[str, list[Row]]:
     return {
-        SINGLE: [_drawn(pool, 1) for pool in _of_one(plan, read)],
+        SINGLE: [_single(each) for each in _of_one(plan, read)],
         **{
-            f"{drawn.removesuffix('-of')} of {plan.pool}": [_drawn(pool, plan.pool) for pool in read.pools[name]]
+            f"{drawn.removesuffix('-of')} of {samples}": [_drawn(each, samples) for each in read.pools[name]]
             for name, drawn in plan.pools.items()
         },
     }
 
 
-def _of_one(plan: EvaluationPlan, read: Arms) -> list[Pool]:
+def _of_one(plan: EvaluationPlan, read: Arms) -> list[Drawing]:
     """The samples of one model, where there are any of one alone; else of all that take turns."""
     return read.pools[[*plan.pools][-1]]
 
@@ -195,48 +232,79 @@ class _Baseline:
     short: bool = False  # all samples of the pool cost less than the debate
 
 
-def _against(plan: EvaluationPlan, read: Arms, unit: str) -> tuple[list[Json], list[Json]]:
-    """Each arm that debates against each baseline, at equal cost where the baseline comes from a pool."""
+def _against(plan: EvaluationPlan, read: Arms, whole: Arms, unit: str) -> tuple[list[Json], list[Json]]:
+    """Each arm that debates against each baseline, at equal cost where the baseline comes from a pool. `whole`: also
+    the blocks in which a debate failed."""
     if not read.pools[POOL]:
         return [], []
-    sizes = {1, plan.pool, *(n for n in (2, 3, 5, 8, 13, 21) if n < plan.pool)}
+    sizes = {plan.pool, *(_in_turns(plan, POOL, n) for n in (2, 3, 5, 8, 13, 21) if n < plan.pool)} - {1}
     made: list[Json] = []
     for arm in plan.compared:
-        rows = read.rows[arm.name]
+        rows, ended = read.rows[arm.name], whole.rows[arm.name]
         cost = fmean(_cost(row, unit) for row in rows)
-        baselines = [_matched(drawn, read.pools[name], cost, unit, plan.pool) for name, drawn in plan.pools.items()]
-        sizes.add(baselines[0].samples or 1)
-        baselines.append(_Baseline(name=SINGLE, rows=[_drawn(pool, 1) for pool in _of_one(plan, read)], samples=1))
-        baselines += [
-            _Baseline(name=each.name, rows=read.rows[each.name]) for each in plan.beside_pools if each.baseline
-        ]
-        made += [_comparison(arm.name, rows, each, unit, cost) for each in baselines]
+        # A failed debate may have cost more than the others before it failed: that is counted in the pool's favour.
+        dearer = max(cost, fmean(_cost(row, unit) for row in ended))
+        left_out = {row.item for row in ended} - {row.item for row in rows}
+        baselines = _bases(plan, read, cost, unit)
+        sizes |= {baselines[0].samples or 1} - {1}
+        lowest, highest = _bases(plan, whole, dearer, unit), _bases(plan, whole, cost, unit)
+        for base, low, high in zip(baselines, lowest, highest, strict=True):
+            failed = left_out | {row.item for row in low.rows if row.lost}
+            made.append(_comparison(arm.name, rows, base, unit, cost))
+            made[-1] |= {
+                "failed_items": len(failed),
+                "counted_against": _bound(ended, low, 0.0) if failed else None,
+                "counted_for": _bound(ended, high, 1.0) if failed else None,
+            }
     for name in dict.fromkeys(str(each["baseline"]) for each in made):
         same = [each for each in made if each["baseline"] == name]
+        for bound in ("counted_against", "counted_for"):
+            _correct_bounds(same, bound)
         for each, corrected in zip(same, holm([float(each["p"]) for each in same]), strict=True):
             correct(each, corrected, len(same))
+            _settle(each)
             each["sentence"] = sentence(each, unit)
             if plan.judge is not None:
                 _doubt(each, unit)
-    curve: list[Json] = [_point(read.pools[POOL], k, unit) for k in sorted(sizes)]
+    pools = read.pools[POOL]
+    curve = [_point([_single(each) for each in pools], 1, unit)]
+    curve += [_point([_drawn(each, k) for each in pools], k, unit) for k in sorted(sizes)]
     return made, curve
 
 
-def _matched(drawn: str, pools: Sequence[Pool], cost: float, unit: str, most: int) -> _Baseline:
+def _bases(plan: EvaluationPlan, read: Arms, cost: float, unit: str) -> list[_Baseline]:
+    """What a debate of this cost is compared with."""
+    baselines = [_matched(plan, name, drawn, read.pools[name], cost, unit) for name, drawn in plan.pools.items()]
+    baselines.append(_Baseline(name=SINGLE, rows=[_single(each) for each in _of_one(plan, read)], samples=1))
+    return baselines + [
+        _Baseline(name=each.name, rows=read.rows[each.name]) for each in plan.beside_pools if each.baseline
+    ]
+
+
+def _in_turns(plan: EvaluationPlan, pool: str, k: int) -> int:
+    """So many samples, rounded up to as many of each model where several vote."""
+    models = len(dict.fromkeys(plan.models)) if plan.pools[pool] == MAJORITY else 1
+    return min(plan.pool, ceil(k / max(1, models)) * max(1, models))
+
+
+def _matched(
+    plan: EvaluationPlan, pool: str, drawn: str, found: Sequence[Drawing], cost: float, unit: str
+) -> _Baseline:
     """As many samples of a pool as cost what a debate costs."""
-    sample = fmean(_cost(pool.row, unit) / max(1, pool.size) for pool in pools)
-    k = samples_for(cost, sample, most)
-    return _Baseline(name=drawn, rows=[_drawn(pool, k) for pool in pools], samples=k, short=k * sample < cost * 0.999)
+    costs = [_cost(each.row, unit) / each.pool.size for each in found if each.pool.size]
+    sample = fmean(costs) if costs else 0.0
+    k = _in_turns(plan, pool, samples_for(cost, sample, plan.pool))
+    return _Baseline(name=drawn, rows=[_drawn(each, k) for each in found], samples=k, short=k * sample < cost * 0.999)
 
 
-def _point(pools: Sequence[Pool], k: int, unit: str) -> Json:
-    rows = [_drawn(pool, k) for pool in pools]
+def _point(rows: Sequence[Row], k: int, unit: str) -> Json:
     return {"samples": k, "cost": fmean(_cost(row, unit) for row in rows), "accuracy": fmean(row.score for row in rows)}
 
 
 def _comparison(arm: str, rows: Sequence[Row], base: _Baseline, unit: str, cost: float) -> Json:
-    items = len({row.item for row in rows})
-    result = compared(_pairs(rows, base.rows), items)
+    known = [(row, other) for row, other in zip(rows, base.rows, strict=True) if not other.lost]
+    items = len({row.item for row, _ in known})
+    result = compared(pairs_of(known), items)
     other = fmean(_cost(row, unit) for row in base.rows)
     return {
         "arm": arm,
@@ -246,16 +314,68 @@ def _comparison(arm: str, rows: Sequence[Row], base: _Baseline, unit: str, cost:
         "baseline_cost": other,
         "pool_too_small": base.short,
         "n": result.pairs.n,
-        "answers": len(rows),
+        "answers": len(known),
         "items": items,
         "gained": result.pairs.gained,
         "lost": result.pairs.lost,
         "difference": result.pairs.difference,
-        "interval": _ends(result.interval),
+        "interval": ends(result.interval),
         "p": result.p,
         "finding": result.finding,
         "needed": result.needed,
+        "no_answer": _silence(rows),
+        "baseline_no_answer": _silence(base.rows),
     }
+
+
+def _silence(rows: Sequence[Row]) -> float:
+    """The share of answers that are none; of a baseline from the pool, of its samples."""
+    samples = sum(row.samples for row in rows)
+    return sum(row.silent for row in rows) / samples if samples else fmean(row.no_answer for row in rows)
+
+
+def _bound(rows: Sequence[Row], base: _Baseline, score: float) -> Json:
+    """The comparison over all items: what failed has this score in the arm, and the opposite in the baseline."""
+    arm = [replace(row, score=score) if row.lost else row for row in rows]
+    other = [replace(row, score=1 - score) if row.lost else row for row in base.rows]
+    result = compared(pairs_of(zip(arm, other, strict=True)))
+    return {
+        "samples": base.samples,
+        "pool_too_small": base.short,
+        "difference": result.pairs.difference,
+        "interval": ends(result.interval),
+        "p": result.p,
+        "finding": result.finding,
+    }
+
+
+def _correct_bounds(comparisons: Sequence[Json], bound: str) -> None:
+    """Correct what bounds find for being several, as their comparisons are. Where nothing failed, there is none: the
+    comparison itself stands for it."""
+    for each, p_holm in zip(
+        comparisons, holm([float((each[bound] or each)["p"]) for each in comparisons]), strict=True
+    ):
+        if each[bound]:
+            each[bound]["finding"] = among(each[bound]["finding"], p_holm)
+
+
+def _settle(comparison: Json) -> None:
+    """Take back what a comparison finds where it need not hold: failed debates, counted against it, could undo it, or
+    a debate that did better has also cost more than all samples."""
+    found = comparison["finding"]
+    if comparison["failed_items"]:
+        low, high = comparison["counted_against"], comparison["counted_for"]
+        held = {
+            "helped": low["finding"] == "helped" and (not low["pool_too_small"] or comparison["pool_too_small"]),
+            "hurt": high["finding"] == "hurt",
+            "did not help": high["finding"] in ("did not help", "hurt"),
+            NO_FINDING: True,
+        }
+        if not held[found]:
+            comparison |= {"finding": NO_FINDING, "doubt": "failed", "needed": None}
+            return
+    if found == "helped" and comparison["pool_too_small"]:
+        comparison |= {"finding": NO_FINDING, "doubt": "cost", "needed": None}
 
 
 def correct(comparison: Json, p_holm: float, arms: int) -> None:
@@ -263,114 +383,17 @@ def correct(comparison: Json, p_holm: float, arms: int) -> None:
     pairs = Pairs(n=comparison["n"], gained=comparison["gained"], lost=comparison["lost"])
     alone = comparison["finding"]
     found = among(alone, p_holm)
+    comparison["doubt"] = None
     if found != alone:
-        comparison |= {"finding": found, "needed": items_needed(pairs, comparison["items"], arms)}
+        needed = items_needed(pairs, comparison["items"], arms)
+        comparison |= {"finding": found, "needed": needed, "doubt": "arms"}
     comparison |= {"p_holm": p_holm, "arms_compared": arms, "finding_alone": alone}
 
 
 def _doubt(comparison: Json, unit: str) -> None:
     """Take back what a comparison finds, because a model graded the answers."""
-    comparison |= {"finding": NO_FINDING, "needed": None}
+    comparison |= {"finding": NO_FINDING, "doubt": "graded", "needed": None}
     comparison["sentence"] = sentence_without_finding(comparison, unit)
-
-
-def _pairs(rows: Sequence[Row], base: Sequence[Row]) -> Pairs:
-    """Pairs of the same items, in clusters where items are related or asked several times."""
-    clusters: dict[str, list[tuple[float, float]]] = {}
-    for row, other in zip(rows, base, strict=True):
-        assert (row.item, row.epoch) == (other.item, other.epoch)
-        clusters.setdefault(row.cluster, []).append((row.score, other.score))
-    return expected_pairs(list(clusters.values()))
-
-
-def _summary(rows: Sequence[Row]) -> Json:
-    """What is printed for each arm."""
-    if not rows:
-        return {"n": 0}
-    clusters: dict[str, list[float]] = {}
-    for row in rows:
-        clusters.setdefault(row.cluster, []).append(row.score)
-    scores, n, right = list(clusters.values()), len(rows), sum(row.score for row in rows)
-    simple = len(scores) == n
-    interval = wilson(right, n) if simple else clustered_wilson(scores)
-    known = [row.usd for row in rows if row.usd is not None]
-    usd = sum(known) if len(known) == n else None
-    tokens = sum(row.tokens_in + row.tokens_out for row in rows)
-    flips = [row.flip_rate for row in rows if row.flip_rate is not None]
-    return {
-        "n": n,
-        "right": right,
-        "accuracy": right / n,
-        "interval": _ends(interval),
-        "effective_n": float(n) if simple else effective_n(scores),
-        "no_answer": None if rows[0].drawn else sum(row.value is None for row in rows),
-        "undecided": sum(row.undecided for row in rows),
-        "ties": sum(row.tie for row in rows),
-        "flips": None
-        if not flips
-        else {"rate": fmean(flips), "of": len(flips), "interval": _ends(wilson(sum(flips), len(flips)))},
-        "usd_per_item": None if usd is None else usd / n,
-        "tokens_per_item": tokens / n,
-        "usd_per_right": None if usd is None or not right else usd / right,
-        "tokens_per_right": None if not right else tokens / right,
-        **_before(rows),
-        "voters": _voters(rows),
-        "calibration": {
-            "stated": reliability([(row.stated, bool(row.score)) for row in rows if row.stated is not None]),
-            "agreement": reliability([(row.agreement, bool(row.score)) for row in rows if row.agreement is not None]),
-        },
-    }
-
-
-def _before(rows: Sequence[Row]) -> Json:
-    """What the debate itself added: the vote of the first answers, and what became of it."""
-    voted = [row for row in rows if row.first_vote]
-    if not voted:
-        return {"first_vote": None}
-    moved = Counter(f"{row.first_vote} to {_ending(row)}" for row in voted)
-    return {
-        "first_vote": {
-            "accuracy": sum(row.first_vote == "right" for row in voted) / len(voted),
-            "ties": sum(row.first_vote == "tie" for row in voted),
-            "repaired": moved["wrong to right"],
-            "broken": moved["right to wrong"] + moved["right to none"],
-            "transitions": dict(sorted(moved.items())),
-        }
-    }
-
-
-def _ending(row: Row) -> str:
-    return "none" if row.value is None else "right" if row.score else "wrong"
-
-
-def _voters(rows: Sequence[Row]) -> Json | None:
-    """How far the errors of those who answered first go together, and what a majority of them would be worth."""
-    votes = [list(row.first) for row in rows if len(row.first) > 1]
-    if not votes:
-        return None
-    k = min(map(len, votes))
-    flat = [vote for each in votes for vote in each]
-    skill, rho = sum(flat) / len(flat), error_correlation(votes)
-    odd = k if k % 2 else k - 1
-    return {
-        "voters": k,
-        "accuracy": skill,
-        "correlation": rho,
-        "effective": None if rho is None else effective_voters(k, rho),
-        "majority_predicted": None if rho is None or not 0 < skill < 1 else majority_theory(skill, max(0.0, rho), odd),
-        "majority_observed": fmean(2 * sum(each) > len(each) for each in votes),
-    }
-
-
-def _timing(rows: Sequence[Row]) -> Json:
-    times = sorted(row.seconds for row in rows)
-    if not times:
-        return {"p50": None, "p95": None}
-
-    def at(share: float) -> float:
-        return times[min(len(times) - 1, int(share * len(times)))]
-
-    return {"p50": round(at(0.5), 3), "p95": round(at(0.95), 3)}
 
 
 def _cell(plan: EvaluationPlan, row: Row, arm: str) -> Json:
@@ -385,7 +408,3 @@ def _cell(plan: EvaluationPlan, row: Row, arm: str) -> Json:
         "first_vote": row.first_vote,
         "graded_in": grading_id(plan, row.item, sha256_of(row.value or "")) if graded else None,
     }
-
-
-def _ends(interval: Interval) -> list[float]:
-    return [interval.low, interval.high]

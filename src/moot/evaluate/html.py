@@ -9,7 +9,7 @@ from typing import Any
 
 from moot.core.types import Json
 from moot.evaluate.model_grading import grading_in_words
-from moot.evaluate.more import more_about_arms
+from moot.evaluate.more import about_arms, added, more_about_arms
 from moot.evaluate.sentences import advice, few, figures, missing
 
 WIDTH, ROW, LEFT, RIGHT = 760, 26, 190, 60
@@ -40,6 +40,7 @@ def page(report: Json, dashboard: str = "") -> str:
             f"<p>{escape(advice(report))}</p>" if advice(report) else "",
             "<h2>How often each is right</h2>",
             _intervals(report),
+            _table(*about_arms(report)),
             "<h2>More about each arm</h2>",
             _table(*more_about_arms(report)),
             "<h2>Accuracy over cost</h2>",
@@ -173,10 +174,11 @@ def _transitions(report: Json) -> str:
         moved = each["first_vote"]
         if moved:
             listed = "; ".join(f"{key}: {count}" for key, count in moved["transitions"].items())
-            rows.append((name, f"{moved['accuracy']:.1%}", moved["repaired"], moved["broken"], listed))
+            gain = added(moved["added"])
+            rows.append((name, f"{moved['accuracy']:.1%}", gain, moved["repaired"], moved["broken"], listed))
     if not rows:
         return "<p>No arm has answers from before its debate.</p>"
-    return _table(("arm", "vote before the debate", "repaired", "broken", "all changes"), rows)
+    return _table(("arm", "vote before the debate", "added, in points", "repaired", "broken", "all changes"), rows)
 
 
 def _reliability(report: Json) -> str:

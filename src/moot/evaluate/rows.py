@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from moot.core.answers import same_as
-from moot.core.types import TIE, UNDECIDED, Debate, GivenAnswer, Usage, record
+from moot.core.types import ABSTAINS, TIE, UNDECIDED, Debate, GivenAnswer, Usage, record
 from moot.core.values import sha256_of
-from moot.evaluate.plans import Block, EvaluationPlan
-from moot.evaluate.pool import picked_of, plurality_of
+from moot.evaluate.intervals import Pairs, expected_pairs
+from moot.evaluate.plans import MAJORITY, Block, Cell, EvaluationPlan
+from moot.evaluate.pool import Pool, Votes
 from moot.evaluate.tasks import Item
 from moot.store import Grade
 
@@ -38,45 +39,45 @@ class Row:
     flip_rate: float | None = None
     first: Sequence[bool] = ()  # which first answers were right
     first_vote: str = ""  # "right", "wrong", "tie" or "none"
+    first_score: float = 0.0  # of that vote; of a tie, how likely it is right when one of the tied is drawn
     stated: float | None = None
     agreement: float | None = None
     seconds: float = 0.0
     drawn: bool = False  # computed from the pool
+    no_answer: float = 0.0  # 1 if there is none; of a baseline from the pool, how likely that is
+    samples: int = 0  # in the pool
+    silent: int = 0  # of these, without a valid answer
+    missed: int = 0  # samples beside these that a provider or a limit kept from being drawn
+    lost: bool = False  # the debate failed, or samples were missed that are needed: the score means nothing
 
     @property
     def weighed(self) -> float:
         return self.tokens_in + OUT_WEIGHT * self.tokens_out
 
 
+def pairs_of(rows: Iterable[tuple[Row, Row]]) -> Pairs:
+    """Pairs of the same items, in clusters where items are related or asked several times."""
+    clusters: dict[str, list[tuple[float, float]]] = {}
+    for row, other in rows:
+        assert (row.item, row.epoch) == (other.item, other.epoch)
+        clusters.setdefault(row.cluster, []).append((row.score, other.score))
+    return expected_pairs(list(clusters.values()))
+
+
 @record
-class Arms:
-    """The rows of complete blocks, by arm, and the samples of each pool."""
-
-    rows: Mapping[str, list[Row]]
-    pools: Mapping[str, list[Pool]]
-
-
-@record
-class Pool:
-    """The samples of one item in one epoch. Answers are voted on; code is picked by the examples of the question."""
+class Drawing:
+    """The pool of one item in one epoch, and the row of its debate."""
 
     row: Row
-    right: int
-    others: tuple[int, ...] = ()  # sizes of groups of the same wrong answer
-    silent: int = 0
-    levels: tuple[
-        tuple[int, int], ...
-    ] = ()  # of code: right and wrong ones, by how many examples they pass, fewest first
+    pool: Pool
 
-    @property
-    def size(self) -> int:
-        return self.silent + (sum(map(sum, self.levels)) if self.levels else self.right + sum(self.others))
 
-    def score(self, k: int) -> float:
-        """How likely the answer of k samples is right."""
-        if self.levels:
-            return picked_of(k, self.levels, self.silent)
-        return plurality_of(k, self.right, self.others, self.silent)
+@record
+class Arms:
+    """The rows of blocks, by arm, and the samples of each pool."""
+
+    rows: Mapping[str, list[Row]]
+    pools: Mapping[str, list[Drawing]]
 
 
 @record
@@ -102,12 +103,17 @@ def dollars(usage: Usage) -> float | None:
 
 def is_complete(plan: EvaluationPlan, block: Block, cells: Mapping[str, Debate], grades: Grades) -> bool:
     """Whether all debates of a block have ended, and every answer is graded where answers are run."""
-    found = [cells.get(cell.id) for cell in block.cells]
-    if not all(each is not None and each.status == "completed" and each.outcome is not None for each in found):
+    return all(_is_done(plan, cell, cells, grades) for cell in block.cells)
+
+
+def _is_done(plan: EvaluationPlan, cell: Cell, cells: Mapping[str, Debate], grades: Grades) -> bool:
+    if not _has_outcome(cells.get(cell.id)):
         return False
-    if not plan.task.graded:
-        return True
-    return all((block.item.id, name) in grades for name in to_grade(plan, block, cells))
+    return not plan.task.graded or all((cell.item.id, name) in grades for name in _answers(plan, cell, cells))
+
+
+def _has_outcome(debate: Debate | None) -> bool:
+    return debate is not None and debate.status == "completed" and debate.outcome is not None
 
 
 def to_grade(plan: EvaluationPlan, block: Block, cells: Mapping[str, Debate]) -> dict[str, str]:
@@ -115,27 +121,49 @@ def to_grade(plan: EvaluationPlan, block: Block, cells: Mapping[str, Debate]) ->
     judge model reads of first answers those of the pool only."""
     found: dict[str, str] = {}
     for cell in block.cells:
-        debate = cells.get(cell.id)
-        if debate is None or debate.status != "completed" or debate.outcome is None:
-            continue
-        first = debate.outcome.first_answers if plan.task.tested or cell.arm.name in plan.pools else ()
-        given = [debate.outcome.answer, *first]
-        found |= {sha256_of(each.value): each.value for each in given if each is not None and each.value is not None}
+        found |= _answers(plan, cell, cells)
     return found
 
 
-def rows_of(plan: EvaluationPlan, complete: Sequence[Block], cells: Mapping[str, Debate], grades: Grades) -> Arms:
+def _answers(plan: EvaluationPlan, cell: Cell, cells: Mapping[str, Debate]) -> dict[str, str]:
+    debate = cells.get(cell.id)
+    if debate is None or debate.outcome is None or not _has_outcome(debate):
+        return {}
+    first = debate.outcome.first_answers if plan.task.tested or cell.arm.name in plan.pools else ()
+    given = [debate.outcome.answer, *first]
+    return {sha256_of(each.value): each.value for each in given if each is not None and each.value is not None}
+
+
+def rows_of(plan: EvaluationPlan, read: Sequence[Block], cells: Mapping[str, Debate], grades: Grades) -> Arms:
+    """The rows of these blocks. A cell that is not done is a lost row."""
     rows: dict[str, list[Row]] = {arm.name: [] for arm in plan.arms}
-    pools: dict[str, list[Pool]] = {name: [] for name in plan.pools}
+    pools: dict[str, list[Drawing]] = {name: [] for name in plan.pools}
     scored = Scored(plan=plan, grades=grades)
-    for block in complete:
+    for block in read:
         for cell in block.cells:
-            debate = cells[cell.id]
-            row = _row(scored, block, cell.epoch, debate)
+            done = _is_done(plan, cell, cells, grades)
+            row = _row(scored, block, cell.epoch, cells[cell.id]) if done else _lost_row(cell, cells.get(cell.id))
             rows[cell.arm.name].append(row)
             if cell.arm.name in pools:
-                pools[cell.arm.name].append(_pool(scored, block, row, debate))
+                by_model = plan.pools[cell.arm.name] == MAJORITY
+                pool = _pool(scored, block, cells[cell.id], by_model=by_model) if done else Pool()
+                pools[cell.arm.name].append(Drawing(row=row, pool=pool))
     return Arms(rows=rows, pools=pools)
+
+
+def _lost_row(cell: Cell, debate: Debate | None) -> Row:
+    usage = Usage() if debate is None else debate.usage
+    return Row(
+        item=cell.item.id,
+        epoch=cell.epoch,
+        cluster=cell.item.cluster or cell.item.id,
+        score=0.0,
+        usd=dollars(usage),
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        debate=cell.id,
+        lost=True,
+    )
 
 
 def _row(scored: Scored, block: Block, epoch: int, debate: Debate) -> Row:
@@ -147,6 +175,7 @@ def _row(scored: Scored, block: Block, epoch: int, debate: Debate) -> Row:
     form = None if value is None else same_as(value, spec)
     backers = [each for each in outcome.first_answers if each.value is not None and same_as(each.value, spec) == form]
     stated = [each.confidence for each in backers if each.confidence is not None]
+    vote, vote_score = _vote(scored, block, outcome.first_answers)
     return Row(
         item=item.id,
         epoch=epoch,
@@ -161,43 +190,61 @@ def _row(scored: Scored, block: Block, epoch: int, debate: Debate) -> Row:
         tie=outcome.winner == TIE,
         flip_rate=outcome.flip_rate,
         first=[] if scored.plan.task.by_model else [scored.right(item, each.value) for each in outcome.first_answers],
-        first_vote=_vote(scored, block, outcome.first_answers),
+        first_vote=vote,
+        first_score=vote_score,
         stated=fmean(stated) if stated else None,
         agreement=outcome.support,
         seconds=max(0.0, (debate.completed_at or 0.0) - (debate.started_at or 0.0)),
+        no_answer=float(value is None),
     )
 
 
-def _vote(scored: Scored, block: Block, first: Sequence[GivenAnswer]) -> str:
-    """What the first answers come to before any debate, by plurality."""
+def _vote(scored: Scored, block: Block, first: Sequence[GivenAnswer]) -> tuple[str, float]:
+    """What the first answers come to before any debate, by plurality, and how likely that is right: of answers that
+    are equally frequent, each counts as likely, as in a pool."""
     if scored.plan.task.graded:
-        return ""  # no two codes are the same, and no judge has read these
+        return "", 0.0  # no two codes are the same, and no judge has read these
     spec = scored.plan.task.answer(block.item)
     counted = Counter(same_as(each.value, spec) for each in first if each.value is not None)
     if not counted:
-        return "none" if first else ""
+        return ("none" if first else ""), 0.0
     most = max(counted.values())
     leading = [value for value, count in counted.items() if count == most]
+    score = sum(scored.right(block.item, value) for value in leading) / len(leading)
     if len(leading) > 1:
-        return "tie"
-    return "right" if scored.right(block.item, leading[0]) else "wrong"
+        return "tie", score
+    return ("right" if score else "wrong"), score
 
 
-def _pool(scored: Scored, block: Block, row: Row, debate: Debate) -> Pool:
+def _pool(scored: Scored, block: Block, debate: Debate, *, by_model: bool) -> Pool:
+    """The samples of a pool. `by_model`: those of each model by themselves. Samples that were never given, because a
+    provider failed or a limit was reached, are not part of it: they say nothing about the model."""
     assert debate.outcome is not None
-    item, given = block.item, debate.outcome.first_answers
-    answered = [each.value for each in given if each.value is not None]
-    right = [scored.right(item, value) for value in answered]
-    silent = len(given) - len(answered)
+    item, outcome = block.item, debate.outcome
+    missed = {vote.seat for vote in outcome.votes if vote.choice == ABSTAINS and not vote.key}
+    given = [each for each in outcome.first_answers if each.seat not in missed]
+    answered = [each for each in given if each.value is not None]
+    right = [scored.right(item, each.value) for each in answered]
     if scored.plan.task.tested:
-        counted = Counter((scored.examples(item, value), each) for value, each in zip(answered, right, strict=True))
-        levels = sorted({level for level, _ in counted})
+        passed = Counter(
+            (scored.examples(item, each.value or ""), good) for each, good in zip(answered, right, strict=True)
+        )
+        levels = sorted({level for level, _ in passed})
         return Pool(
-            row=row,
-            right=sum(right),
-            silent=silent,
-            levels=tuple((counted[level, True], counted[level, False]) for level in levels),
+            votes=(Votes(counts=(), silent=len(given) - len(answered)),),
+            levels=tuple((passed[level, True], passed[level, False]) for level in levels),
+            missed=len(missed),
         )
     spec = scored.plan.task.answer(item)
-    wrong = Counter(same_as(value, spec) for value, each in zip(answered, right, strict=True) if not each)
-    return Pool(row=row, right=sum(right), others=tuple(sorted(wrong.values())), silent=silent)
+    # Right answers count as one, however they are written: None, which stands first.
+    forms = [None if good else same_as(each.value or "", spec) for each, good in zip(answered, right, strict=True)]
+    names = [None, *sorted({form for form in forms if form is not None})]
+    models = {seat.id: seat.model for seat in debate.cast} if by_model else {}
+    votes: list[Votes] = []
+    for model in dict.fromkeys(models.get(each.seat, "") for each in given):
+        counted = Counter(
+            form for each, form in zip(answered, forms, strict=True) if models.get(each.seat, "") == model
+        )
+        own = sum(models.get(each.seat, "") == model for each in given)
+        votes.append(Votes(counts=tuple(counted[name] for name in names), silent=own - counted.total()))
+    return Pool(votes=tuple(votes), missed=len(missed))

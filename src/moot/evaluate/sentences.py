@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from moot.core.amounts import count, money
 from moot.core.types import Json
+from moot.evaluate.comparing import MARGIN
 from moot.evaluate.plans import MOST_POOL
-
-CUT_BY = {"budget": ": the budget did not last", "stop": ": it was stopped", None: " yet"}
 
 
 def sentence(comparison: Json, unit: str) -> str:
     """What one arm did against a baseline."""
-    arm, baseline, found = comparison["arm"], comparison["baseline"], comparison["finding"]
+    arm, baseline = comparison["arm"], comparison["baseline"]
+    whether, points = f"Whether {arm} helps against {baseline} can't be told", _points(comparison)
+    if comparison["doubt"] == "failed":
+        why = f"because debates failed on {count(comparison['failed_items'], 'item')}"
+        said = f"{whether}, {why} ({points} on the others; {_with_failed(comparison)})"
+        return f"{said}{_unequal(comparison, unit)}{_silence(comparison)}."
+    if comparison["doubt"] == "cost":
+        return f"{whether} at equal cost ({points}): {_costs(comparison, unit)}{_silence(comparison)}."
     said = {
         "helped": f"{arm} helped against {baseline}",
         "hurt": f"{arm} hurt against {baseline}",
         "did not help": f"{arm} did not help against {baseline}",
-        "can't tell": f"Whether {arm} helps against {baseline} can't be told from {_answers(comparison)}",
-    }[found]
-    return f"{said} ({_points(comparison)}){_unequal(comparison, unit)}{_doubts(comparison)}{_more(comparison)}."
+        "can't tell": f"{whether} from {_answers(comparison)}",
+    }[comparison["finding"]]
+    doubts = f"{_unequal(comparison, unit)}{_doubts(comparison)}{_more(comparison)}"
+    return f"{said} ({points}){doubts}{_failed(comparison)}{_silence(comparison)}."
 
 
 def sentence_without_finding(comparison: Json, unit: str) -> str:
@@ -66,7 +73,8 @@ def missing(report: Json) -> list[str]:
     """Which items are left out, and why."""
     said: list[str] = []
     if n := report["not_begun"]:
-        said.append(f"{count(n, 'item')} not begun{CUT_BY[report['cut_by']]}.")
+        cut = {"budget": f": {short_of_budget(report)}", "stop": ": it was stopped", None: " yet"}
+        said.append(f"{count(n, 'item')} not begun{cut[report['cut_by']]}.")
     failed = len({each["item"] for each in report["failed"]})
     if failed:
         said.append(f"{count(failed, 'item')} left out, because a debate failed or was stopped.")
@@ -75,6 +83,22 @@ def missing(report: Json) -> list[str]:
     if (n := report["unfinished"] - report["ungraded"] - failed) > 0:
         said.append(f"{count(n, 'item')} begun and not finished.")
     return said
+
+
+def short_of_budget(report: Json) -> str:
+    """Why a budget that is not used up allows no other item; empty without a budget."""
+    budget, spent = report["budget"], report["spent"]
+    if not budget:
+        return ""
+    why: list[str] = []
+    most, used, worst = budget["max_cost_usd"], spent["usd"], budget["worst_item_usd"]
+    if most is not None and (used is None or worst is None or used + worst > most):
+        item = "what an item costs is not known" if worst is None else f"an item can cost {money(worst)}"
+        why.append(f"{money(used)} of {money(most)} is spent, and {item}")
+    most, used, worst = budget["max_output_tokens"], spent["tokens_out"], budget["worst_item_output_tokens"]
+    if most is not None and used + worst > most:
+        why.append(f"{used:,} of {most:,} output tokens are used, and an item can take {worst:,}")
+    return ": ".join(("the budget does not last", *filter(None, ["; ".join(why)])))
 
 
 def few(report: Json) -> str:
@@ -102,17 +126,48 @@ def _points(comparison: Json) -> str:
 
 
 def _unequal(comparison: Json, unit: str) -> str:
-    if not comparison["pool_too_small"]:
-        return ""
+    return f", though not at equal cost: {_costs(comparison, unit)}" if comparison["pool_too_small"] else ""
+
+
+def _costs(comparison: Json, unit: str) -> str:
     spent, own = cost(comparison["baseline_cost"], unit), cost(comparison["cost"], unit)
     samples = count(comparison["samples"], "sample")
-    return f", though not at equal cost: the pool's {samples} cost {spent} an item, and {comparison['arm']} {own}"
+    return f"the pool's {samples} cost {spent} an item, and {comparison['arm']} {own}"
+
+
+def _with_failed(comparison: Json) -> str:
+    low, high = comparison["counted_against"], comparison["counted_for"]
+    return (
+        f"on all items {low['difference'] * 100:+.1f} if what failed is counted against it, "
+        f"{high['difference'] * 100:+.1f} if in its favour"
+    )
+
+
+def _failed(comparison: Json) -> str:
+    """What failed debates mean for a finding that holds in spite of them."""
+    if not comparison["failed_items"]:
+        return ""
+    items = count(comparison["failed_items"], "item")
+    if comparison["finding"] == "can't tell":
+        return f"; {items} left out, because debates failed"
+    side = "against it" if comparison["finding"] == "helped" else "in its favour"
+    return f", also if what failed, on {items}, is counted {side}"
+
+
+def _silence(comparison: Json) -> str:
+    """That one side has fewer answers than the other, which is not what is being compared."""
+    own, other = comparison["no_answer"], comparison["baseline_no_answer"]
+    if abs(own - other) < MARGIN:
+        return ""
+    answers = "answers" if comparison["samples"] is None else "samples"
+    arm, baseline = comparison["arm"], comparison["baseline"]
+    return f"; without an answer: {other:.1%} of the {answers} of {baseline}, {own:.1%} of {arm}"
 
 
 def _doubts(comparison: Json) -> str:
     """Why an interval without 0 in it shows nothing."""
     low, high = comparison["interval"]
-    if comparison["finding"] != comparison["finding_alone"]:
+    if comparison["doubt"] == "arms":
         several = comparison["arms_compared"]
         return f", because {several} arms were compared and one of them can differ so much by chance"
     if comparison["finding"] == "can't tell" and (low > 0 or high < 0):

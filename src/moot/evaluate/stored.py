@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from pydantic import ValidationError
 
 from moot.client.client import Client
 from moot.core.errors import InputError, MootError, UnknownName
 from moot.core.types import Json
-from moot.evaluate.comparing import compared, holm
-from moot.evaluate.folding import NO_FINDING, correct, fold
+from moot.evaluate.between import differences, shared_items, side_by_side
+from moot.evaluate.folding import fold, rows_by_arm
 from moot.evaluate.grading import stored_grades
 from moot.evaluate.inspect_report import inspect_logs
-from moot.evaluate.intervals import expected_pairs
 from moot.evaluate.plans import EvaluationPlan
 from moot.evaluate.running import stored_cells, stored_debates
-from moot.evaluate.sentences import sentence_between
 from moot.store import StoredEvaluation
 
 
@@ -71,49 +69,19 @@ async def replayed(client: Client, plan: EvaluationPlan) -> AsyncGenerator[tuple
             yield debate.id, str(error)
 
 
-def side_by_side(plan: EvaluationPlan, one: Json, two: Json) -> list[Json]:
-    """The arms that two evaluations of the same task have in common, compared item by item: the second less the
-    first. `plan`: that of either. Raises InputError if the task is not the same."""
-    if one["task_sha256"] != two["task_sha256"]:
-        raise InputError("The two evaluations have different tasks, so their answers can't be paired.")
-    clusters = {item.id: item.cluster or item.id for item in plan.task.items}
-    made = [
-        found for arm in one["arms"] if arm in two["arms"] if (found := _one_arm(clusters, arm, one, two)) is not None
+async def compared(client: Client, one: EvaluationPlan, two: EvaluationPlan) -> Json:
+    """Two evaluations side by side, by the items that both ask; of their pools, as many samples as both have. Raises
+    InputError if there are no such items."""
+    items, samples = shared_items(one, two), min(one.pool, two.pool)
+    first, second = [
+        rows_by_arm(plan, await stored_debates(client, plan), await stored_grades(client, plan.id), samples)
+        for plan in (one, two)
     ]
-    for each, p_holm in zip(made, holm([float(each["p"]) for each in made]), strict=True):
-        correct(each, p_holm, len(made))
-        if each["graded"]:
-            each |= {"finding": NO_FINDING, "needed": None}
-        each["sentence"] = sentence_between(each)
-    return made
-
-
-def _one_arm(clusters: Mapping[str, str], arm: str, one: Json, two: Json) -> Json | None:
-    first, second = (
-        {(cell["item"], cell["epoch"]): float(cell["right"]) for cell in each["cells"] if cell["arm"] == arm}
-        for each in (one, two)
-    )
-    both = [key for key in first if key in second]
-    if not both:
-        return None
-    pairs: dict[str, list[tuple[float, float]]] = {}
-    for item, epoch in both:
-        pairs.setdefault(clusters[item], []).append((second[item, epoch], first[item, epoch]))
-    items = len({item for item, _ in both})
-    result = compared(expected_pairs(list(pairs.values())), items)
     return {
-        "arm": arm,
-        "n": result.pairs.n,
-        "answers": len(both),
-        "items": items,
-        "gained": result.pairs.gained,
-        "lost": result.pairs.lost,
-        "first": sum(first[key] for key in both) / len(both),
-        "second": sum(second[key] for key in both) / len(both),
-        "difference": result.pairs.difference,
-        "interval": [result.interval.low, result.interval.high],
-        "p": result.p,
-        "finding": result.finding,
-        "needed": result.needed,
-        "graded": bool(one["graded_by"] or two["graded_by"]),
+        "type": "moot.eval.compare",
+        "items": len(items),
+        "only_first": len(one.task.items) - len(items),
+        "only_second": len(two.task.items) - len(items),
+        "differ": differences(one, two),
+        "arms": side_by_side(one, items, first, second),
     }

@@ -23,10 +23,19 @@ class EvaluationList(BaseModel):
     items: list[EvaluationSummary]
 
 
+class Added(BaseModel):
+    """What a debate added to the vote of its first answers, item by item."""
+
+    difference: float
+    interval: Ends
+    p: float
+
+
 class FirstVote(BaseModel):
     """What the answers before a debate came to, and what became of them."""
 
-    accuracy: float
+    accuracy: float = Field(description="where several answers are equally frequent, each counts as likely")
+    added: Added
     ties: int
     repaired: int = Field(description="wrong before, right after")
     broken: int = Field(description="right before, not right after")
@@ -43,6 +52,12 @@ class Calibrations(BaseModel):
     agreement: Calibration | None = Field(description="how many agreed")
 
 
+class SamplesGiven(BaseModel):
+    given: int
+    no_answer: int = Field(description="of those given, without a valid answer: counted as wrong")
+    missed: int = Field(description="beside those given: a provider failed or a limit was reached; not counted")
+
+
 class ArmSummary(BaseModel):
     """How often one way to answer is right, and what it costs."""
 
@@ -50,11 +65,23 @@ class ArmSummary(BaseModel):
     right: float
     accuracy: float
     interval: Ends
-    no_answer: int | None = Field(description="null: it is computed from samples")
+    no_answer: float = Field(description="answers that are none; of samples, how many are to be expected")
+    failed: int | None = Field(description="debates that failed; null: it is computed from samples")
+    samples: SamplesGiven | None = Field(description="what it is computed from; null: it has debates of its own")
     usd_per_item: float | None
     tokens_per_item: float
     first_vote: FirstVote | None
     calibration: Calibrations
+
+
+class Bound(BaseModel):
+    """A comparison over all items, with a score made up for those that failed."""
+
+    difference: float
+    interval: Ends
+    p: float
+    finding: str
+    samples: int | None
 
 
 class EvaluationComparison(BaseModel):
@@ -73,6 +100,14 @@ class EvaluationComparison(BaseModel):
     p_holm: float = Field(description="corrected for all comparisons with the same baseline")
     finding: str
     needed: int | None = Field(description="items that would tell")
+    doubt: str | None = Field(
+        description="what kept it from a finding beside its interval: arms, failed, cost or graded"
+    )
+    failed_items: int = Field(description="items on which a debate failed, or samples that were needed")
+    counted_against: Bound | None = Field(description="over all items, those that failed counted against the arm")
+    counted_for: Bound | None = Field(description="the same, counted in its favour")
+    no_answer: float = Field(description="share of the arm's answers that are none")
+    baseline_no_answer: float = Field(description="share of the baseline's answers or samples that are none")
     sentence: str
 
 
@@ -98,6 +133,7 @@ class EvaluationReport(BaseModel):
     complete: int = Field(description="items all of whose cells are complete; only these count")
     unfinished: int
     not_begun: int
+    missing: list[str] = Field(description="which items are left out and why, in words")
     models: list[str]
     ungraded: int = Field(description="unfinished items with an answer that the judge gave no valid grade")
     grading: str = Field(description="what to say of figures that a model graded; empty: code scored the answers")

@@ -27,7 +27,7 @@ export function Arms({ report }: { report: EvaluationReport }) {
       <h2>How often each is right</h2>
       <div class="table-scroll" tabIndex={0} role="region" aria-label="Table of arms">
         <table>
-          <thead><tr><th>Arm</th><th>Right</th><th class="wide-cell">0 to 100%, with the 95% interval</th><th>Interval</th><th>No answer</th><th>Cost of an item</th><th>Tokens of an item</th></tr></thead>
+          <thead><tr><th>Arm</th><th>Right</th><th class="wide-cell">0 to 100%, with the 95% interval</th><th>Interval</th><th>No answer</th><th>Failed</th><th>Cost of an item</th><th>Tokens of an item</th></tr></thead>
           <tbody>
             {rows.map(([name, each, baseline]) => (
               <tr key={name} class={baseline ? 'baseline' : ''}>
@@ -35,7 +35,8 @@ export function Arms({ report }: { report: EvaluationReport }) {
                 <td class="num"><b>{percent(each.accuracy)}</b></td>
                 <td><Interval at={each.accuracy} ends={endsOf(each)} low={0} high={1} /></td>
                 <td class="num">{between(endsOf(each), percent)}</td>
-                <td class="num">{each.no_answer ?? ''}</td>
+                <td class="num">{percent(each.no_answer / each.n)}{each.samples && <span class="dim"> ({count(each.samples.no_answer)} of {count(each.samples.given)} samples)</span>}</td>
+                <td class="num">{each.failed || ''}</td>
                 <td class="num">{money(each.usd_per_item)}</td>
                 <td class="num">{count(Math.round(each.tokens_per_item))}</td>
               </tr>
@@ -122,12 +123,13 @@ export function Changes({ report }: { report: EvaluationReport }) {
       <h2>What the debate changed, and whether confidence can be believed</h2>
       <div class="table-scroll" tabIndex={0} role="region" aria-label="Table of changes">
         <table>
-          <thead><tr><th>Arm</th><th>Right by vote before it</th><th>Repaired</th><th>Broken</th><th>Brier score of stated confidence</th><th>Of agreement</th></tr></thead>
+          <thead><tr><th>Arm</th><th>Right by vote before it</th><th>Added, in points</th><th>Repaired</th><th>Broken</th><th>Brier score of stated confidence</th><th>Of agreement</th></tr></thead>
           <tbody>
             {rows.map(([name, each]) => (
               <tr key={name}>
                 <th scope="row">{name}</th>
                 <td class="num">{each.first_vote ? percent(each.first_vote.accuracy) : '–'}</td>
+                <td class="num">{each.first_vote ? `${points(each.first_vote.added.difference)} (${between(endsOf(each.first_vote.added), points)})` : '–'}</td>
                 <td class="num">{each.first_vote?.repaired ?? '–'}</td>
                 <td class="num">{each.first_vote?.broken ?? '–'}</td>
                 <td class="num">{brier(each.calibration.stated)}</td>

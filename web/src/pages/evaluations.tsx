@@ -58,6 +58,7 @@ export function EvaluationPage({ id }: { id: string }) {
         </div>
         <a class="button" href={address('getEvaluationFile', { evaluation_id: report.id })} download><Icon name="copy" /> Save as one HTML file</a>
       </div>
+      {report.missing.map((each) => <p key={each} class="dim">{each}</p>)}
       {report.complete > 0 && (
         <>
           <section aria-label="Findings" class="findings">
@@ -77,11 +78,9 @@ export function EvaluationPage({ id }: { id: string }) {
 }
 
 function aboutOf(report: EvaluationReport): string {
-  const missing = report.items - report.complete
   const { usd, tokens_out } = report.spent
   return [
     `${count(report.complete)} of ${plural(report.items, 'item')} complete`,
-    ...(missing ? [`${count(missing)} left out: not begun, or not finished`] : []),
     `by ${[...new Set(report.models.map(modelName))].join(', ') || 'no model yet'}`,
     `${money(usd)}, ${count(tokens_out)} tokens written`,
     ...(report.smallest_difference ? [`so many items show a difference of about ${Math.round(report.smallest_difference * 100)} points`] : []),

@@ -10,6 +10,7 @@ from moot.caller import Caller
 from moot.core.types import Json
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
+from moot.evaluate.sentences import missing
 from moot.models.choice import is_demonstration
 from moot.runtime.threads import in_thread
 from moot.server import evaluation_schemas as schemas
@@ -69,6 +70,7 @@ async def get_evaluation(evaluation_id: EvaluationId, context: Context, caller: 
             "id": report["evaluation"],
             "arms": arms,
             "grading": grading_in_words(report["graded_by"]),
+            "missing": missing(report),
             "demonstration": demonstration,
         }
     )
