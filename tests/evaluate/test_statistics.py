@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from moot.evaluate.clusters import equal_clusters, freedom_of, t_of
 from moot.evaluate.comparing import among, compared, finding, holm, items_for, items_needed, mid_p, one_sided
 from moot.evaluate.intervals import (
     Pairs,
@@ -91,6 +92,39 @@ def test_one_item_asked_often_shows_nothing_and_few_items_count_as_no_more():
     alike = [[(1.0, 0.0)] * 10 + [(0.0, 0.0)] * 10, [(1.0, 0.0)] * 11 + [(0.0, 0.0)] * 9]
     assert (expected_pairs(alike).n, finding(expected_pairs(alike))) == (2, "can't tell")
     assert effective_n([[1.0, 0.0] * 5, [0.0, 1.0] * 4 + [1.0, 1.0]]) == 2
+
+
+def test_students_t_gives_published_figures():
+    assert [round(t_of(freedom), 3) for freedom in (1, 2, 5, 10, 99)] == [12.706, 4.303, 2.571, 2.228, 1.984]
+    assert near(t_of(5000), 1.96, 2)
+
+
+def test_clusters_of_unequal_size_are_worth_fewer():
+    assert (equal_clusters([20] * 10), round(freedom_of([20] * 10), 6)) == (10, 9)
+    unequal = [60, 60] + [4] * 18
+    assert near(equal_clusters(unequal), 4.923)
+    assert 1 < freedom_of(unequal) < 2
+
+
+@pytest.mark.parametrize("sizes", [[30] * 4, [20] * 6, [50] * 10, [60, 60] + [4] * 18, [60, 60] + [4] * 28], ids=str)
+def test_related_items_are_not_said_to_be_helped_by_chance(sizes: list[int]):
+    """No true difference, but a cluster of items goes one way or the other."""
+    from random import Random
+
+    rng, evaluations = Random(7), 600
+    helped = covered = 0
+    kinds = [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)]
+    for _ in range(evaluations):
+        effects = (max(-0.3, min(0.3, rng.gauss(0, 0.2))) for _ in sizes)
+        drawn = [
+            rng.choices(kinds, weights=((0.3 + effect) / 2, (0.3 - effect) / 2, 0.7), k=size)
+            for size, effect in zip(sizes, effects, strict=True)
+        ]
+        pairs = expected_pairs(drawn)
+        helped += finding(pairs) == "helped"
+        covered += 0.0 in tango(pairs)
+    assert helped / evaluations <= 0.025
+    assert covered / evaluations >= 0.935
 
 
 def test_mcnemar_and_holm():

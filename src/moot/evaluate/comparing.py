@@ -7,7 +7,8 @@ from math import ceil, comb
 from typing import Literal
 
 from moot.core.types import record
-from moot.evaluate.intervals import LEVEL, Interval, Pairs, tango, z_of
+from moot.evaluate.clusters import LEVEL, z_of
+from moot.evaluate.intervals import Interval, Pairs, tango
 
 MARGIN = 0.02  # a smaller gain is none that is worth its cost
 POWER = 0.8

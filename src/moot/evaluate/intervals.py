@@ -7,13 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import sqrt
-from statistics import NormalDist
 
 from moot.core.types import record
-
-LEVEL = 0.95
-BISECTIONS = 60
-FEWEST_CLUSTERS = 10  # whose spread tells how far the scores within one go together
+from moot.evaluate.clusters import BISECTIONS, LEVEL, robust_variance, worth, z_of
 
 
 @record
@@ -29,11 +25,6 @@ class Interval:
         return self.high - self.low
 
 
-def z_of(level: float = LEVEL) -> float:
-    """The two-sided normal quantile: 1.96 for 95%."""
-    return NormalDist().inv_cdf(0.5 + level / 2)
-
-
 def wilson(right: float, n: float, level: float = LEVEL) -> Interval:
     """Wilson's score interval for `right` of `n`; both may be effective, and so fractional, numbers."""
     if n <= 0:
@@ -47,30 +38,15 @@ def wilson(right: float, n: float, level: float = LEVEL) -> Interval:
 def effective_n(scores: Sequence[Sequence[float]]) -> float:
     """How many independent observations scores in clusters are worth: one cluster an item's epochs, or related items.
 
-    It is the number at which a simple sample would vary as much as the cluster means do, at most that of the scores.
-    Where there is no variance, it is the number of clusters, and of few clusters it is never more."""
+    At least that of clusters of equal size, at most that of the scores."""
     clusters = [each for each in scores if each]
-    n = sum(len(each) for each in clusters)
+    sizes = [len(each) for each in clusters]
+    n = sum(sizes)
     if len(clusters) < 2:
         return float(min(n, 1))
     p = sum(map(sum, clusters)) / n
-    naive = p * (1 - p)
-    robust = _clustered_variance(clusters, p, n)
-    if naive <= 0 or robust <= 0:
-        return float(len(clusters))
-    return min(_most(len(clusters), n), max(1.0, naive / robust))
-
-
-def _most(clusters: int, n: int) -> float:
-    """What `n` scores in so many clusters can be worth: a few clusters can be alike by chance."""
-    return float(n if clusters >= FEWEST_CLUSTERS else min(n, clusters))
-
-
-def _clustered_variance(clusters: Sequence[Sequence[float]], mean: float, n: int) -> float:
-    """Of the mean over all scores, from the residuals' sums by cluster."""
-    k = len(clusters)
-    residuals = (sum(score - mean for score in each) for each in clusters)
-    return k / (k - 1) * sum(each * each for each in residuals) / (n * n)
+    residuals = [sum(each) - len(each) * p for each in clusters]
+    return worth(sizes, p * (1 - p), robust_variance(residuals, sizes))
 
 
 def clustered_wilson(scores: Sequence[Sequence[float]], level: float = LEVEL) -> Interval:
@@ -154,11 +130,10 @@ def expected_pairs(scores: Sequence[Sequence[tuple[float, float]]]) -> Pairs:
     gained, lost = sum(a * (1 - b) for a, b in flat), sum((1 - a) * b for a, b in flat)
     if n == len(clusters):
         return Pairs(n=n, gained=gained, lost=lost)
-    scale = len(clusters) / n
-    if len(clusters) > 1:
-        mean = (gained - lost) / n
-        naive = ((gained + lost) / n - mean * mean) / n
-        robust = _clustered_variance([[a - b for a, b in each] for each in clusters], mean, n)
-        if naive > 0 and robust > 0:
-            scale = min(_most(len(clusters), n) / n, naive / robust)
-    return Pairs(n=n * scale, gained=gained * scale, lost=lost * scale)
+    sizes = [len(each) for each in clusters]
+    mean = (gained - lost) / n
+    residuals = [sum(a - b for a, b in each) - len(each) * mean for each in clusters]
+    robust = robust_variance(residuals, sizes) if len(clusters) > 1 else 0.0
+    effective = worth(sizes, (gained + lost) / n - mean * mean, robust)
+    scale = effective / n
+    return Pairs(n=effective, gained=gained * scale, lost=lost * scale)
