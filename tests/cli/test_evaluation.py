@@ -123,6 +123,39 @@ def test_a_changed_task_file_is_refused_until_one_says_what_is_meant(moot: Moot,
     assert report(moot("eval", *old))["complete"] == 2
 
 
+def test_files_that_change_under_an_evaluation_are_refused_even_if_its_items_do_not(moot: Moot, tmp_path: Path):
+    file = tmp_path / "test.jsonl"
+    lines = [json.dumps({"question": f"{n} + 1?", "answer": f"#### {n + 1}"}) for n in range(6)]
+    file.write_text("\n".join(lines))
+    asked = (
+        "gsm8k",
+        "--items",
+        str(file),
+        "--limit",
+        "2",
+        "--arms",
+        "single",
+        "--pool",
+        "1",
+        "--model",
+        PRICED,
+        "--json",
+    )
+    planned = report(moot("eval", "plan", *asked))
+    short = ("--max-cost-usd", str(planned["worst_usd"] / 2 * 1.001))
+    begun = report(moot("eval", "run", *asked, *short))
+    assert (begun["complete"], begun["files_sha256"]) == (1, planned["files_sha256"])
+    assert len(begun["files_sha256"]) == 64
+    file.write_text("\n".join(lines) + "\n")  # the same items
+    for given in (("resume", begun["evaluation"]), ("run", *asked)):
+        refused = moot("eval", *given)
+        assert refused.code == 2
+        assert f"The items of {file} have changed (sha256 was {begun['files_sha256'][:12]}" in refused.err
+        assert "--old-items" in refused.err
+    gone_on = moot("eval", "resume", begun["evaluation"], "--old-items", "--max-cost-usd", "1", "--json")
+    assert report(gone_on)["complete"] == 2
+
+
 def test_what_runs_at_once_makes_no_difference(moot: Moot, tmp_path: Path):
     one = report(moot("eval", "run", *SMALL, "--model", PRICED, "--json", "--at-once", "1"))
     other = report(

@@ -30,7 +30,19 @@ from moot.request import read_assignments
 
 SEED = 1
 MOST_FAILED = 5  # debates that are named
-DECIDED = ("arms", "model", "models", "limit", "epochs", "pool", "match", "set", "judge", "seed")  # by the plan
+DECIDED = (
+    "items",
+    "arms",
+    "model",
+    "models",
+    "limit",
+    "epochs",
+    "pool",
+    "match",
+    "set",
+    "judge",
+    "seed",
+)  # by the plan
 
 
 async def plan(args: Namespace) -> int:
@@ -177,6 +189,7 @@ def _request(args: Namespace) -> EvaluationRequest:
         given["match"] = args.match
     return EvaluationRequest(
         **given,
+        items=args.items,
         arms=_names("--arms", args.arms),
         model=args.model,
         models=_names("--models", args.models),
@@ -287,6 +300,7 @@ def _plan_json(made: EvaluationPlan) -> Json:
         "evaluation": made.id,
         "task": made.task.name,
         "task_sha256": made.task.sha256,
+        "files_sha256": made.task.files_sha256 or None,
         "items": len(made.task.items),
         "cells": made.cells,
         "pool": made.pool,

@@ -56,6 +56,7 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, *, s
         "evaluation": plan.id,
         "task": plan.task.name,
         "task_sha256": plan.task.sha256,
+        "files_sha256": plan.task.files_sha256 or None,
         "kind": plan.task.kind,
         "seed": plan.seed,
         "epochs": plan.epochs,

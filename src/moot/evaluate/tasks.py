@@ -19,6 +19,7 @@ from moot.core.explaining import Details, found_in
 from moot.core.values import Frozen, NonEmpty
 from moot.corpus.repository import shown_with_files
 from moot.evaluate.generated import reasoning_items, sim_choice_items, sim_code_items, swe_mini_items
+from moot.evaluate.given import GIVEN, MAX_ITEMS_BYTES, given_items
 from moot.evaluate.human_eval import human_eval_items
 from moot.reasoning.code.requests import MAX_CODE_CHARS, FilePath
 from moot.reasoning.code.test_files import cases_of, flaw_of, modules_of
@@ -29,8 +30,6 @@ Score = Literal["exact", "number", "regex", "tests", "patch", "graded"]
 SCORES: tuple[Score, ...] = get_args(Score)
 RUN: Mapping[AnswerKind, Score] = {"code": "tests", "patch": "patch"}  # kinds of answers that are run to be scored
 NOT_HERE = {
-    "mmlu": "its questions are not part of moot and are not downloaded",
-    "gsm8k": "its questions are not part of moot and are not downloaded",
     "swe": "it needs container images and a network",
     "swe_bench": "it needs container images and a network",
 }
@@ -38,7 +37,6 @@ DEFAULT_TASK = "reasoning"
 MOST_ITEMS = 100_000
 MADE_ITEMS = 50  # of a built-in task, unless asked for
 MOST_EPOCHS = 100
-MAX_ITEMS_BYTES = 100_000_000
 RUBRIC = (
     "it is right if it says what the target says, in whatever words, and nothing that contradicts it; what it says "
     "beyond that does not count."
@@ -76,6 +74,7 @@ class Task(Frozen):
     epochs: int = Field(default=1, ge=1, le=MOST_EPOCHS)
     judge: str = ""  # of the score `graded`: the model that grades
     rubric: NonEmpty = Field(default=RUBRIC, max_length=4000)  # what it is told about how to grade
+    files_sha256: str = ""  # of the files that were given with --items; empty: there were none
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
@@ -205,10 +204,17 @@ def _made(items: list[dict[str, Any]]) -> tuple[Item, ...]:
     return tuple(Item(**each) for each in items)
 
 
-def load_task(name: str, *, seed: int, limit: int | None) -> Task:
-    """A built-in task, or one from a file; its first `limit` items. Raises InputError, or UnknownName."""
+def load_task(name: str, *, seed: int, limit: int | None, items: str | None = None) -> Task:
+    """A built-in task, or one from a file; its first `limit` items. `items`: the files of a task whose questions are
+    given. Raises InputError, or UnknownName."""
     if limit is not None and not 1 <= limit <= MOST_ITEMS:
         raise InputError(f"An evaluation has 1 to {MOST_ITEMS:,} items; --limit {limit} can't be met.")
+    if name in GIVEN:
+        return _given(name, items, seed, MADE_ITEMS if limit is None else limit)
+    if items is not None:
+        raise InputError(
+            f"--items takes the files of {' or '.join(GIVEN)}; the task {name!r} has its own. Leave it out."
+        )
     if name in BUILT_IN:
         return BUILT_IN[name](seed, MADE_ITEMS if limit is None else limit)
     if name in NOT_HERE:
@@ -228,9 +234,21 @@ def load_task(name: str, *, seed: int, limit: int | None) -> Task:
     return task if limit is None else task.model_copy(update={"items": task.items[:limit]})
 
 
+def _given(name: str, items: str | None, seed: int, limit: int) -> Task:
+    if items is None:
+        raise InputError(
+            f"The questions of {name!r} are not part of moot and not downloaded. Give {GIVEN[name].files}: moot eval "
+            f"run {name} --items PATH."
+        )
+    found = given_items(name, Path(items).expanduser(), seed, limit)
+    return Task(name=name, kind=GIVEN[name].kind, items=_made(found.items), files_sha256=found.sha256)
+
+
 def _read(path: Path) -> Task:
     given = read_mapping(path, "task file", "`name:`, `kind:` and `items:`")
     items, wanted = given.pop("items", None), given.pop("sha256", None)
+    if "files_sha256" in given:
+        raise InputError(f"In the task file {path}, the hash of the items is called `sha256`, not `files_sha256`.")
     if not isinstance(items, str):
         raise InputError(f"In the task file {path}, `items` must name a file with one JSON object a line.")
     file = (path.parent / items).resolve()

@@ -31,13 +31,17 @@ def _eval(parser: ArgumentParser) -> None:
         "what", nargs="*", metavar="WHAT",
         help="of plan and run: a task file, or a built-in task (default: reasoning); of the others: ids",
     )  # fmt: skip
+    parser.add_argument("--items", metavar="PATH", help="the files of the task mmlu or gsm8k: a folder, or one of them")
     parser.add_argument(
         "--arms", metavar="A,B", help="single, self-consistency, majority, best-of, reflect, or formats"
     )
     parser.add_argument("--model", metavar="SPEC", help="the model of all participants")
     parser.add_argument("--models", metavar="A,B", help="models that take turns in the arm majority")
     parser.add_argument(
-        "--limit", type=counting_number, metavar="N", help="the first N items; of built-in tasks, how many are made"
+        "--limit",
+        type=counting_number,
+        metavar="N",
+        help="the first N items; of built-in tasks, how many are made or chosen",
     )
     parser.add_argument("--epochs", type=counting_number, metavar="N", help="how often each item is asked")
     parser.add_argument(
