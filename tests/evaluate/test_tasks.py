@@ -37,6 +37,17 @@ def test_a_task_is_read_with_its_items(tmp_path: Path):
     assert len(load_task(str(tmp_path / "task.yaml"), seed=1, limit=1).items) == 1
 
 
+def test_a_task_names_the_field_by_which_its_items_are_related(tmp_path: Path):
+    topics = ("warm", "cold", "warm", 7)
+    items = [{**ITEM, "id": str(n), "question": "Which\u2028one?", "topic": topic} for n, topic in enumerate(topics)]
+    found = load_task(
+        task(tmp_path, *(json.dumps(each, ensure_ascii=False) for each in items), cluster="topic"), seed=1, limit=None
+    )
+    assert [item.cluster for item in found.items] == ["warm", "cold", "warm", "7"]
+    by_target = load_task(task(tmp_path, ITEM, cluster="target"), seed=1, limit=None).items[0]
+    assert (by_target.cluster, by_target.target) == ("Red", "Red")
+
+
 def test_a_repository_is_shown_with_its_files_and_without_its_hidden_tests(tmp_path: Path):
     item = load_task(task(tmp_path, REPOSITORY, **PATCHES), seed=1, limit=None).items[0]
     assert item.topic.startswith(
@@ -78,6 +89,10 @@ def test_a_repository_is_shown_with_its_files_and_without_its_hidden_tests(tmp_p
         (("not json",), {}, "Line 1 of"),
         (("[" * 100_000,), {}, "Line 1 of"),
         ((ITEM,), {"items": "nowhere.jsonl"}, "can't be read"),
+        ((ITEM,), {"cluster": "topic"}, "Line 1 of .* has no `topic` with a text or a number"),
+        (({**ITEM, "topic": ["a"]},), {"cluster": "topic"}, "has no `topic` with a text or a number"),
+        (({**ITEM, "topic": "a", "cluster": "b"},), {"cluster": "topic"}, "has a `cluster` of its own"),
+        ((ITEM,), {"cluster": "[topic]"}, "`cluster` must name a field"),
     ],
 )
 def test_bad_tasks_are_refused_by_name(tmp_path: Path, items: tuple[Any, ...], more: dict[str, Any], said: str):

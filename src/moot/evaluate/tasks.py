@@ -265,9 +265,12 @@ def _read(path: Path) -> Task:
             "Use the items that it was written for, or give it the new sha256."
         )
     given.setdefault("name", path.stem)
+    related = given.pop("cluster", None)
+    if related is not None and (not isinstance(related, str) or not related.strip()):
+        raise InputError(f"In the task file {path}, `cluster` must name a field of the items, such as `topic`.")
     lines = {
-        n: _item(line, n, file)
-        for n, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1)
+        n: _item(line, n, file, related)
+        for n, line in enumerate(content.decode("utf-8", "replace").split("\n"), 1)  # JSON may have other separators
         if line.strip()
     }
     given["items"] = [*lines.values()]
@@ -286,7 +289,8 @@ def _read(path: Path) -> Task:
         raise InputError(f"The task {path} can't be used: {problem}.") from None
 
 
-def _item(line: str, number: int, file: Path) -> dict[str, Any]:
+def _item(line: str, number: int, file: Path, related: str | None) -> dict[str, Any]:
+    """`related`: the field whose value tells which items belong together."""
     try:
         item: Any = json.loads(line)
     except (ValueError, RecursionError):
@@ -300,4 +304,19 @@ def _item(line: str, number: int, file: Path) -> dict[str, Any]:
             raise InputError(
                 f"Line {number} of {file} has no `{name}`. Every item needs id, question, and target or tests."
             )
+    if related is not None:
+        own = _clustered(own, number, file, related)
     return {**own, **{name: str(own[name]) for name in ("id", "target") if name in own}}
+
+
+def _clustered(item: dict[str, Any], number: int, file: Path, field: str) -> dict[str, Any]:
+    value, where = item.get(field), f"Line {number} of {file}"
+    if not isinstance(value, str | int | float) or not str(value).strip():
+        raise InputError(
+            f"{where} has no `{field}` with a text or a number, by which the task's `cluster` relates items. Give it "
+            "to every item, or leave `cluster` out of the task file."
+        )
+    if field != "cluster" and "cluster" in item:
+        raise InputError(f"{where} has a `cluster` of its own, and the task relates items by `{field}`. Leave one out.")
+    kept = {name: each for name, each in item.items() if name != field or name in Item.model_fields}
+    return {**kept, "cluster": str(value)}
