@@ -90,7 +90,8 @@ def test_a_budget_is_kept_by_whole_items(moot: Moot):
     unused = moot("eval", "resume", found["evaluation"], "--model", "sim:", "--max-cost-usd", "1")
     assert (unused.code, "--model was decided when the evaluation was planned" in unused.err) == (2, True)
     paid = stored(moot)
-    whole = report(moot("eval", "resume", found["evaluation"], "--max-cost-usd", "1", "--json", "--out", "whole.json"))
+    whole = report(moot("eval", "resume", found["evaluation"], "--max-cost-usd", "1", "--json"))
+    assert moot("eval", "report", found["evaluation"], "--json", "whole.json").code == 0
     assert (whole["evaluation"], whole["complete"], whole["budget"]["max_cost_usd"]) == (found["evaluation"], 4, 1)
     assert stored(moot) > paid
     assert report(moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", "1", "--json")) == whole
@@ -162,6 +163,27 @@ def test_what_runs_at_once_makes_no_difference(moot: Moot, tmp_path: Path):
         moot("eval", "run", *SMALL, "--model", PRICED, "--json", "--at-once", "4", "--db", str(tmp_path / "other.db"))
     )
     assert lasting(one) == lasting(other)
+
+
+def test_a_report_is_written_as_page_json_and_logs_at_once(moot: Moot, tmp_path: Path):
+    begun = report(moot("eval", "run", *SMALL, "--model", "sim:", "--json"))
+    files = {name: tmp_path / name for name in ("out.html", "out.json", "logs")}
+    done = moot(
+        *("eval", "report", begun["evaluation"][:8], "--html", str(files["out.html"])),
+        *("--json", str(files["out.json"]), "--inspect", f"{files['logs']}/"),
+    )
+    assert done.code == 0, done.err
+    assert "Evaluation " in done.out
+    assert "{" not in done.out  # in words: the JSON is in the file
+    assert json.loads(files["out.json"].read_text()) == begun
+    assert files["out.html"].read_text().startswith("<!doctype html>")
+    assert sorted(each.suffix for each in files["logs"].iterdir()) == [".eval"] * 3
+    refused = moot("eval", "compare", "a", "b", "--json", "x.json")
+    assert (refused.code, "`compare` makes none" in refused.err) == (2, True)
+    misread = moot("eval", "report", "--json", begun["evaluation"])
+    assert (misread.code, "ends with .json" in misread.err) == (2, True)
+    lost = moot("eval", "report", begun["evaluation"], "--json", str(tmp_path / "no" / "out.json"))
+    assert (lost.code, "can't be written" in lost.err) == (2, True)
 
 
 def test_two_evaluations_are_compared_in_a_sentence_for_each_arm(moot: Moot):

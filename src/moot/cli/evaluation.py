@@ -213,9 +213,9 @@ def _names(flag: str, text: str | None) -> list[str]:
 
 
 async def _ran(client: Client, made: EvaluationPlan, args: Namespace) -> int:
-    if not args.json:
+    if args.json is not True:
         note(f"Evaluation {made.id[:8]}: {count(len(made.task.items), 'item')}, {', '.join(_arms(made))}.")
-    shown = None if args.json or not sys.stderr.isatty() else _progress
+    shown = None if args.json is True or not sys.stderr.isatty() else _progress
     at_once = AT_ONCE if args.at_once is None else args.at_once
     done = await Running(client=client, plan=made, by_workers=args.workers, at_once=at_once, progress=shown).run()
     if shown is not None:
@@ -250,12 +250,12 @@ async def _shown(client: Client, made: EvaluationPlan, args: Namespace) -> int:
     if args.html:
         _write(args.html, page(folded).encode())
         note(f"Wrote {args.html}.")
-    if args.out:
-        _write(args.out, as_bytes(folded))
-        note(f"Wrote {args.out}.")
+    if isinstance(args.json, str):
+        _write(args.json, as_bytes(folded))
+        note(f"Wrote {args.json}.")
     if args.inspect:
         _write_logs(await stored.inspect(client, made), args.inspect)
-    if args.json:
+    if args.json is True:
         sys.stdout.write(as_bytes(folded).decode())
     else:
         _print_report(folded)
