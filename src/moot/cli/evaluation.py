@@ -18,6 +18,7 @@ from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.evaluate import stored
 from moot.evaluate.changes import check_new, check_resumed
+from moot.evaluate.costs import accuracy_over_cost
 from moot.evaluate.drafting import EvaluationRequest, draft, with_budget
 from moot.evaluate.folding import as_bytes
 from moot.evaluate.html import page
@@ -352,6 +353,10 @@ def _print_report(folded: Json) -> None:
     out.line(("More about each arm", "bold"))
     head, more_rows = more_about_arms(folded)
     table(out, [each.upper() for each in head], more_rows)
+    out.line()
+    out.line(("Accuracy over cost", "bold"))
+    head, cost_rows = accuracy_over_cost(folded)
+    table(out, [each.upper() for each in head], cost_rows)
     out.line()
     if shown := few(folded):
         out.line(shown)

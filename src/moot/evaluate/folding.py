@@ -13,6 +13,7 @@ from statistics import fmean
 from moot.core.types import Debate, Json, Usage, record
 from moot.core.values import sha256_of
 from moot.evaluate.comparing import among, compared, holm, items_needed
+from moot.evaluate.costs import standing
 from moot.evaluate.intervals import Interval, Pairs, clustered_wilson, effective_n, expected_pairs, wilson
 from moot.evaluate.model_grading import grading_id
 from moot.evaluate.plans import (
@@ -77,6 +78,7 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, *, s
         "baselines": {name: _summary(rows) for name, rows in _baselines(plan, read).items()} if complete else {},
         "curve": curve,
         "comparisons": comparisons,
+        "standing": standing(plan.pools[POOL], plan.pool, summaries, _costs(plan, read, unit), curve, comparisons),
         "cells": [_cell(plan, row, arm) for arm, rows in read.rows.items() for row in rows],
         "timing": {name: _timing(rows) for name, rows in read.rows.items()},
     }
@@ -386,6 +388,12 @@ def _cell(plan: EvaluationPlan, row: Row, arm: str) -> Json:
         "first_vote": row.first_vote,
         "graded_in": grading_id(plan, row.item, sha256_of(row.value or "")) if graded else None,
     }
+
+
+def _costs(plan: EvaluationPlan, read: Arms, unit: str) -> dict[str, float]:
+    """What an item costs on average, by arm."""
+    known = {arm.name: read.rows[arm.name] for arm in plan.beside_pools}
+    return {name: fmean(_cost(row, unit) for row in rows) for name, rows in known.items() if rows}
 
 
 def _ends(interval: Interval) -> list[float]:

@@ -82,6 +82,34 @@ class CurvePoint(BaseModel):
     accuracy: float
 
 
+class ArmStanding(BaseModel):
+    """Where an arm stands among samples of the pool."""
+
+    arm: str
+    debate: bool = Field(description="it is compared with the baselines, and is none of them")
+    cost: float = Field(description="of an item")
+    ratio: float | None = Field(description="how many times the cost of one sample")
+    accuracy: float
+    samples: int = Field(description="that cost as much, rounded up")
+    samples_cost: float
+    samples_accuracy: float | None = Field(description="null: so many samples are not on the curve")
+    pool_too_small: bool = Field(description="all samples together cost less")
+
+
+class EvaluationStanding(BaseModel):
+    baseline: str = Field(description="what several samples of the pool are")
+    sample_cost: float | None
+    arms: list[ArmStanding]
+
+
+class FailedCell(BaseModel):
+    arm: str
+    item: str
+    epoch: int
+    debate: str
+    cause: str
+
+
 class EvaluationSpent(BaseModel):
     usd: float | None
     tokens_in: int
@@ -108,7 +136,14 @@ class EvaluationReport(BaseModel):
     baselines: dict[str, ArmSummary]
     arms: dict[str, ArmSummary]
     curve: list[CurvePoint]
+    standing: EvaluationStanding
     comparisons: list[EvaluationComparison]
+    missing: list[str] = Field(description="which items are left out, and why, in a sentence each")
+    cut_by: str | None = Field(description="why items were not begun: budget or stop")
+    failed: list[FailedCell] = Field(description="the first debates that failed; their items are left out")
+    failed_count: int
+    can_show: str = Field(description="what so many items can show")
+    advice: str = Field(description="what to do where the pool was too small; empty where it was not")
 
 
 class EvaluationCell(BaseModel):
