@@ -92,7 +92,8 @@ def test_a_budget_is_kept_by_whole_items(moot: Moot, tmp_path: Path):
     unused = moot("eval", "resume", found["evaluation"], "--model", "sim:", "--max-cost-usd", "1")
     assert (unused.code, "--model was decided when the evaluation was planned" in unused.err) == (2, True)
     paid = stored(moot)
-    whole = report(moot("eval", "resume", found["evaluation"], "--max-cost-usd", "1", "--json", "--out", "whole.json"))
+    whole = report(moot("eval", "resume", found["evaluation"], "--max-cost-usd", "1", "--json"))
+    assert moot("eval", "report", found["evaluation"], "--json", "whole.json").code == 0
     assert (whole["evaluation"], whole["complete"], whole["budget"]["max_cost_usd"]) == (found["evaluation"], 4, 1)
     assert stored(moot) > paid
     assert report(moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", "1", "--json")) == whole
@@ -128,12 +129,66 @@ def test_a_changed_task_file_is_refused_until_one_says_what_is_meant(moot: Moot,
     assert report(moot("eval", *old))["complete"] == 2
 
 
+def test_files_that_change_under_an_evaluation_are_refused_even_if_its_items_do_not(moot: Moot, tmp_path: Path):
+    file = tmp_path / "test.jsonl"
+    lines = [json.dumps({"question": f"{n} + 1?", "answer": f"#### {n + 1}"}) for n in range(6)]
+    file.write_text("\n".join(lines))
+    asked = (
+        "gsm8k",
+        "--items",
+        str(file),
+        "--limit",
+        "2",
+        "--arms",
+        "single",
+        "--pool",
+        "1",
+        "--model",
+        PRICED,
+        "--json",
+    )
+    planned = report(moot("eval", "plan", *asked))
+    short = ("--max-cost-usd", str(planned["worst_usd"] / 2 * 1.001))
+    begun = report(moot("eval", "run", *asked, *short))
+    assert (begun["complete"], begun["files_sha256"]) == (1, planned["files_sha256"])
+    assert len(begun["files_sha256"]) == 64
+    file.write_text("\n".join(lines) + "\n")  # the same items
+    for given in (("resume", begun["evaluation"]), ("run", *asked)):
+        refused = moot("eval", *given)
+        assert refused.code == 2
+        assert f"The items of {file} have changed (sha256 was {begun['files_sha256'][:12]}" in refused.err
+        assert "--old-items" in refused.err
+    gone_on = moot("eval", "resume", begun["evaluation"], "--old-items", "--max-cost-usd", "1", "--json")
+    assert report(gone_on)["complete"] == 2
+
+
 def test_what_runs_at_once_makes_no_difference(moot: Moot, tmp_path: Path):
     one = report(moot("eval", "run", *SMALL, "--model", PRICED, "--json", "--at-once", "1"))
     other = report(
         moot("eval", "run", *SMALL, "--model", PRICED, "--json", "--at-once", "4", "--db", str(tmp_path / "other.db"))
     )
     assert lasting(one) == lasting(other)
+
+
+def test_a_report_is_written_as_page_json_and_logs_at_once(moot: Moot, tmp_path: Path):
+    begun = report(moot("eval", "run", *SMALL, "--model", "sim:", "--json"))
+    files = {name: tmp_path / name for name in ("out.html", "out.json", "logs")}
+    done = moot(
+        *("eval", "report", begun["evaluation"][:8], "--html", str(files["out.html"])),
+        *("--json", str(files["out.json"]), "--inspect", f"{files['logs']}/"),
+    )
+    assert done.code == 0, done.err
+    assert "Evaluation " in done.out
+    assert "{" not in done.out  # in words: the JSON is in the file
+    assert json.loads(files["out.json"].read_text()) == begun
+    assert files["out.html"].read_text().startswith("<!doctype html>")
+    assert sorted(each.suffix for each in files["logs"].iterdir()) == [".eval"] * 3
+    refused = moot("eval", "compare", "a", "b", "--json", "x.json")
+    assert (refused.code, "`compare` makes none" in refused.err) == (2, True)
+    misread = moot("eval", "report", "--json", begun["evaluation"])
+    assert (misread.code, "ends with .json" in misread.err) == (2, True)
+    lost = moot("eval", "report", begun["evaluation"], "--json", str(tmp_path / "no" / "out.json"))
+    assert (lost.code, "can't be written" in lost.err) == (2, True)
 
 
 def test_two_evaluations_are_compared_in_a_sentence_for_each_arm(moot: Moot):
@@ -158,6 +213,10 @@ def test_a_terminal_shows_more_about_each_arm_and_names_what_failed(moot: Moot):
     asked = ("sim_choice", "--limit", "2", "--pool", "3", "--arms", "single,council", "--model", "sim:")
     shown = moot("eval", "run", *asked, "--set", "council.depth=vote").out
     assert "More about each arm" in shown
+    assert re.search(r"Accuracy over cost\n +COST OF AN ITEM +OF ONE SAMPLE'S +RIGHT +AT EQUAL COST\none sample", shown)
+    assert re.search(
+        r"council +[\d,]+ weighted tokens +[\d.]+ times .*self-consistency of 3: .*, which cost less", shown
+    )
     assert re.search(r"ARM +UNDECIDED +TIES .*P50 +P95", shown)
     assert "2 items can't show anything, however the arms differ: they are too few." in shown
     assert re.search(r"though not at equal cost: the pool's 3 samples cost [\d,]+ weighted tokens an item", shown)

@@ -169,7 +169,7 @@ def test_a_pool_that_costs_less_than_the_debate_is_said_in_the_sentence_and_on_t
     most = page(report(samples=64, items=2, tokens=1000, one=slightly_better))
     assert "draw more samples" not in most
     assert "at most 64 samples, so a debate as dear as this can&#x27;t be matched" in most
-    assert "equal cost" not in page(report(one=slightly_better))
+    assert "told at equal cost" not in page(report(one=slightly_better))
 
 
 def test_an_interval_with_which_the_exact_test_does_not_agree_is_explained():

@@ -37,6 +37,17 @@ def test_a_task_is_read_with_its_items(tmp_path: Path):
     assert len(load_task(str(tmp_path / "task.yaml"), seed=1, limit=1).items) == 1
 
 
+def test_a_task_names_the_field_by_which_its_items_are_related(tmp_path: Path):
+    topics = ("warm", "cold", "warm", 7)
+    items = [{**ITEM, "id": str(n), "question": "Which\u2028one?", "topic": topic} for n, topic in enumerate(topics)]
+    found = load_task(
+        task(tmp_path, *(json.dumps(each, ensure_ascii=False) for each in items), cluster="topic"), seed=1, limit=None
+    )
+    assert [item.cluster for item in found.items] == ["warm", "cold", "warm", "7"]
+    by_target = load_task(task(tmp_path, ITEM, cluster="target"), seed=1, limit=None).items[0]
+    assert (by_target.cluster, by_target.target) == ("Red", "Red")
+
+
 def test_a_repository_is_shown_with_its_files_and_without_its_hidden_tests(tmp_path: Path):
     item = load_task(task(tmp_path, REPOSITORY, **PATCHES), seed=1, limit=None).items[0]
     assert item.topic.startswith(
@@ -78,6 +89,10 @@ def test_a_repository_is_shown_with_its_files_and_without_its_hidden_tests(tmp_p
         (("not json",), {}, "Line 1 of"),
         (("[" * 100_000,), {}, "Line 1 of"),
         ((ITEM,), {"items": "nowhere.jsonl"}, "can't be read"),
+        ((ITEM,), {"cluster": "topic"}, "Line 1 of .* has no `topic` with a text or a number"),
+        (({**ITEM, "topic": ["a"]},), {"cluster": "topic"}, "has no `topic` with a text or a number"),
+        (({**ITEM, "topic": "a", "cluster": "b"},), {"cluster": "topic"}, "has a `cluster` of its own"),
+        ((ITEM,), {"cluster": "[topic]"}, "`cluster` must name a field"),
     ],
 )
 def test_bad_tasks_are_refused_by_name(tmp_path: Path, items: tuple[Any, ...], more: dict[str, Any], said: str):
@@ -109,8 +124,8 @@ def test_a_pattern_must_match_the_whole_answer_and_takes_linear_time(tmp_path: P
 
 
 def test_what_can_not_be_had_is_said():
-    with pytest.raises(InputError, match="not downloaded"):
-        load_task("mmlu", seed=1, limit=None)
+    with pytest.raises(InputError, match="container images"):
+        load_task("swe_bench", seed=1, limit=None)
     with pytest.raises(UnknownName):
         load_task("resoning", seed=1, limit=None)
     with pytest.raises(InputError, match="no task file.*Check the path; docs/evaluation.md"):
@@ -130,3 +145,85 @@ def test_simulated_models_know_the_answers_of_their_own_task() -> None:
     known = [recognised_question(item.topic) for item in items]
     assert [each and each.target for each in known] == [item.target for item in items]
     assert len({item.target for item in items}) > 1
+
+
+def test_mmlu_is_read_from_its_own_files_however_they_are_given(tmp_path: Path):
+    folder = tmp_path / "data" / "test"
+    folder.mkdir(parents=True)
+    (folder / "maths_test.csv").write_text('"Which is a prime?\nSay.",4,"6, or 8",7,9,C\nWhat is 1 + 1?,2,3,3,5,A\n')
+    (folder / "colours_test.csv").write_text("\ufeffquestion,A,B,answer\nOf the sky?,blue,red,a\n")
+    (folder / "colours_dev.csv").write_text("broken")
+    found = load_task("mmlu", seed=1, limit=9, items=str(tmp_path / "data"))
+    assert sorted(item.id for item in found.items) == ["colours/2", "maths/1", "maths/3"]  # by the line they begin on
+    prime = next(item for item in found.items if item.id == "maths/1")
+    assert prime.topic == "Which is a prime?\nSay.\n\nA. 4\nB. 6, or 8\nC. 7\nD. 9"
+    assert (found.right(prime, "c"), found.right(prime, "A")) == (True, False)
+    one = load_task("mmlu", seed=1, limit=9, items=str(folder / "maths_test.csv"))
+    assert [item.target for item in sorted(one.items, key=lambda item: item.id)] == ["C", "A"]  # two choices alike
+    lines = [
+        {"question": "Prime?", "choices": ["4", "7"], "answer": 1, "subject": "maths"},
+        {"question": "Prime?", "choices": [4, 7, 9], "answer": "B"},
+    ]
+    (tmp_path / "all.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    listed = load_task("mmlu", seed=1, limit=9, items=str(tmp_path / "all.jsonl"))
+    assert sorted((item.id, item.target) for item in listed.items) == [("all/2", "B"), ("maths/1", "B")]
+    assert len({each.files_sha256 for each in (found, one, listed)}) == 3
+    (folder / "colours_test.csv").write_text("Of the sky?,red,blue,B\n")
+    assert load_task("mmlu", seed=1, limit=9, items=str(folder)).files_sha256 != found.files_sha256
+
+
+def test_gsm8k_is_read_from_its_own_file(tmp_path: Path):
+    answers = ("2+3=<<2+3=5>>5\n#### 5", "#### 1,250", "so\n#### -0.5", "#### $70,000 ")
+    lines = ({"question": "How many?\u2028Say.", "answer": answer} for answer in answers)
+    file = tmp_path / "test.jsonl"
+    file.write_text("\n".join(json.dumps(each, ensure_ascii=False) for each in lines))
+    found = load_task("gsm8k", seed=1, limit=None, items=str(file))
+    assert {item.id: item.target for item in found.items} == dict(
+        zip(("test/1", "test/2", "test/3", "test/4"), ("5", "1250", "-0.5", "70000"), strict=True)
+    )
+    chosen = [load_task("gsm8k", seed=seed, limit=4, items=str(file)) for seed in (1, 1, 2)]
+    assert chosen[0] == chosen[1] != chosen[2]
+    file.rename(tmp_path / "other.jsonl")
+    assert load_task("gsm8k", seed=1, limit=2, items=str(tmp_path / "other.jsonl")).files_sha256 == found.files_sha256
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "content", "said"),
+    [
+        (
+            "mmlu",
+            "a_test.csv",
+            "q,1,2,3,4,A\nq,1,2,3,4,E\n",
+            "Line 2 of .*a_test.csv has the answer 'E', not a letter, A",
+        ),
+        ("mmlu", "a_test.csv", "q,1,,3,4,A\n", "Line 1 of .* has no question, choices and answer"),
+        ("mmlu", "a_test.csv", 'q,1,2,3,4,A\n"q,1,2,3,4,A\nq,1,2,3,4,A\n', "Line 2 of .* has no question"),
+        ("mmlu", "a.jsonl", '{"question": "q", "choices": ["1", "2"], "answer": 2}', "the answer 2, .*index, 0 to 1"),
+        ("mmlu", "a.jsonl", '{"question": "q", "choices": ["1", "2"], "answer": true}', "the answer True"),
+        ("mmlu", "a.jsonl", '{"question": "q", "choices": ["1"], "answer": 0}', "has 1 choices, not 2"),
+        ("mmlu", "a.jsonl", '{"question": "q", "options": ["1", "2"], "answer": 0}', "no `choices`"),
+        ("mmlu", "a.jsonl", "\n[1]", "Line 2 of .* is no JSON object"),
+        ("gsm8k", "a.jsonl", '{"question": "q", "answer": "5"}', "Line 1 of .* `#### ` and a number.* task file"),
+        ("gsm8k", "a.jsonl", '{"question": "q", "answer": "#### many"}', "and a number"),
+        ("gsm8k", "a.jsonl", '{"answer": "#### 5"}', "has no `question`, a text"),
+        ("gsm8k", "a.jsonl", b'{}\n"\xff"', "Line 2 of .* is no UTF-8 text"),
+        ("gsm8k", "a.jsonl", "\n", "There are no items in"),
+        ("reasoning", "a.jsonl", "", "--items takes the files of mmlu or gsm8k"),
+    ],
+)
+def test_files_that_are_not_the_tasks_are_refused_with_their_line(
+    tmp_path: Path, name: str, file: str, content: str | bytes, said: str
+):
+    (tmp_path / file).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InputError, match=f"(?s){said}"):
+        load_task(name, seed=1, limit=None, items=str(tmp_path / file))
+
+
+def test_tasks_whose_files_are_missing_say_what_to_give(tmp_path: Path):
+    for items, said in (
+        (None, "moot eval run mmlu --items PATH"),
+        (str(tmp_path / "no"), "There is no"),
+        (str(tmp_path), "_test.csv"),
+    ):
+        with pytest.raises(InputError, match=said):
+            load_task("mmlu", seed=1, limit=None, items=items)

@@ -13,7 +13,7 @@ import pytest
 from moot.client import Client
 from moot.evaluate import stored, viewing
 from moot.evaluate.html import page
-from moot.evaluate.sentences import missing
+from moot.evaluate.sentences import few, missing
 from tests.server.evaluating import ITEMS, evaluated
 from tests.server.serving import Served, served
 from tests.server.test_owners import Person
@@ -44,7 +44,7 @@ def test_the_report_is_that_of_the_command_line(site: Served, plan: Any):
     whole = report_of(site, plan)
     given = site.get(f"/v1/evaluations/{plan.id[:8]}").raise_for_status().json()
     assert (given["id"], given["demonstration"]) == (whole["evaluation"], True)
-    for name in ("task", "items", "complete", "models", "unit", "spent", "curve"):
+    for name in ("task", "items", "complete", "models", "unit", "spent", "curve", "standing", "cut_by", "failed"):
         assert given[name] == whole[name], name
     for part in ("arms", "baselines"):
         assert {name: each["accuracy"] for name, each in given[part].items()} == {
@@ -56,7 +56,8 @@ def test_the_report_is_that_of_the_command_line(site: Served, plan: Any):
         folded = (whole["baselines"] | whole["arms"])[theirs]
         assert all(mine[name] == folded[name] for name in ("no_answer", "failed", "samples"))
     assert given["arms"]["council"]["first_vote"]["added"] == whole["arms"]["council"]["first_vote"]["added"]
-    assert given["missing"] == missing(whole) == []
+    assert (given["missing"], given["can_show"], given["failed_count"]) == ([], few(whole), 0)
+    assert missing(whole) == []
     file = site.get(f"/v1/evaluations/{plan.id}/report")
     assert file.text == page(whole, str(site.url))
     assert f'href="{str(site.url).rstrip("/")}/debates/{whole["cells"][0]["debate"]}"' in file.text
@@ -75,6 +76,15 @@ def test_cells_come_in_pages_and_by_arm(site: Served, plan: Any):
     assert [each["debate"] for each in wrong] == [
         each["debate"] for each in whole if each["arm"] == "council" and not each["right"]
     ]
+
+
+def test_answers_and_abstentions_are_found_apart(site: Served, plan: Any):
+    cells = report_of(site, plan)["cells"]
+    for answered in (True, False):
+        listed = site.get(f"/v1/evaluations/{plan.id}/cells", params={"answered": answered, "limit": 500}).json()
+        assert [each["debate"] for each in listed["items"]] == [
+            each["debate"] for each in cells if (each["answer"] is not None) is answered
+        ]
 
 
 def test_a_report_is_made_once_until_a_cell_changes(site: Served, plan: Any, monkeypatch: pytest.MonkeyPatch):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.server.evaluating import ITEMS, evaluated
+from tests.server.evaluating import ITEMS, MODEL, evaluated
 from tests.server.serving import Served, served
 from tests.web.conftest import Open, Serve, check_axe, keep
 
@@ -49,6 +49,41 @@ def test_a_report_is_found_and_read(site: Served, plan: Any, open_page: Open, si
     expect(answers).to_have_count(ITEMS)
     answers.first.get_by_role("link").click()
     expect(page.locator("section.answer")).to_be_visible()
+
+
+@pytest.mark.parametrize(("size", "theme"), [("desktop", "dark"), ("phone", "light")])
+def test_what_is_left_out_is_shown_with_its_cause(site: Served, open_page: Open, size: str, theme: str):
+    cut = evaluated(site, items=6, seed=7, model=f"{MODEL}&garbage=0.8", budget=1.2)
+    page = open_page(f"{site.url}/evaluations/{cut.id}", size=size, theme=theme)
+    report = site.get(f"/v1/evaluations/{cut.id}").json()
+    assert (report["cut_by"], report["complete"] > 0) == ("budget", True)
+    expect(page.get_by_role("region", name="Left out")).to_contain_text(report["missing"][0])
+    expect(page.get_by_role("region", name="Left out")).to_contain_text("with a larger budget")
+    costs = page.get_by_role("region", name="Table of costs").locator("tbody tr")
+    expect(costs).to_have_count(len(report["curve"]) + len(report["standing"]["arms"]))
+    expect(page.locator(".equal-ring")).to_have_count(len(report["standing"]["arms"]))
+    page.get_by_role("combobox", name="Answers").select_option("none")
+    silent = site.get(f"/v1/evaluations/{cut.id}/cells", params={"answered": False}).json()["items"]
+    answers = page.get_by_role("region", name="Table of answers").locator("tbody tr")
+    assert silent
+    expect(answers).to_have_count(len(silent))
+    expect(answers.first).to_contain_text("none: counts as wrong")
+    check_axe(page)
+    keep(page, f"evaluation-cut-{size}-{theme}")
+    failed = evaluated(site, items=2, seed=8, model_debater=f"{MODEL}&fail=1")
+    page.goto(f"{site.url}/evaluations/{failed.id}")
+    rows = page.get_by_role("region", name="Table of debates that failed").locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("The simulated model failed")
+    check_axe(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    keep(page, f"evaluation-failed-{size}-{theme}")
+    rows.first.get_by_role("link").click()
+    expect(page).to_have_url(f"{site.url}/debates/{report_failed(site, failed)}")
+
+
+def report_failed(site: Served, plan: Any) -> str:
+    return site.get(f"/v1/evaluations/{plan.id}").json()["failed"][0]["debate"]
 
 
 def test_a_report_is_saved_as_a_file(site: Served, plan: Any, open_page: Open):

@@ -22,6 +22,11 @@ SEED = 1
 
 
 async def eval_(args: Namespace) -> int:
+    reported = args.action in ("run", "resume", "report") or (args.action == "show" and args.what)
+    if isinstance(args.json, str) and not reported:
+        raise InputError(
+            f"--json writes a report to {args.json}, and `{args.action}` makes none. Give --json alone: it prints JSON."
+        )
     actions = {"validate": _validate, "audit": _audit, "judge": judge, "export": _export}
     if args.action in actions:
         return await actions[args.action](args)

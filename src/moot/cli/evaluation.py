@@ -18,6 +18,7 @@ from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.evaluate import stored
 from moot.evaluate.changes import check_new, check_resumed
+from moot.evaluate.costs import accuracy_over_cost
 from moot.evaluate.drafting import EvaluationRequest, draft, with_budget
 from moot.evaluate.folding import as_bytes
 from moot.evaluate.html import page
@@ -30,7 +31,19 @@ from moot.request import read_assignments
 
 SEED = 1
 MOST_FAILED = 5  # debates that are named
-DECIDED = ("arms", "model", "models", "limit", "epochs", "pool", "match", "set", "judge", "seed")  # by the plan
+DECIDED = (
+    "items",
+    "arms",
+    "model",
+    "models",
+    "limit",
+    "epochs",
+    "pool",
+    "match",
+    "set",
+    "judge",
+    "seed",
+)  # by the plan
 
 
 async def plan(args: Namespace) -> int:
@@ -126,7 +139,7 @@ async def replay(args: Namespace) -> int:
             kept = {
                 True: "The report has the same bytes.",
                 False: f"The report differs from {args.what[-1]}.",
-                None: "No report was compared; give the file that --out wrote after the id, to have it compared.",
+                None: "No report was compared; give the file that --json wrote after the id, to have it compared.",
             }[same]
             make_printer().line(f"{count(cells, 'cell')} replayed; {wrong} differ. {kept}")
     return FAILED if wrong or same is False else DONE
@@ -182,6 +195,7 @@ def _request(args: Namespace) -> EvaluationRequest:
         given["match"] = args.match
     return EvaluationRequest(
         **given,
+        items=args.items,
         arms=_names("--arms", args.arms),
         model=args.model,
         models=_names("--models", args.models),
@@ -205,9 +219,9 @@ def _names(flag: str, text: str | None) -> list[str]:
 
 
 async def _ran(client: Client, made: EvaluationPlan, args: Namespace) -> int:
-    if not args.json:
+    if args.json is not True:
         note(f"Evaluation {made.id[:8]}: {count(len(made.task.items), 'item')}, {', '.join(_arms(made))}.")
-    shown = None if args.json or not sys.stderr.isatty() else _progress
+    shown = None if args.json is True or not sys.stderr.isatty() else _progress
     at_once = AT_ONCE if args.at_once is None else args.at_once
     done = await Running(client=client, plan=made, by_workers=args.workers, at_once=at_once, progress=shown).run()
     if shown is not None:
@@ -243,12 +257,12 @@ async def _shown(client: Client, made: EvaluationPlan, args: Namespace) -> Json:
     if args.html:
         _write(args.html, page(folded).encode())
         note(f"Wrote {args.html}.")
-    if args.out:
-        _write(args.out, as_bytes(folded))
-        note(f"Wrote {args.out}.")
+    if isinstance(args.json, str):
+        _write(args.json, as_bytes(folded))
+        note(f"Wrote {args.json}.")
     if args.inspect:
         _write_logs(await stored.inspect(client, made), args.inspect)
-    if args.json:
+    if args.json is True:
         sys.stdout.write(as_bytes(folded).decode())
     else:
         _print_report(folded)
@@ -293,6 +307,7 @@ def _plan_json(made: EvaluationPlan) -> Json:
         "evaluation": made.id,
         "task": made.task.name,
         "task_sha256": made.task.sha256,
+        "files_sha256": made.task.files_sha256 or None,
         "items": len(made.task.items),
         "cells": made.cells,
         "pool": made.pool,
@@ -344,6 +359,10 @@ def _print_report(folded: Json) -> None:
     out.line(("More about each arm", "bold"))
     head, more_rows = more_about_arms(folded)
     table(out, [each.upper() for each in head], more_rows)
+    out.line()
+    out.line(("Accuracy over cost", "bold"))
+    head, cost_rows = accuracy_over_cost(folded)
+    table(out, [each.upper() for each in head], cost_rows)
     out.line()
     if shown := few(folded):
         out.line(shown)

@@ -15,18 +15,20 @@ NEWEST = 50  # evaluations that are looked at
 
 
 def check_resumed(plan: EvaluationPlan) -> None:
-    """Raises InputError if the task file of a stored evaluation has other items now. One that is gone is not missed:
-    the plan has the items."""
+    """Raises InputError if the task file of a stored evaluation has other items now, or the files of its items are not
+    the same. One that is gone is not missed: the plan has the items."""
     if not plan.file or not Path(plan.file).exists():
         return
+    given = bool(plan.task.files_sha256)
+    name, items = (plan.task.name, plan.file) if given else (plan.file, None)
     try:
-        now: Task | None = load_task(plan.file, seed=plan.seed, limit=plan.limit)
+        now: Task | None = load_task(name, seed=plan.seed, limit=plan.limit, items=items)
     except InputError:
         now = None
-    if now is None or now.sha256 != plan.task.sha256:
+    if now is None or _content(now) != _content(plan.task):
         raise InputError(
-            f"The task file {plan.file} has changed since evaluation {plan.id[:8]} was begun. To go on with the items "
-            f"as they were: moot eval resume {plan.id[:8]} --old-items. To ask the new ones: moot eval run --new."
+            f"{_changed(plan)} since evaluation {plan.id[:8]} was begun. To go on with the items as they were: moot "
+            f"eval resume {plan.id[:8]} --old-items. To ask the new ones: moot eval run --new."
         )
 
 
@@ -38,15 +40,25 @@ async def check_new(client: Client, plan: EvaluationPlan) -> None:
         if each.id == plan.id or each.name != plan.task.name:
             continue
         other = plan_of(each)
-        if other is None or _asked(other) != _asked(plan) or other.task.sha256 == plan.task.sha256:
+        if other is None or _asked(other) != _asked(plan) or _content(other.task) == _content(plan.task):
             continue
         done = await client.store.cell_counts(each.id, client.viewer)
         if done.completed < other.cells:
             raise InputError(
-                f"The task file {plan.file} has changed since evaluation {each.id[:8]}, which is not finished: "
-                f"{done.completed} of {other.cells} debates are done. To go on with the items as they were: moot eval "
-                f"resume {each.id[:8]} --old-items. To begin again with the new ones: the same command with --new."
+                f"{_changed(other)} since evaluation {each.id[:8]}, which is not finished: {done.completed} of "
+                f"{other.cells} debates are done. To go on with the items as they were: moot eval resume {each.id[:8]} "
+                "--old-items. To begin again with the new ones: the same command with --new."
             )
+
+
+def _content(task: Task) -> tuple[str, str]:
+    return task.sha256, task.files_sha256
+
+
+def _changed(plan: EvaluationPlan) -> str:
+    if not plan.task.files_sha256:
+        return f"The task file {plan.file} has changed"
+    return f"The items of {plan.file} have changed (sha256 was {plan.task.files_sha256[:12]}…)"
 
 
 def _asked(plan: EvaluationPlan) -> list[Any]:

@@ -42,6 +42,7 @@ TRIES = 2  # the worst case of a cell: every call is made twice
 @dataclass(frozen=True, kw_only=True)
 class EvaluationRequest:
     task: str = DEFAULT_TASK
+    items: str | None = None  # the files of a task whose questions are given
     arms: Sequence[str] = ()  # none: the baselines, and the format for open questions
     model: str | None = None
     models: Sequence[str] = ()  # that vote together in the arm `majority`
@@ -59,7 +60,7 @@ class EvaluationRequest:
 async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
     """Check everything and work out the plan. Raises InputError."""
     _check_numbers(request)
-    task = load_task(request.task, seed=request.seed, limit=request.limit)
+    task = load_task(request.task, seed=request.seed, limit=request.limit, items=request.items)
     sampler = _sampler()
     names = [SHORT.get(name, name) for name in dict.fromkeys(request.arms or default_arms(task))]
     pooled = POOLED_CODE if task.tested else POOLED
@@ -108,16 +109,17 @@ async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
         max_cost_usd=request.max_cost_usd,
         max_output_tokens=request.max_output_tokens,
         judge=await _judge(client, request, task, sampler),
-        file=_file(request.task),
+        file=_file(request),
         limit=request.limit,
     )
     check_budget(plan)
     return plan
 
 
-def _file(task: str) -> str:
-    """Where a task file is; empty if the task is built in."""
-    return "" if task in BUILT_IN else str(Path(task).expanduser().resolve())
+def _file(request: EvaluationRequest) -> str:
+    """Where the task file is, or the files of its items; empty if the task is built in."""
+    given = request.task if request.items is None else request.items
+    return "" if given in BUILT_IN else str(Path(given).expanduser().resolve())
 
 
 def _check_numbers(request: EvaluationRequest) -> None:

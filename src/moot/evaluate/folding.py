@@ -14,6 +14,7 @@ from statistics import fmean
 from moot.core.types import Debate, Json, Usage, record
 from moot.core.values import sha256_of
 from moot.evaluate.comparing import among, compared, holm, items_needed
+from moot.evaluate.costs import standing
 from moot.evaluate.intervals import Pairs
 from moot.evaluate.model_grading import grading_id
 from moot.evaluate.plans import (
@@ -61,6 +62,7 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, *, s
         "evaluation": plan.id,
         "task": plan.task.name,
         "task_sha256": plan.task.sha256,
+        "files_sha256": plan.task.files_sha256 or None,
         "kind": plan.task.kind,
         "seed": plan.seed,
         "epochs": plan.epochs,
@@ -83,6 +85,7 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, *, s
         else {},
         "curve": curve,
         "comparisons": comparisons,
+        "standing": standing(plan.pools[POOL], plan.pool, summaries, _costs(plan, read, unit), curve, comparisons),
         "cells": [_cell(plan, row, arm) for arm, rows in read.rows.items() for row in rows],
         "timing": {name: timing(rows) for name, rows in read.rows.items()},
     }
@@ -267,6 +270,10 @@ def _against(plan: EvaluationPlan, read: Arms, whole: Arms, unit: str) -> tuple[
             if plan.judge is not None:
                 _doubt(each, unit)
     pools = read.pools[POOL]
+    for arm in plan.beside_pools:  # what costs as much is on the curve, too
+        if rows := read.rows[arm.name]:
+            matched = _matched(plan, POOL, plan.pools[POOL], pools, fmean(_cost(row, unit) for row in rows), unit)
+            sizes |= {matched.samples or 1} - {1}
     curve = [_point([_single(each) for each in pools], 1, unit)]
     curve += [_point([_drawn(each, k) for each in pools], k, unit) for k in sorted(sizes)]
     return made, curve
@@ -408,3 +415,9 @@ def _cell(plan: EvaluationPlan, row: Row, arm: str) -> Json:
         "first_vote": row.first_vote,
         "graded_in": grading_id(plan, row.item, sha256_of(row.value or "")) if graded else None,
     }
+
+
+def _costs(plan: EvaluationPlan, read: Arms, unit: str) -> dict[str, float]:
+    """What an item costs on average, by arm."""
+    known = {arm.name: read.rows[arm.name] for arm in plan.beside_pools}
+    return {name: fmean(_cost(row, unit) for row in rows) for name, rows in known.items() if rows}

@@ -8,9 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 from moot.core.types import Json
+from moot.evaluate.costs import accuracy_over_cost
 from moot.evaluate.model_grading import grading_in_words
 from moot.evaluate.more import about_arms, added, more_about_arms
 from moot.evaluate.sentences import advice, few, figures, missing
+from moot.evaluate.sentences import cost as shown_cost
 
 WIDTH, ROW, LEFT, RIGHT = 760, 26, 190, 60
 STYLE = (
@@ -45,6 +47,7 @@ def page(report: Json, dashboard: str = "") -> str:
             _table(*more_about_arms(report)),
             "<h2>Accuracy over cost</h2>",
             _curve(report),
+            _table(*accuracy_over_cost(report)),
             "<h2>Differences, item by item</h2>",
             _forest(report),
             "<h2>What the debate changed</h2>",
@@ -125,30 +128,49 @@ def _intervals(report: Json) -> str:
 
 def _curve(report: Json) -> str:
     points: list[tuple[float, float]] = [(each["cost"], each["accuracy"]) for each in report["curve"]]
-    debates = {each["arm"]: each["cost"] for each in report["comparisons"]}
-    arms = [(name, cost, report["arms"][name]["accuracy"]) for name, cost in debates.items()]
-    most = max([cost for cost, _ in points] + [cost for _, cost, _ in arms] + [1e-12])
+    arms: list[Json] = report["standing"]["arms"]
+    most = max([cost for cost, _ in points] + [each["cost"] for each in arms] + [1e-12])
     height = 280
 
+    def x(cost: float) -> float:
+        return 60 + cost / most * (WIDTH - 60 - RIGHT)
+
     def y(accuracy: float) -> float:
-        return 16 + (1 - accuracy) * (height - 60)
+        return 34 + (1 - accuracy) * (height - 78)
 
     marks = [
-        _line(LEFT, y(v), WIDTH - RIGHT, y(v), GRID, 1) + _text(LEFT - 8, y(v) + 4, f"{v:.0%}", "end")
+        _line(60, y(v), WIDTH - RIGHT, y(v), GRID, 1) + _text(52, y(v) + 4, f"{v:.0%}", "end")
         for v in (0, 0.25, 0.5, 0.75, 1)
     ]
     for (a, b), (c, d) in pairwise(points):
-        marks.append(_line(_scale(a, 0, most), y(b), _scale(c, 0, most), y(d), SOFT))
-    marks += [_dot(_scale(cost, 0, most), y(right), SOFT, 3) for cost, right in points]
-    for name, cost, right in arms:
-        marks += [_dot(_scale(cost, 0, most), y(right)), _text(_scale(cost, 0, most) - 8, y(right) - 8, name, "end")]
+        marks.append(_line(x(a), y(b), x(c), y(d), SOFT))
+    marks += [_dot(x(cost), y(right), SOFT, 3) for cost, right in points]
+    for each in arms:
+        at, right = x(each["cost"]), y(each["accuracy"])
+        if each["samples_accuracy"] is not None:
+            marks.append(_equal_cost(at, right, x(each["samples_cost"]), y(each["samples_accuracy"])))
+        side, anchor = (-8, "end") if at > WIDTH / 2 else (8, "start")
+        marks += [_dot(at, right, INK if each["debate"] else SOFT), _text(at + side, right - 8, each["arm"], anchor)]
+    drawn = report["standing"]["baseline"]
     marks += [
-        _text(LEFT, height - 8, "0"),
-        _text(WIDTH - RIGHT, height - 8, f"{most:,.4g} {report['unit']} an item", "end"),
-        _text(0, y(1) + 4, "samples of the pool"),
-        _dot(150, y(1), SOFT, 3),
+        _text(60, height - 24, "0", "middle"),
+        _text(WIDTH - RIGHT, height - 24, f"{shown_cost(most, report['unit'])} an item", "end"),
+        _dot(64, 12, SOFT, 3),
+        _text(74, 16, f"{drawn}, by samples"),
+        _ring(314, 12),
+        _text(324, 16, "as many samples as an arm costs"),
     ]
-    return _svg(height, *marks, label="accuracy over cost: samples of the pool, and debates")
+    return _svg(height, *marks, label="accuracy over cost: samples of the pool, and arms")
+
+
+def _equal_cost(x1: float, y1: float, x2: float, y2: float) -> str:
+    """From an arm to the samples that cost as much."""
+    place = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    return f'<line {place} stroke="{INK}" stroke-width="1" stroke-dasharray="3 3"/>{_ring(x2, y2)}'
+
+
+def _ring(x: float, y: float) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="none" stroke="{INK}" stroke-width="1.5"/>'
 
 
 def _forest(report: Json) -> str:

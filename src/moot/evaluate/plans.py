@@ -57,7 +57,7 @@ class EvaluationPlan(Frozen):
     max_cost_usd: float | None = None
     max_output_tokens: int | None = None
     judge: Arm | None = None  # that grades answers, where a model does
-    file: str = ""  # the task file; empty: the task is built in
+    file: str = ""  # the task file, or the files of its items; empty: the task is built in
     limit: int | None = None  # how many items were asked for
 
     @property

@@ -19,6 +19,7 @@ from moot.core.explaining import Details, found_in
 from moot.core.values import Frozen, NonEmpty
 from moot.corpus.repository import shown_with_files
 from moot.evaluate.generated import reasoning_items, sim_choice_items, sim_code_items, swe_mini_items
+from moot.evaluate.given import GIVEN, MAX_ITEMS_BYTES, given_items
 from moot.evaluate.human_eval import human_eval_items
 from moot.reasoning.code.requests import MAX_CODE_CHARS, FilePath
 from moot.reasoning.code.test_files import cases_of, flaw_of, modules_of
@@ -29,8 +30,6 @@ Score = Literal["exact", "number", "regex", "tests", "patch", "graded"]
 SCORES: tuple[Score, ...] = get_args(Score)
 RUN: Mapping[AnswerKind, Score] = {"code": "tests", "patch": "patch"}  # kinds of answers that are run to be scored
 NOT_HERE = {
-    "mmlu": "its questions are not part of moot and are not downloaded",
-    "gsm8k": "its questions are not part of moot and are not downloaded",
     "swe": "it needs container images and a network",
     "swe_bench": "it needs container images and a network",
 }
@@ -38,7 +37,6 @@ DEFAULT_TASK = "reasoning"
 MOST_ITEMS = 100_000
 MADE_ITEMS = 50  # of a built-in task, unless asked for
 MOST_EPOCHS = 100
-MAX_ITEMS_BYTES = 100_000_000
 RUBRIC = (
     "it is right if it says what the target says, in whatever words, and nothing that contradicts it; what it says "
     "beyond that does not count."
@@ -76,6 +74,7 @@ class Task(Frozen):
     epochs: int = Field(default=1, ge=1, le=MOST_EPOCHS)
     judge: str = ""  # of the score `graded`: the model that grades
     rubric: NonEmpty = Field(default=RUBRIC, max_length=4000)  # what it is told about how to grade
+    files_sha256: str = ""  # of the files that were given with --items; empty: there were none
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
@@ -205,10 +204,17 @@ def _made(items: list[dict[str, Any]]) -> tuple[Item, ...]:
     return tuple(Item(**each) for each in items)
 
 
-def load_task(name: str, *, seed: int, limit: int | None) -> Task:
-    """A built-in task, or one from a file; its first `limit` items. Raises InputError, or UnknownName."""
+def load_task(name: str, *, seed: int, limit: int | None, items: str | None = None) -> Task:
+    """A built-in task, or one from a file; its first `limit` items. `items`: the files of a task whose questions are
+    given. Raises InputError, or UnknownName."""
     if limit is not None and not 1 <= limit <= MOST_ITEMS:
         raise InputError(f"An evaluation has 1 to {MOST_ITEMS:,} items; --limit {limit} can't be met.")
+    if name in GIVEN:
+        return _given(name, items, seed, MADE_ITEMS if limit is None else limit)
+    if items is not None:
+        raise InputError(
+            f"--items takes the files of {' or '.join(GIVEN)}; the task {name!r} has its own. Leave it out."
+        )
     if name in BUILT_IN:
         return BUILT_IN[name](seed, MADE_ITEMS if limit is None else limit)
     if name in NOT_HERE:
@@ -228,9 +234,21 @@ def load_task(name: str, *, seed: int, limit: int | None) -> Task:
     return task if limit is None else task.model_copy(update={"items": task.items[:limit]})
 
 
+def _given(name: str, items: str | None, seed: int, limit: int) -> Task:
+    if items is None:
+        raise InputError(
+            f"The questions of {name!r} are not part of moot and not downloaded. Give {GIVEN[name].files}: moot eval "
+            f"run {name} --items PATH."
+        )
+    found = given_items(name, Path(items).expanduser(), seed, limit)
+    return Task(name=name, kind=GIVEN[name].kind, items=_made(found.items), files_sha256=found.sha256)
+
+
 def _read(path: Path) -> Task:
     given = read_mapping(path, "task file", "`name:`, `kind:` and `items:`")
     items, wanted = given.pop("items", None), given.pop("sha256", None)
+    if "files_sha256" in given:
+        raise InputError(f"In the task file {path}, the hash of the items is called `sha256`, not `files_sha256`.")
     if not isinstance(items, str):
         raise InputError(f"In the task file {path}, `items` must name a file with one JSON object a line.")
     file = (path.parent / items).resolve()
@@ -247,9 +265,12 @@ def _read(path: Path) -> Task:
             "Use the items that it was written for, or give it the new sha256."
         )
     given.setdefault("name", path.stem)
+    related = given.pop("cluster", None)
+    if related is not None and (not isinstance(related, str) or not related.strip()):
+        raise InputError(f"In the task file {path}, `cluster` must name a field of the items, such as `topic`.")
     lines = {
-        n: _item(line, n, file)
-        for n, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1)
+        n: _item(line, n, file, related)
+        for n, line in enumerate(content.decode("utf-8", "replace").split("\n"), 1)  # JSON may have other separators
         if line.strip()
     }
     given["items"] = [*lines.values()]
@@ -268,7 +289,8 @@ def _read(path: Path) -> Task:
         raise InputError(f"The task {path} can't be used: {problem}.") from None
 
 
-def _item(line: str, number: int, file: Path) -> dict[str, Any]:
+def _item(line: str, number: int, file: Path, related: str | None) -> dict[str, Any]:
+    """`related`: the field whose value tells which items belong together."""
     try:
         item: Any = json.loads(line)
     except (ValueError, RecursionError):
@@ -282,4 +304,19 @@ def _item(line: str, number: int, file: Path) -> dict[str, Any]:
             raise InputError(
                 f"Line {number} of {file} has no `{name}`. Every item needs id, question, and target or tests."
             )
+    if related is not None:
+        own = _clustered(own, number, file, related)
     return {**own, **{name: str(own[name]) for name in ("id", "target") if name in own}}
+
+
+def _clustered(item: dict[str, Any], number: int, file: Path, field: str) -> dict[str, Any]:
+    value, where = item.get(field), f"Line {number} of {file}"
+    if not isinstance(value, str | int | float) or not str(value).strip():
+        raise InputError(
+            f"{where} has no `{field}` with a text or a number, by which the task's `cluster` relates items. Give it "
+            "to every item, or leave `cluster` out of the task file."
+        )
+    if field != "cluster" and "cluster" in item:
+        raise InputError(f"{where} has a `cluster` of its own, and the task relates items by `{field}`. Leave one out.")
+    kept = {name: each for name, each in item.items() if name != field or name in Item.model_fields}
+    return {**kept, "cluster": str(value)}

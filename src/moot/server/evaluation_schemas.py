@@ -23,7 +23,7 @@ class EvaluationList(BaseModel):
     items: list[EvaluationSummary]
 
 
-class Added(BaseModel):
+class AddedByDebate(BaseModel):
     """What a debate added to the vote of its first answers, item by item."""
 
     difference: float
@@ -35,7 +35,7 @@ class FirstVote(BaseModel):
     """What the answers before a debate came to, and what became of them."""
 
     accuracy: float = Field(description="where several answers are equally frequent, each counts as likely")
-    added: Added
+    added: AddedByDebate
     ties: int
     repaired: int = Field(description="wrong before, right after")
     broken: int = Field(description="right before, not right after")
@@ -74,7 +74,7 @@ class ArmSummary(BaseModel):
     calibration: Calibrations
 
 
-class Bound(BaseModel):
+class ComparisonBound(BaseModel):
     """A comparison over all items, with a score made up for those that failed."""
 
     difference: float
@@ -104,8 +104,8 @@ class EvaluationComparison(BaseModel):
         description="what kept it from a finding beside its interval: arms, failed, cost or graded"
     )
     failed_items: int = Field(description="items on which a debate failed, or samples that were needed")
-    counted_against: Bound | None = Field(description="over all items, those that failed counted against the arm")
-    counted_for: Bound | None = Field(description="the same, counted in its favour")
+    counted_against: ComparisonBound | None = Field(description="over all items, those that failed counted against the arm")
+    counted_for: ComparisonBound | None = Field(description="the same, counted in its favour")
     no_answer: float = Field(description="share of the arm's answers that are none")
     baseline_no_answer: float = Field(description="share of the baseline's answers or samples that are none")
     sentence: str
@@ -115,6 +115,34 @@ class CurvePoint(BaseModel):
     samples: int
     cost: float
     accuracy: float
+
+
+class ArmStanding(BaseModel):
+    """Where an arm stands among samples of the pool."""
+
+    arm: str
+    debate: bool = Field(description="it is compared with the baselines, and is none of them")
+    cost: float = Field(description="of an item")
+    ratio: float | None = Field(description="how many times the cost of one sample")
+    accuracy: float
+    samples: int = Field(description="that cost as much, rounded up")
+    samples_cost: float
+    samples_accuracy: float | None = Field(description="null: so many samples are not on the curve")
+    pool_too_small: bool = Field(description="all samples together cost less")
+
+
+class EvaluationStanding(BaseModel):
+    baseline: str = Field(description="what several samples of the pool are")
+    sample_cost: float | None
+    arms: list[ArmStanding]
+
+
+class FailedCell(BaseModel):
+    arm: str
+    item: str
+    epoch: int
+    debate: str
+    cause: str
 
 
 class EvaluationSpent(BaseModel):
@@ -133,7 +161,6 @@ class EvaluationReport(BaseModel):
     complete: int = Field(description="items all of whose cells are complete; only these count")
     unfinished: int
     not_begun: int
-    missing: list[str] = Field(description="which items are left out and why, in words")
     models: list[str]
     ungraded: int = Field(description="unfinished items with an answer that the judge gave no valid grade")
     grading: str = Field(description="what to say of figures that a model graded; empty: code scored the answers")
@@ -144,7 +171,14 @@ class EvaluationReport(BaseModel):
     baselines: dict[str, ArmSummary]
     arms: dict[str, ArmSummary]
     curve: list[CurvePoint]
+    standing: EvaluationStanding
     comparisons: list[EvaluationComparison]
+    missing: list[str] = Field(description="which items are left out, and why, in a sentence each")
+    cut_by: str | None = Field(description="why items were not begun: budget or stop")
+    failed: list[FailedCell] = Field(description="the first debates that failed; their items are left out")
+    failed_count: int
+    can_show: str = Field(description="what so many items can show")
+    advice: str = Field(description="what to do where the pool was too small; empty where it was not")
 
 
 class EvaluationCell(BaseModel):

@@ -1,4 +1,4 @@
-import type { ArmSummary, EvaluationReport } from '../api/generated'
+import type { ArmStanding, ArmSummary, EvaluationReport } from '../api/generated'
 import { count, money } from '../ui/words'
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
@@ -77,20 +77,26 @@ export function Comparisons({ report }: { report: EvaluationReport }) {
 
 const W = 760, H = 260, LEFT = 46, RIGHT = 20, TOP = 14, BOTTOM = 28
 
-/** Accuracy over cost: samples as a line, debates as points of their own. */
+/** Accuracy over cost: samples as a line, arms as points, each tied to the samples that cost as much. */
 export function Curve({ report }: { report: EvaluationReport }) {
-  const costs = new Map(report.comparisons.map((each) => [each.arm, each.cost]))
-  const arms = [...costs].flatMap(([name, cost]) => (report.arms[name] ? [{ name, cost, accuracy: report.arms[name].accuracy }] : []))
+  const { arms, baseline, sample_cost: sample } = report.standing
   const most = Math.max(1e-12, ...report.curve.map((each) => each.cost), ...arms.map((each) => each.cost))
   const x = (cost: number) => LEFT + (cost / most) * (W - LEFT - RIGHT)
   const y = (share: number) => TOP + (1 - share) * (H - TOP - BOTTOM)
   const cost = (value: number) => (report.unit === 'usd' ? money(value) : `${count(Math.round(value))} tokens`)
-  const told = [...report.curve.map((each) => `${each.samples} samples, ${cost(each.cost)}: ${percent(each.accuracy)}`), ...arms.map((each) => `${each.name}, ${cost(each.cost)}: ${percent(each.accuracy)}`)].join('. ')
+  const drawn = (samples: number) => (samples === 1 ? 'one sample' : `${baseline.replace(/-of$/, '')} of ${samples}`)
+  const times = (ratio: number | null) => (ratio === null ? '–' : `${ratio.toFixed(1)}×`)
+  const equal = (each: ArmStanding) => `${drawn(each.samples)}${each.samples_accuracy === null ? '' : `: ${percent(each.samples_accuracy)}`}${each.pool_too_small ? ', which cost less' : ''}`
+  const rows = [
+    ...report.curve.map((each) => ({ name: drawn(each.samples), cost: each.cost, ratio: sample ? each.cost / sample : null, accuracy: each.accuracy, equal: '', pool: true })),
+    ...arms.map((each) => ({ name: each.arm, cost: each.cost, ratio: each.ratio, accuracy: each.accuracy, equal: equal(each), pool: !each.debate })),
+  ].sort((one, other) => one.cost - other.cost)
+  const told = rows.map((each) => `${each.name}, ${cost(each.cost)}: ${percent(each.accuracy)}`).join('. ')
   return (
     <section aria-label="Accuracy over cost">
       <h2>Accuracy over cost</h2>
       <figure class="chart curve">
-        <figcaption>1, 2, 3 … samples as a line, debates as points; cost of an item in {report.unit === 'usd' ? 'US dollars' : 'tokens, those written count four times'}</figcaption>
+        <figcaption>{baseline} of 1, 2, 3 … samples as a line, arms as points; a ring marks as many samples as an arm costs. Cost of an item in {report.unit === 'usd' ? 'US dollars' : 'tokens, those written count four times'}</figcaption>
         <svg viewBox={`0 0 ${W} ${H}`} role="img" aria-label={`Accuracy over cost. ${told}.`}>
           {[0, 0.25, 0.5, 0.75, 1].map((tick) => (
             <g key={tick}>
@@ -103,13 +109,35 @@ export function Curve({ report }: { report: EvaluationReport }) {
           <polyline class="curve-line" points={report.curve.map((each) => `${x(each.cost)},${y(each.accuracy)}`).join(' ')} />
           {report.curve.map((each) => <circle key={each.samples} class="curve-dot" cx={x(each.cost)} cy={y(each.accuracy)} r="3" />)}
           {arms.map((each) => (
-            <g key={each.name}>
-              <circle class="arm-dot" cx={x(each.cost)} cy={y(each.accuracy)} r="5" />
-              <text class="arm-name" x={x(each.cost) + (x(each.cost) > W / 2 ? -9 : 9)} y={y(each.accuracy) - 8} text-anchor={x(each.cost) > W / 2 ? 'end' : 'start'}>{each.name}</text>
+            <g key={each.arm}>
+              {each.samples_accuracy !== null && (
+                <>
+                  <line class="equal-cost" x1={x(each.cost)} y1={y(each.accuracy)} x2={x(each.samples_cost)} y2={y(each.samples_accuracy)} />
+                  <circle class="equal-ring" cx={x(each.samples_cost)} cy={y(each.samples_accuracy)} r="7" />
+                </>
+              )}
+              <circle class={each.debate ? 'arm-dot' : 'arm-dot other'} cx={x(each.cost)} cy={y(each.accuracy)} r="5" />
+              <text class={each.debate ? 'arm-name' : 'arm-name other'} x={x(each.cost) + (x(each.cost) > W / 2 ? -9 : 9)} y={y(each.accuracy) - 8} text-anchor={x(each.cost) > W / 2 ? 'end' : 'start'}>{each.arm}</text>
             </g>
           ))}
         </svg>
       </figure>
+      <div class="table-scroll" tabIndex={0} role="region" aria-label="Table of costs">
+        <table>
+          <thead><tr><th>Cheapest first</th><th>Cost of an item</th><th>Of one sample’s</th><th>Right</th><th>At equal cost</th></tr></thead>
+          <tbody>
+            {rows.map((each) => (
+              <tr key={each.name} class={each.pool ? 'baseline' : ''}>
+                <th scope="row">{each.name}</th>
+                <td class="num">{cost(each.cost)}</td>
+                <td class="num">{times(each.ratio)}</td>
+                <td class="num">{percent(each.accuracy)}</td>
+                <td>{each.equal}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   )
 }

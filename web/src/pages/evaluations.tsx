@@ -58,13 +58,14 @@ export function EvaluationPage({ id }: { id: string }) {
         </div>
         <a class="button" href={address('getEvaluationFile', { evaluation_id: report.id })} download><Icon name="copy" /> Save as one HTML file</a>
       </div>
-      {report.missing.map((each) => <p key={each} class="dim">{each}</p>)}
+      <LeftOut report={report} />
       {report.complete > 0 && (
         <>
           <section aria-label="Findings" class="findings">
             {report.comparisons.map((each) => <p key={`${each.arm}/${each.baseline}`} class={`finding ${each.finding === 'helped' ? 'good' : each.finding === 'hurt' ? 'bad' : ''}`}>{each.sentence}</p>)}
             {report.grading && <p class="dim">{report.grading}</p>}
-            {report.comparisons.some((each) => each.pool_too_small) && <p class="dim">All samples together cost less than a debate, so they are compared at less than its cost.</p>}
+            {report.advice && <p class="dim">{report.advice}</p>}
+            {report.can_show && <p class="dim">{report.can_show}</p>}
           </section>
           <Arms report={report} />
           <Comparisons report={report} />
@@ -83,8 +84,38 @@ function aboutOf(report: EvaluationReport): string {
     `${count(report.complete)} of ${plural(report.items, 'item')} complete`,
     `by ${[...new Set(report.models.map(modelName))].join(', ') || 'no model yet'}`,
     `${money(usd)}, ${count(tokens_out)} tokens written`,
-    ...(report.smallest_difference ? [`so many items show a difference of about ${Math.round(report.smallest_difference * 100)} points`] : []),
   ].join(' · ')
+}
+
+/** Items that do not count, and why: cut, failed, or without a grade. */
+function LeftOut({ report }: { report: EvaluationReport }) {
+  const { missing, failed, failed_count } = report
+  if (missing.length === 0) return null
+  return (
+    <section aria-label="Left out">
+      <h2>Left out</h2>
+      <div class="left-out">{missing.length === 1 ? <p>{missing[0]}</p> : <ul>{missing.map((each) => <li key={each}>{each}</li>)}</ul>}</div>
+      {report.cut_by && <p class="dim">Go on at the command line of the server{report.cut_by === 'budget' && ', with a larger budget'}: <code>moot eval resume {short(report.id)}</code></p>}
+      {failed.length > 0 && (
+        <div class="table-scroll" tabIndex={0} role="region" aria-label="Table of debates that failed">
+          <table>
+            <thead><tr><th>Item</th><th>Arm</th><th>Cause</th><th>Debate</th></tr></thead>
+            <tbody>
+              {failed.map((each) => (
+                <tr key={each.debate}>
+                  <td>{each.item}{report.epochs > 1 && <span class="dim"> · {each.epoch}</span>}</td>
+                  <td>{each.arm}</td>
+                  <td class="cause" dir="auto">{each.cause}</td>
+                  <td><Link href={`/debates/${each.debate}`}>{short(each.debate)}</Link></td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {failed_count > failed.length && <p class="dim">The first {count(failed.length)} of {plural(failed_count, 'debate')} that failed. The saved HTML file has them all.</p>}
+    </section>
+  )
 }
 
 const PAGE = 100
@@ -92,12 +123,12 @@ const PAGE = 100
 /** Every answer with its debate, a page at a time. */
 function Answers({ report }: { report: EvaluationReport }) {
   const [arm, setArm] = useState('')
-  const [wrong, setWrong] = useState(false)
+  const [which, setWhich] = useState<'' | 'wrong' | 'none'>('')
   const [cells, setCells] = useState<EvaluationCell[]>([])
   const [next, setNext] = useState<number | null>(0)
   const load = async (after: number, signal?: AbortSignal) => {
     try {
-      const query = { limit: PAGE, after, ...(arm && { arm }), ...(wrong && { right: false }) }
+      const query = { limit: PAGE, after, ...(arm && { arm }), ...(which === 'wrong' && { right: false }), ...(which === 'none' && { answered: false }) }
       const page = await call('listCells', { params: { evaluation_id: report.id }, query, ...(signal && { signal }) })
       setCells((old) => (after ? [...old, ...page.items] : page.items))
       setNext(page.next ?? null)
@@ -109,7 +140,7 @@ function Answers({ report }: { report: EvaluationReport }) {
     const abort = new AbortController()
     void load(0, abort.signal)
     return () => abort.abort()
-  }, [report, arm, wrong])
+  }, [report, arm, which])
   return (
     <section aria-label="Answers">
       <h2>Answers</h2>
@@ -121,7 +152,14 @@ function Answers({ report }: { report: EvaluationReport }) {
             {Object.keys(report.arms).map((each) => <option key={each} value={each}>{each}</option>)}
           </select>
         </label>
-        <label class="switch"><input type="checkbox" checked={wrong} onChange={(event) => setWrong(event.currentTarget.checked)} /> <span>Only wrong ones</span></label>
+        <label>
+          <span class="unseen">Answers</span>
+          <select value={which} onChange={(event) => setWhich(event.currentTarget.value as typeof which)}>
+            <option value="">Any answer</option>
+            <option value="wrong">Only wrong ones</option>
+            <option value="none">Only abstentions</option>
+          </select>
+        </label>
       </form>
       <div class="table-scroll" tabIndex={0} role="region" aria-label="Table of answers">
         <table>
@@ -131,7 +169,7 @@ function Answers({ report }: { report: EvaluationReport }) {
               <tr key={each.debate}>
                 <td>{each.item}{report.epochs > 1 && <span class="dim"> · {each.epoch}</span>}</td>
                 <td>{each.arm}</td>
-                <td class="cell-answer" dir="auto" title={each.answer ?? undefined}>{each.answer ?? <span class="dim">none</span>}</td>
+                <td class="cell-answer" dir="auto" title={each.answer ?? undefined}>{each.answer ?? <span class="dim">none: counts as wrong</span>}</td>
                 <td class={each.right ? 'mark-cell good' : 'mark-cell bad'}>{each.right ? '✓' : '✗'}<span class="unseen">{each.right ? ' right' : ' wrong'}</span></td>
                 <td><Link href={`/debates/${each.debate}`}>{short(each.debate)}</Link></td>
               </tr>
@@ -139,6 +177,7 @@ function Answers({ report }: { report: EvaluationReport }) {
           </tbody>
         </table>
       </div>
+      {next === null && cells.length === 0 && <p class="dim">No such answers.</p>}
       {next !== null && next > 0 && <button class="more" onClick={() => void load(next)}>More answers</button>}
     </section>
   )

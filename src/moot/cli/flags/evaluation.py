@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 
 from moot.cli.flags.common import counting_number, dollars, whole_number
 
@@ -31,13 +31,17 @@ def _eval(parser: ArgumentParser) -> None:
         "what", nargs="*", metavar="WHAT",
         help="of plan and run: a task file, or a built-in task (default: reasoning); of the others: ids",
     )  # fmt: skip
+    parser.add_argument("--items", metavar="PATH", help="the files of the task mmlu or gsm8k: a folder, or one of them")
     parser.add_argument(
         "--arms", metavar="A,B", help="single, self-consistency, majority, best-of, reflect, or formats"
     )
     parser.add_argument("--model", metavar="SPEC", help="the model of all participants")
     parser.add_argument("--models", metavar="A,B", help="models that take turns in the arm majority")
     parser.add_argument(
-        "--limit", type=counting_number, metavar="N", help="the first N items; of built-in tasks, how many are made"
+        "--limit",
+        type=counting_number,
+        metavar="N",
+        help="the first N items; of built-in tasks, how many are made or chosen",
     )
     parser.add_argument("--epochs", type=counting_number, metavar="N", help="how often each item is asked")
     parser.add_argument(
@@ -63,7 +67,6 @@ def _eval(parser: ArgumentParser) -> None:
         "--old-items", action="store_true", help="of `resume`: go on with the items as they were when it was begun"
     )
     parser.add_argument("--html", metavar="FILE", help="write the report as one page, too")
-    parser.add_argument("--out", metavar="FILE", help="write the report as JSON, too")
     parser.add_argument(
         "--inspect", metavar="PATH",
         help="write logs for Inspect: the folder of those of a report, or the file of `export`, ending with .eval",
@@ -78,7 +81,19 @@ def _eval(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=whole_number, metavar="N", help="of the items, the samples and `validate` (default: 1)"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument(
+        "--json", nargs="?", const=True, default=False, type=_json_file, metavar="FILE",
+        help="one JSON document; with a FILE that ends with .json, the report is written to it, too",
+    )  # fmt: skip
+
+
+def _json_file(text: str) -> str:
+    """A flag's value that must name a file: what stands after a bare --json is not taken for one."""
+    if not text.endswith(".json"):
+        raise ArgumentTypeError(
+            f"takes a file that ends with .json, not {text!r}; tasks and ids stand before it, right after the action"
+        )
+    return text
 
 
 FLAGS: dict[str, Callable[[ArgumentParser], None]] = {

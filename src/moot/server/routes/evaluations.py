@@ -10,12 +10,14 @@ from moot.caller import Caller
 from moot.core.types import Json
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
-from moot.evaluate.sentences import missing
+from moot.evaluate.sentences import advice, few, missing
 from moot.models.choice import is_demonstration
 from moot.runtime.threads import in_thread
 from moot.server import evaluation_schemas as schemas
 from moot.server.context import Context, Reader, ServerContext
 from moot.server.problems import Refused, documented
+
+MOST_FAILED = 100  # debates in one answer
 
 router = APIRouter(tags=["evaluations"])
 
@@ -70,8 +72,12 @@ async def get_evaluation(evaluation_id: EvaluationId, context: Context, caller: 
             "id": report["evaluation"],
             "arms": arms,
             "grading": grading_in_words(report["graded_by"]),
-            "missing": missing(report),
             "demonstration": demonstration,
+            "missing": missing(report),
+            "failed": report["failed"][:MOST_FAILED],
+            "failed_count": len(report["failed"]),
+            "can_show": few(report),
+            "advice": advice(report),
         }
     )
 
@@ -89,12 +95,19 @@ async def list_cells(
     caller: Reader,
     arm: Annotated[str | None, Query(max_length=100, description="only of this arm")] = None,
     right: Annotated[bool | None, Query(description="only right ones, or only others")] = None,
+    answered: Annotated[bool | None, Query(description="only with an answer, or only without")] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     after: Annotated[int, Query(ge=0, le=10_000_000, description="`next` of the page before")] = 0,
 ) -> schemas.EvaluationCells:
     """Of complete items, each with its debate."""
     cells: list[Json] = (await _report(context, caller, evaluation_id))["cells"]
-    chosen = [each for each in cells if arm in (None, each["arm"]) and right in (None, each["right"])]
+    chosen = [
+        each
+        for each in cells
+        if arm in (None, each["arm"])
+        and right in (None, each["right"])
+        and answered in (None, each["answer"] is not None)
+    ]
     shown = chosen[after : after + limit]
     return schemas.EvaluationCells(
         items=[schemas.EvaluationCell.model_validate(each) for each in shown],
