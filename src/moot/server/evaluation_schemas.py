@@ -104,7 +104,7 @@ class EvaluationComparison(BaseModel):
         description="what kept it from a finding beside its interval: arms, failed, cost or graded"
     )
     failed_items: int = Field(description="items on which a debate failed, or samples that were needed")
-    counted_against: ComparisonBound | None = Field(description="over all items, those that failed counted against the arm")
+    counted_against: ComparisonBound | None = Field(description="over all items, failures counted against the arm")
     counted_for: ComparisonBound | None = Field(description="the same, counted in its favour")
     no_answer: float = Field(description="share of the arm's answers that are none")
     baseline_no_answer: float = Field(description="share of the baseline's answers or samples that are none")
