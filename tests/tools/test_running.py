@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -218,6 +219,21 @@ class TestScripts:
         wrong = "def double(n):\n    return 5\n"
         assert not self.script(tmp_path, wrong, TESTS, **hidden).passed
 
+    @pytest.mark.parametrize(
+        "test",
+        ["def test_it():\n    assert double(2) == 4",
+         "@pytest.mark.usefixtures('tmp_path')\ndef test_it():\n    assert double(2) == 4",
+         "@pytest.mark.parametrize('fixture', [2])\ndef test_it(fixture):\n    assert double(fixture) == 4",
+         "class TestIt:\n    class TestMore:\n        def test_it(self):\n            assert double(2) == 4",
+         "if True:\n    def test_it():\n        assert double(2) == 4"],
+    )  # fmt: skip
+    def test_code_that_ends_the_process_in_a_test_does_not_pass_however_it_is_written(self, tmp_path, test):
+        code = "import os\ndef double(n):\n    if n: os._exit(0)\n    return 0\n"
+        tests = "import pytest\nfrom solution import double\n\ndef test_zero():\n    assert double(0) == 0\n"
+        done = self.script(tmp_path, code, f"{tests}\n{test}\n")
+        assert {test.name: test.outcome for test in done.tests}["test_zero"] == "passed"
+        assert not done.passed, done
+
     @pytest.mark.parametrize("tests", [TESTS, f"import pytest\n{TESTS}"])
     @pytest.mark.parametrize(
         "skip", ["import unittest\n    raise unittest.SkipTest", "import pytest\n    pytest.skip('x')",
@@ -228,6 +244,44 @@ class TestScripts:
         done = self.script(tmp_path, code, f"{tests}\ndef test_other():\n    assert double(0) == 0\n")
         assert {test.name: test.outcome for test in done.tests}["test_other"] == "passed"
         assert not done.passed, done
+
+    @pytest.mark.parametrize(
+        "skip", ["import unittest\n    raise unittest.SkipTest", "import pytest\n    pytest.skip('x')",
+                 "import pytest\n    pytest.xfail('x')"],
+    )  # fmt: skip
+    @pytest.mark.parametrize(
+        "test",
+        ["@pytest.mark.skipif(sys.platform == 'win32', reason='x')\ndef test_it():\n    assert double(2) == 4",
+         "@unittest.skipIf(sys.platform == 'win32', 'x')\ndef test_it():\n    assert double(2) == 4",
+         "@pytest.mark.xfail(sys.platform == 'win32', reason='x')\ndef test_it():\n    assert double(2) == 4",
+         "class TestIt(unittest.TestCase):\n    @unittest.skipIf(sys.platform == 'win32', 'x')\n"
+         "    def test_it(self):\n        self.assertEqual(double(2), 4)"],
+    )  # fmt: skip
+    def test_code_does_not_pass_by_a_skip_under_a_condition_that_is_false(self, tmp_path, test, skip):
+        needs = f"import {'pytest, ' if 'pytest' in test else ''}sys, unittest"
+        code = f"def double(n):\n  if n == 2:\n    {skip}\n  return 2 * n\n"
+        tests = f"{needs}\nfrom solution import double\n{test}\ndef test_other():\n    assert double(0) == 0\n"
+        done = self.script(tmp_path, code, tests)
+        assert {test.name: test.outcome for test in done.tests}["test_other"] == "passed"
+        assert not done.passed, done
+
+    @pytest.mark.parametrize(
+        "test",
+        ["class TestA:\n    class TestB:\n        @pytest.mark.skip\n        def test_other(self): assert 0",
+         "class TestA:\n    pytestmark = pytest.mark.skip\n    def test_other(self): assert 0",
+         "@pytest.mark.parametrize('n', [2, pytest.param(3, marks=pytest.mark.skip)])\n"
+         "def test_other(n): assert double(n) == 4",
+         "if True:\n    @pytest.mark.skip\n    def test_other(): assert 0",
+         "@pytest.mark.xfail\ndef test_other(): assert double(2) == 5",
+         "@pytest.mark.xfail(run=False)\ndef test_other(): assert double(2) == 5",
+         "import unittest\nclass TestA(unittest.TestCase):\n"
+         "    @unittest.skip('x')\n    def test_other(self): assert 0",
+         "import unittest\n@unittest.skip('x')\nclass TestA(unittest.TestCase):\n    def test_other(self): assert 0"],
+    )  # fmt: skip
+    def test_marks_are_heeded_wherever_they_stand(self, tmp_path, test):
+        done = self.script(tmp_path, CODE, f"import pytest\n{TESTS}\n{test}\n")
+        assert "skipped" in {each.outcome for each in done.tests}
+        assert done.passed, done
 
     @pytest.mark.parametrize(
         "marker", ["import unittest\n@unittest.skip('later')", "import pytest\n@pytest.mark.skip",
@@ -275,18 +329,28 @@ class TestChecks:
         code = "import re\nimport textwrap\n\n\ndef first(words: str) -> int:\n    return re.split(' ', words)[0]\n"
         jobs: list[int] = []
         made = linters._job
-        monkeypatch.setattr(linters, "_known", {})
+        monkeypatch.setattr(linters, "_warm", {})
         monkeypatch.setattr(
             linters, "_job", lambda *args, **more: jobs.append(len(more.get("kept", ""))) or made(*args, **more)
         )
         first, again = (self.check(tmp_path, code, "mypy") for _ in range(2))
         assert (jobs[0], len(jobs)) == (0, 3)
         assert jobs[1] == jobs[2] > 100_000
-        monkeypatch.setattr(linters, "_known", {str(linters.installed("mypy")): ""})
+        monkeypatch.setattr(linters, "_warm", {str(linters.installed("mypy")): ""})
         without = self.check(tmp_path, code, "mypy")
         assert [each.findings for each in (first, again)] == [without.findings] * 2
         assert [each.rule for each in without.findings] == ["return-value"]
         assert [each.done for each in (first, again, without)] == [("mypy",)] * 3
+
+    def test_a_cache_of_mypy_that_could_not_be_made_is_tried_again(self, monkeypatch):
+        monkeypatch.setattr(linters, "_warm", {})
+        endings = iter([b"", b'["mypy", 0, "", ""]\n"cut of', b'["mypy", 0, "", ""]\n"whole"\n'])
+
+        async def run(job):
+            return SimpleNamespace(results=next(endings))
+
+        warmed = [asyncio.run(linters.warm_cache(run, Limits())) for _ in range(4)]  # the last one makes no run
+        assert warmed == ["", "", "whole", "whole"]
 
     def test_a_tool_without_a_result_is_named(self, tmp_path, monkeypatch):
         monkeypatch.setattr("moot.tools.checks.linters.installed", lambda name: None if name == "radon" else "1")

@@ -6,7 +6,19 @@ import pytest
 
 from moot.formats.forge.bounds import calls_of_people, redone_calls
 from moot.formats.forge.settings import PHASES, ForgeSettings
-from tests.formats.forge.world import ALSO_RIGHT, LIMIT, RIGHT, TASK, World, calls, forge, repair, worst
+from tests.formats.forge.world import (
+    ALSO_RIGHT,
+    LIMIT,
+    RIGHT,
+    TASK,
+    WORSE,
+    World,
+    calls,
+    forge,
+    repair,
+    solution,
+    worst,
+)
 from tests.playing import play, script_of
 
 WORDS = "Of two negative numbers, give -1."
@@ -125,6 +137,22 @@ def test_however_often_a_quick_forge_is_rejected_it_ends_within_what_was_said(wo
     assert 12 < calls(played) <= 12 + calls_of_people(settings)
     if world is not worst:
         assert {f"0/approve-{phase}-again/you" for phase in QUICK} <= set(played.keys)
+
+
+def test_a_rejected_proposal_has_calls_for_engineers_who_start_afresh_after_it():
+    """With given tests and small blind seats, revised versions that differ have the engineers start afresh."""
+
+    def codes(step):
+        return repair("def mid(a, b):\n    return b\n" if step.seat.id == "e1" else "def mid(a, b):\n    return 3\n")
+
+    exact = {"0/approve-proposal/you": REJECTS, "write-afresh": solution(WORSE)}
+    world = World({"e1": RIGHT, "e2": RIGHT}, revise=codes, **exact)
+    chosen = {"preset": "quick", "engineers": 2, "fresh_starts": 3, "cases": ["mid(2, 3) == 3"]}
+    played = forge(world, small=True, gates=["proposal"], **chosen)
+    keys = [step.key for step in played.steps]
+    later = played.steps[keys.index("0/approve-proposal/you") : keys.index("0/approve-proposal-again/you")]
+    assert sum("write-afresh" in step.phase for step in later) == 6
+    assert sum(step.kind == "ask" for step in later) <= redone_calls(ForgeSettings(**chosen), "proposal")
 
 
 def test_calls_that_a_phase_did_not_take_again_are_not_there_for_others():

@@ -37,6 +37,14 @@ def test_lines_are_cases():
     ]
 
 
+def test_an_exception_of_the_code_that_is_named_like_a_built_in_one_can_not_be_a_case():
+    text = (
+        "import pytest\nfrom solution import fetch{}\ndef test_it():\n with pytest.raises(TimeoutError):\n  fetch(1)\n"
+    )
+    assert written(text.format("")) == ["fetch(1) raises TimeoutError"]
+    assert written(text.format(", TimeoutError")) is None
+
+
 def test_plain_functions_for_pytest_become_cases():
     assert written(PYTEST) == [
         "add(1, 2) == 3",
@@ -219,6 +227,20 @@ def test_the_only_parameter_needs_no_name():
         ("from solution import skip\n@skip\ndef test_it(): ...", set()),
         ("import pytest\nfrom solution import f\n@pytest.mark.skipif(f() == 1)\ndef test_it(): ...", set()),
         ("import pytest\ndef test_it(): pytest.skip('x')", set()),
+        (
+            "import pytest\nfrom solution import f\n@pytest.mark.skip\n@pytest.mark.skipif(f())\ndef test_it(): ...",
+            set(),
+        ),
+        (
+            "import pytest\nclass TestA:\n class TestB:\n  @pytest.mark.skip\n  def test_it(self): ...",
+            {"TestA::TestB::test_it"},
+        ),
+        ("import pytest\nclass TestA:\n pytestmark = pytest.mark.skip\n def test_it(self): ...", {"TestA::test_it"}),
+        (
+            "import pytest\n@pytest.mark.parametrize('n', [pytest.param(2, marks=pytest.mark.skip)])\n"
+            "def test_it(n): ...",
+            {"test_it"},
+        ),
         ("def test_it(", set()),
     ],
 )

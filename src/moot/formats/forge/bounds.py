@@ -17,8 +17,8 @@ def calls_of(settings: ForgeSettings, phase: Phase) -> int:
             plans = 1 if settings.planning in ("none", "cpde") else 2 * engineers
             repairs = settings.attempts if settings.self_evolvement else 0
             return plans + engineers * (1 + repairs + settings.fresh_starts) + 1
-        case "proposal":
-            return blind
+        case "proposal":  # where given tests count alone, no blind seat is asked, and engineers may start afresh
+            return max(blind, engineers * settings.fresh_starts)
         case "critique":
             return engineers + 1
         case "review":

@@ -36,25 +36,14 @@ def has_tests(text: str) -> bool:
 
 
 def marked_skips(text: str) -> frozenset[str]:
-    """The tests of a Python file that it marks itself as skipped or as failing, named `test_it` or `TestIt::test_it`:
-    by a decorator, by that of their class, or by `pytestmark`, under no condition or one that reads the standard
-    library alone. Any other skip is one that the code under test can have brought about."""
+    """The tests of a Python file that it marks as skipped or as failing, named `test_it` or `TestIt::test_it`: by a
+    decorator, a parameter, that of a class around it, or `pytestmark`, all of them under no condition or one that reads
+    the standard library alone. Any other skip is one that the code under test can have brought about."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
-    markers = _Markers(tree)
-    found: set[str] = set()
-    for node in tree.body:
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() if markers.on(node):
-                found.add(node.name)
-            case ast.ClassDef():
-                inside = [each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
-                found |= {f"{node.name}::{each.name}" for each in inside if markers.on(node) or markers.on(each)}
-            case _:
-                pass
-    return frozenset(found)
+    return frozenset(_Markers(tree).tests(tree.body))
 
 
 class _Markers:
@@ -62,34 +51,56 @@ class _Markers:
 
     def __init__(self, tree: ast.Module) -> None:
         self._modules: dict[str, str] = {}  # names of modules, or of what is in them, and the modules
-        self._named: set[str] = set()
-        self._everywhere = False
-        for node in tree.body:
+        self._named: dict[str, list[bool]] = {}  # markers that have a name
+        for node in _statements(tree.body):
             match node:
                 case ast.Import(names=names):
                     self._modules |= {each.asname or each.name.partition(".")[0]: each.name for each in names}
                 case ast.ImportFrom(module=module, names=names):
                     self._modules |= {each.asname or each.name: module or "" for each in names}
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if self._marks(value):
-                    self._named.add(name)
-                    self._everywhere = self._everywhere or name == "pytestmark"
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    self._named[name] = [*self._named.get(name, []), *self._markers(value)]
                 case _:
                     pass
 
-    def on(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-        return self._everywhere or any(map(self._marks, node.decorator_list))
+    def tests(self, body: Sequence[ast.stmt], path: str = "", around: Sequence[bool] = ()) -> Iterator[str]:
+        """The tests in a file or a class, under the markers that stand `around` it."""
+        nodes = list(_statements(body))
+        here = [*around, *(mark for node in nodes for mark in self._of_all(node))]
+        for node in nodes:
+            match node:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    markers = [*here, *self._on(node)]
+                    if markers and all(markers):
+                        yield path + name
+                case ast.ClassDef(name=name):
+                    yield from self.tests(node.body, f"{path}{name}::", [*here, *self._on(node)])
+                case _:
+                    pass
 
-    def _marks(self, node: ast.expr) -> bool:
+    def _of_all(self, node: ast.stmt) -> list[bool]:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="pytestmark")], value=value):
+                return self._markers(value)
+            case _:
+                return []
+
+    def _on(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[bool]:
+        return [mark for each in node.decorator_list for mark in self._markers(each)]
+
+    def _markers(self, node: ast.expr) -> list[bool]:
+        """The markers in an expression, each with whether it stands under no condition that the code can change."""
         match node:
             case ast.List(elts=each) | ast.Tuple(elts=each):
-                return any(map(self._marks, each))
+                return [mark for one in each for mark in self._markers(one)]
             case ast.Name(id=name) if name in self._named:
-                return True
-            case ast.Call(func=marker, args=args, keywords=keywords):
-                given = [*args, *(each.value for each in keywords)]
-                return self._is_marker(marker) and all(map(self._is_standard, given))
+                return self._named[name]
+            case ast.Call(func=marker, args=args, keywords=keywords) if self._is_marker(marker):
+                return [all(map(self._is_standard, [*args, *(each.value for each in keywords)]))]
+            case ast.Call(args=args, keywords=keywords):  # parametrize, with marks of its parameters
+                return [mark for each in [*args, *(each.value for each in keywords)] for mark in self._markers(each)]
             case _:
-                return self._is_marker(node)
+                return [True] if self._is_marker(node) else []
 
     def _is_marker(self, node: ast.expr) -> bool:
         name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
@@ -104,6 +115,19 @@ class _Markers:
             else hasattr(builtins, name)
             for name in names
         )
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a body, with those below an `if` or a `try`, and without those of functions and classes."""
+    for node in body:
+        yield node
+        match node:
+            case ast.If(body=inside, orelse=otherwise) | ast.Try(body=inside, orelse=otherwise):
+                yield from _statements([*inside, *otherwise])
+            case ast.With(body=inside):
+                yield from _statements(inside)
+            case _:
+                pass
 
 
 def modules_of(paths: Collection[str]) -> set[str]:
@@ -223,6 +247,8 @@ def _of_node(node: ast.stmt) -> Iterator[Case]:
     match node:
         case ast.ImportFrom(module="solution", names=names) if any(each.asname for each in names):
             raise ValueError("cases know the names of the code only")
+        case ast.ImportFrom(module="solution", names=names) if any(_is_exception(each.name) for each in names):
+            raise ValueError("in a case, the name of a built-in exception means that one")
         case ast.ImportFrom(module="solution") | ast.Expr(value=ast.Constant()):
             return
         case ast.Import(names=[ast.alias(name="pytest")]):
@@ -233,6 +259,11 @@ def _of_node(node: ast.stmt) -> Iterator[Case]:
             yield _of_assert(node, ())
         case _:
             raise ValueError("it is no plain test")
+
+
+def _is_exception(name: str) -> bool:
+    found = getattr(builtins, name, None)
+    return isinstance(found, type) and issubclass(found, BaseException)
 
 
 def _of_body(body: Sequence[ast.stmt]) -> Iterator[Case]:

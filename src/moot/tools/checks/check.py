@@ -75,8 +75,8 @@ class Checks:
         usable: list[CheckTool] = [tool for tool in tools if tool not in missing]
         if not usable:
             return linters.Found(), missing, []
-        known = await linters.what_mypy_knows(self.run, self.limits) if "mypy" in usable else ""
-        job = linters.linters_job(usable, self.code, self.runner.source, self.limits, known)
+        warm = await linters.warm_cache(self.run, self.limits) if "mypy" in usable else ""
+        job = linters.linters_job(usable, self.code, self.runner.source, self.limits, warm)
         found = linters.read_linters(usable, await self._run(job))
         return found, missing, [*found.failed]
 

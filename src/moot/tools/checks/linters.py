@@ -28,7 +28,7 @@ RULES = "E4,E7,E9,F,B"
 CACHE = "/tmp/cache"  # mypy's, inside
 # What code imports most. mypy reads it once in a process: that takes most of the time of a check.
 COMMON = "import bisect, collections, dataclasses, enum, functools, heapq, itertools, json, math, random, re, typing"
-_known: dict[str, str] = {}  # by version of mypy, its cache after it has read that
+_warm: dict[str, str] = {}  # by version of mypy, its cache after it has read that
 
 RADON = """
 import json, sys
@@ -80,19 +80,21 @@ def fingerprint(programs: Sequence[str], tools: Iterable[CheckTool]) -> str:
     return ", ".join((*versions, toolchain.fingerprint(*programs)))
 
 
-async def what_mypy_knows(run: Callable[[Job], Awaitable[Run]], limits: Limits) -> str:
+async def warm_cache(run: Callable[[Job], Awaitable[Run]], limits: Limits) -> str:
     """The cache of mypy with the standard library in it, and none of the code that is checked; empty where it can't be
-    made. It changes how long a check takes, and nothing that it says."""
+    made now. It changes how long a check takes, and nothing that it says."""
     version = installed("mypy") or ""
-    if version not in _known:
+    if version not in _warm:
         done = await run(_job([("mypy", [*_mypy(), "-c", COMMON])], limits, keep=True))
-        lines = done.results.splitlines()
-        _known[version] = json.loads(lines[1]) if len(lines) > 1 else ""
-    return _known[version]
+        try:
+            _warm[version] = str(json.loads(done.results.splitlines()[1]))
+        except (ValueError, IndexError):  # the run was ended before its last line
+            return ""
+    return _warm[version]
 
 
-def linters_job(tools: Sequence[CheckTool], code: str, source: str, limits: Limits, known: str = "") -> Job:
-    """Run installed linters over one file, mypy with what it knows already."""
+def linters_job(tools: Sequence[CheckTool], code: str, source: str, limits: Limits, warm: str = "") -> Job:
+    """Run installed linters over one file, mypy with a cache that was made before."""
     commands: dict[CheckTool, list[str]] = {
         "ruff": [
             *(RUFF_INSIDE, "check", "--isolated", "--no-cache", "--output-format", "json", "--select", RULES, source),
@@ -101,7 +103,7 @@ def linters_job(tools: Sequence[CheckTool], code: str, source: str, limits: Limi
         "bandit": [*_python(), "-m", "bandit", "-q", "-f", "json", source],
         "radon": [*_python(), "-c", RADON, source],
     }
-    return _job([(tool, commands[tool]) for tool in tools], limits, code=code, source=source, kept=known)
+    return _job([(tool, commands[tool]) for tool in tools], limits, code=code, source=source, kept=warm)
 
 
 def _job(

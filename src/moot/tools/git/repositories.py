@@ -129,8 +129,8 @@ class Repositories:
         there = packages()
         job = Job(
             program=inside("repository_tests.py"),
-            files={"repository_results.py": inside("repository_results.py").encode()},
-            input=json.dumps({"files": encoded, "packages": there.path}).encode(),
+            files={"pytest_results.py": inside("pytest_results.py").encode()},
+            input=json.dumps({"files": encoded, "packages": there.path, "test_file": GIVEN}).encode(),
             mounts=there.mounts,
             script=True,
             limits=replace(self.limits, processes=max(self.limits.processes, PROCESSES)),

@@ -20,7 +20,7 @@ TEST_SECONDS = 20.0
 PROCESSES = 256
 MOST_TESTS = 1000
 WHOLE = "the file"
-SKIPPED = "It was skipped while it ran, which is no pass: only a skip that the test file marks with a decorator is."
+SKIPPED = "It was skipped under a condition that the code can change, which is no pass."
 _OUTCOMES = ("passed", "failed", "error", "skipped", "timed_out", "died")
 
 
@@ -64,6 +64,9 @@ def read_script(runner: Runner, run: Run, text: str) -> tuple[tuple[TestRun, ...
     """The outcome of each test of a file with this `text`, and the exit code of the last command."""
     lines = _lines(run.results)
     if runner.tests == "python":
+        prefix = f"{runner.test_source}::"  # of the names that pytest has
+        for line in lines:
+            line[0] = WHOLE if line[0] == runner.test_source else str(line[0]).removeprefix(prefix)
         return without_skips(_tests(lines, run), text), 0
     tests: list[TestRun] = []
     code = 0
@@ -82,8 +85,8 @@ def read_results(run: Run) -> tuple[TestRun, ...]:
 
 
 def without_skips(tests: Iterable[TestRun], text: str, path: str = "") -> tuple[TestRun, ...]:
-    """Tests of a file, of which those have failed that were skipped and that its `text` does not mark as skipped: the
-    code can have skipped them. With a `path`, tests of other files are left as they are."""
+    """Tests of a file, of which those have failed that were skipped by no mark in its `text`, or by one that the code
+    can change. With a `path`, tests of other files are left as they are."""
     marked = marked_skips(text)
     begin = f"{path}::" if path else ""
     return tuple(
@@ -98,14 +101,19 @@ def without_skips(tests: Iterable[TestRun], text: str, path: str = "") -> tuple[
 
 def _tests(lines: list[list[Any]], run: Run) -> tuple[TestRun, ...]:
     found: dict[str, TestRun] = {}
-    for line in lines[:MOST_TESTS]:
+    collected: dict[str, None] = {}
+    for line in lines:
         name, outcome, message = str(line[0]), line[1], str(line[2])
-        if outcome not in _OUTCOMES:
+        if outcome == "collected":
+            collected[name] = None
+        if outcome not in _OUTCOMES or (name not in found and len(found) >= MOST_TESTS):
             continue
         said = name in found or any(each.startswith(f"{name}[") for each in found)
         if outcome == "died" and said:
             continue  # the last lines name all tests once more
         found[name] = TestRun(name=name, outcome=outcome, message=message)
+    for name in [each for each in collected if each not in found][: max(0, MOST_TESTS - len(found))]:
+        found[name] = TestRun(name=name, outcome="died", message="It did not come to an end.")
     if run.ended_by != "ended" or not found:
         found[WHOLE] = _unfinished(WHOLE, run)
     return tuple(found.values())

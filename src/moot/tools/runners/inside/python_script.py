@@ -33,7 +33,7 @@ def tests_in(text: str) -> tuple[list[str], bool]:
             names_of = [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names]
             pytest = pytest or any(name.split(".")[0] == "pytest" for name in names_of)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
-            if any("fixture" in ast.unparse(each) for each in node.decorator_list):
+            if any(map(is_fixture, node.decorator_list)):
                 continue
             names.append(node.name)
             pytest = pytest or bool(node.args.args) or isinstance(node, ast.AsyncFunctionDef)
@@ -47,6 +47,12 @@ def tests_in(text: str) -> tuple[list[str], bool]:
     return names, pytest
 
 
+def is_fixture(decorator: ast.expr) -> bool:
+    """Whether it is `fixture`, `pytest.fixture`, or a call of one. Others may well have the word in them."""
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return getattr(named, "attr", None) == "fixture" or getattr(named, "id", None) == "fixture"
+
+
 def tell(name: str, outcome: str, message: str = "") -> None:
     os.write(RESULTS, json.dumps([name, outcome, message[-MAX_MESSAGE:]]).encode() + b"\n")
 
@@ -54,8 +60,8 @@ def tell(name: str, outcome: str, message: str = "") -> None:
 def run_one(given: dict[str, Any], name: str, report: int) -> None:
     """In a child: load the code and the tests, and run one of them."""
     outcome, message = "passed", ""
+    space: dict[str, Any] = {"__name__": "__main__" if name == WHOLE else "tests", "__file__": given["tests_name"]}
     try:
-        space: dict[str, Any] = {"__name__": "__main__" if name == WHOLE else "tests", "__file__": given["tests_name"]}
         exec(compile(given["tests"], given["tests_name"], "exec"), space)
         holder, _, method = name.partition("::")
         if method:
@@ -65,8 +71,9 @@ def run_one(given: dict[str, Any], name: str, report: int) -> None:
     except AssertionError:
         outcome, message = "failed", traceback.format_exc(limit=-3)
     except BaseException as error:
-        skipped = type(error).__name__ == "SkipTest"
-        outcome, message = ("skipped" if skipped else "error"), traceback.format_exc(limit=-3)
+        outcome, message = "error", traceback.format_exc(limit=-3)
+        if type(error).__name__ == "SkipTest":
+            outcome = "skipped" if is_marked(space.get(name)) else "failed"
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -76,13 +83,19 @@ def run_one(given: dict[str, Any], name: str, report: int) -> None:
     os._exit(0)
 
 
+def is_marked(test: Any) -> bool:
+    """Whether a mark of `unittest` applies to a test, so that it is skipped. Otherwise the code can have skipped it."""
+    return bool(getattr(test, "__unittest_skip__", False))
+
+
 def run_method(holder: Any, method: str) -> tuple[str, str]:
     import unittest
 
+    marked = is_marked(holder) or is_marked(getattr(holder, method))
     result = unittest.TestResult()
     unittest.defaultTestLoader.loadTestsFromName(method, holder).run(result)
     if result.skipped:
-        return "skipped", result.skipped[0][1]
+        return ("skipped" if marked else "failed"), result.skipped[0][1]
     for outcome, problems in (("failed", result.failures), ("error", result.errors)):
         if problems:
             return outcome, problems[0][1]
@@ -132,6 +145,7 @@ def run_pytest(given: dict[str, Any], names: list[str]) -> None:
         options = ("-q", "--tb=short", "--noconftest", "-c", "/dev/null", "--rootdir", ".", *plugins)
         paths = os.pathsep.join((os.getcwd(), given["packages"], "/moot"))
         environment = {**os.environ, "PYTHONPATH": paths, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        environment["TEST_FILE"] = given["tests_name"]
         command = [sys.executable, "-S", "-B", "-m", "pytest", *options, given["tests_name"]]
         os.execve(sys.executable, command, environment)
     os.waitpid(pid, 0)

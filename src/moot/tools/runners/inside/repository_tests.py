@@ -1,6 +1,6 @@
 """Runs the tests of a repository with pytest, in a copy of its files. Runs inside the sandbox.
 
-Input: JSON with the files in base64. Results: a line of JSON for each test.
+Input: JSON with the files in base64, and the name of the user's test file. Results: a line of JSON for each test.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def main() -> None:
             file.write(base64.b64decode(text))
     places = [FOLDER, *(["/tmp/work/src"] if os.path.isdir("src") else []), given["packages"], "/moot"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    options = ("-q", "--tb=short", "-p", "no:cacheprovider", "-p", "repository_results", "--rootdir", FOLDER)
+    environment["TEST_FILE"] = given["test_file"]
+    options = ("-q", "--tb=short", "-p", "no:cacheprovider", "-p", "pytest_results", "--rootdir", FOLDER)
     command = [sys.executable, "-S", "-B", "-m", "pytest", *options]
     subprocess.run(command, env=environment, pass_fds=(3,), stdin=subprocess.DEVNULL, check=False)
 
