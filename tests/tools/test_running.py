@@ -69,6 +69,12 @@ def called(folder: Path, code: str, *calls: str, language: str = "python") -> tu
 
 
 class TestCases:
+    def test_how_the_run_ended_is_recorded(self, tmp_path):
+        code = "import os\ndef double(n):\n    os.kill(-1, 9)\n"
+        arguments = {"version": sha256_of(code), "language": "python", "calls": [["double(2)"], ["double(3)"]]}
+        done = use(tmp_path, "cases", arguments, code)
+        assert ([run.outcome for run in done.results], done.ended_by, done.code) == (["died", "not_run"], "ended", 137)
+
     @pytest.mark.parametrize("name", CHEATS)
     def test_no_cheat_passes(self, tmp_path, name):
         (honest,) = called(tmp_path, CODE, "double(2)")

@@ -88,6 +88,35 @@ class TestFailures:
 
         asyncio.run(main())
 
+    def test_a_sandbox_that_is_killed_is_no_failure_of_the_program(self):
+        async def main():
+            task = asyncio.ensure_future(Sandbox()._run(_endless()))
+            below = await _started(task)
+            os.kill(_bubblewraps(below)[0], signal.SIGKILL)
+            with pytest.raises(SandboxDied, match="killed by signal 9"):
+                await task
+            await _gone(below[1:])
+
+        asyncio.run(main())
+
+    def test_a_program_that_is_killed_from_outside_is_run_again(self):
+        async def main():
+            ends = "import os\nos.write(3, b'hello')\n"
+            made = iter([specification(_endless(), found), specification(Job(program=ends), found)])
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr("moot.tools.sandbox.sandbox.specification", lambda job, _: next(made))
+                task = asyncio.ensure_future(Sandbox()._run(_endless()))
+                below = await _started(task)
+                os.kill(_bubblewraps(below)[1], signal.SIGKILL)  # the first process inside
+                assert (await task).results == b"hello"
+
+        found = bubblewrap() or ""
+        asyncio.run(main())
+
+    def test_a_program_that_always_kills_itself_is_killed(self):
+        done = asyncio.run(Sandbox()._run(Job(program="import os\nos.kill(os.getpid(), 9)")))
+        assert (done.ended_by, done.code) == ("ended", 137)
+
     def test_no_bubblewrap_says_what_to_install(self, monkeypatch):
         monkeypatch.setattr(diagnosis, "bubblewrap", lambda: None)
 
@@ -150,6 +179,11 @@ async def _started(task: asyncio.Task) -> list[int]:
             return below
         assert not task.done(), task
         await asyncio.sleep(0.002)
+
+
+def _bubblewraps(pids: list[int]) -> list[int]:
+    """Those among these that are bubblewrap: the one outside, and its first process inside."""
+    return [pid for pid in pids if "bwrap" in _name(pid)]
 
 
 def _name(pid: int) -> str:

@@ -60,6 +60,7 @@ class CodeTools:
         return CasesRun(
             results=read_cases(run, len(request.calls)),
             ended_by=run.ended_by,
+            code=run.code,
             output=run.output,
             truncated=run.truncated,
             ms=run.wall_ms,

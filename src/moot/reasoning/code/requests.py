@@ -59,6 +59,7 @@ class CasesRun(Answer):
     ms: int = 0
     limits: RunLimits
     fingerprint: str  # of the tools that ran it
+    code: int = 0  # the exit code of the run, as shells have it
 
     def prose(self) -> str:
         words = _counted(each.outcome for each in self.results)

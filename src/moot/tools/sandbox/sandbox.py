@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import struct
 import subprocess
 import threading
@@ -23,6 +24,7 @@ SUPERVISOR = Path(__file__).with_name("supervisor.py")
 ENOUGH_SECONDS = 30.0  # beyond the limit of a run, for the supervisor to report
 LETTING_GO_SECONDS = 10.0  # for a supervisor to end everything once its run is not wanted any more
 CHUNK = 1 << 20
+KILLED = 128 + signal.SIGKILL
 SHOWN = 400  # characters of what a failed sandbox said
 
 Ending = Literal["ended", "wall", "cpu", "memory", "processes", "files", "results"]
@@ -75,7 +77,11 @@ class Sandbox:
         program = bubblewrap()
         assert program is not None
         async with self.slots.one():
-            return await run_specification(specification(job, program))
+            run = await run_specification(specification(job, program))
+            if run.ended_by == "ended" and run.code == KILLED:
+                # By the program, or from outside, as the kernel does when memory runs out: code kills itself again.
+                run = await run_specification(specification(job, program))
+            return run
 
     async def _results(self, job: Job) -> bytes:
         return (await self._run(job)).results
@@ -165,14 +171,14 @@ def _file(content: bytes) -> int:
 
 
 def read_report(report: bytes, errors: bytes = b"") -> Run:
-    """Raises SandboxDied if the program was never started."""
+    """Raises SandboxDied if the program was never started, or the sandbox was killed."""
     size = struct.calcsize("<I")
     if len(report) < size:
         raise SandboxDied(_in_words("The sandbox's supervisor ended without a report", errors))
     (length,) = struct.unpack("<I", report[:size])
     head = json.loads(report[size : size + length])
     if "broken" in head:
-        raise SandboxDied(f"The sandbox could not be made: {head['broken']}.")
+        raise SandboxDied(f"The sandbox failed: {head['broken']}.")
     rest = report[size + length :]
     results, output = rest[: head["results"]], rest[head["results"] :]
     if not results.startswith(READY):

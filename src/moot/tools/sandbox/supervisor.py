@@ -41,7 +41,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Broken(Exception):
-    """The sandbox itself can't be had; nothing of the program was run."""
+    """The sandbox itself can't be had, or was killed; nothing is known of the program."""
 
 
 def main() -> None:
@@ -118,6 +118,8 @@ class Run:
         wall = time.monotonic() - started
         end_all()
         self.drain()
+        if os.WIFSIGNALED(code) and not self.ended_by:  # nothing inside can reach bubblewrap
+            raise Broken(f"bubblewrap was killed by signal {os.WTERMSIG(code)}")
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         report = {
             "ended_by": self.ended_by,
