@@ -101,14 +101,30 @@ def test_examples_of_a_task_are_found():
     TypeError: no
 
     add(0, 0) -> 0
-    In prose, add(5, 5) == 10 is not read.
+    In prose, add(5, 5) == 10 is read, sub(5, 5) == 0 is not.
     """
     assert [written_case(case) for case in examples_in(task)] == [
         "add(1, 2) == 3",
         "x = [1]; add(x, [2]) == [1, 2]",
         "x = [1]; add(x, [2]); add(1, 'a') raises TypeError",
         "add(0, 0) == 0",
+        "add(5, 5) == 10",
     ]
+
+
+@pytest.mark.parametrize(
+    ("task", "found"),
+    [
+        ('Write a function roman(n) that gives the Roman numeral. roman(4) == "IV"', ['roman(4) == "IV"']),
+        ("A function called `fib(n)`: fib(0) is 0, fib(7) should return 13.", ["fib(7) == 13"]),
+        ("implement add(a, b=1) so that add(1) gives 2 and add(2, 3) -> 5", ["add(1) == 2", "add(2, 3) == 5"]),
+        ("Write a function (any name) that doubles, such as double(2) == 4", []),
+        ("Write add(1, 2) == 3 as code", []),  # these are no parameters
+        ("Make total(items) faster; total([1, 2]) == 3", []),  # it may be any of several
+    ],
+)
+def test_examples_of_a_function_that_is_asked_for_by_name_are_found_in_one_line(task, found):
+    assert [written_case(case) for case in examples_in(task)] == found
 
 
 def test_examples_in_a_docstring_are_found_however_they_are_written():

@@ -1,8 +1,8 @@
 """Finds examples that a task states in the midst of its words: `For example, add(1, 2) should return 3`, and inputs by
 their names: `Input: a = 1, b = 2` with its output below, or `For a = 1, b = 2 the result should be 3`.
 
-Only for a function that the task defines. Each is read from its place on, over a length that is limited, so the time
-grows with the length of the task."""
+Only for a function that the task defines (`def add(a, b):`) or asks for (`Write a function add(a, b)`). Each is read
+from its place on, over a length that is limited, so the time grows with the length of the task."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from moot.reasoning.code.literals import is_literal
 from moot.reasoning.code.written import apart, places
 
 _FUNCTION = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+([A-Za-z_]\w*)[ \t]*(?=\()", re.MULTILINE)
+_ASKED_FOR = re.compile(
+    r"\b(?:write|implement|create|define|function|named|called)[ \t]+`?([A-Za-z_]\w*)[ \t]*(?=\()", re.IGNORECASE
+)
 _LEADS_TO = re.compile(
     r"`?(?:[ \t]*(?:\#[ \t]*)?(?:[-=]+>|===?|[➞→⇒])"
     r"|,?\s+(?:(?:should|must|will)\s+)?(?:returns?|gives?|be|equals?)\b:?)\s*"
@@ -46,7 +49,7 @@ class _Function:
 
 
 def stated_in(task: str) -> list[Case]:
-    """The examples about the last function that a task defines."""
+    """The examples about the last function that a task defines, or the first one that it asks for by name."""
     function = _defined(task)
     if function is None:
         return []
@@ -59,16 +62,22 @@ def stated_in(task: str) -> list[Case]:
 
 def _defined(task: str) -> _Function | None:
     last = max(_FUNCTION.finditer(task), key=lambda found: found.start(), default=None)
-    end = None if last is None else _closed(task, last.end())
-    if last is None or end is None:
-        return None
+    if last is not None:
+        return _function(task, last)
+    asked = (_function(task, found) for found in islice(_ASKED_FOR.finditer(task), _MOST_PLACES))
+    return next((each for each in asked if each is not None), None)
+
+
+def _function(task: str, found: re.Match[str]) -> _Function | None:
+    """The function whose name was found; None if what stands behind it are no parameters."""
+    end = _closed(task, found.end())
     try:
-        tree = ast.parse(f"def f{task[last.end() : end]}: pass").body[0]
+        tree = None if end is None else ast.parse(f"def f{task[found.end() : end]}: pass").body[0]
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
     if not isinstance(tree, ast.FunctionDef) or tree.args.vararg or tree.args.kwonlyargs:
         return None
-    return _Function(name=last[1], parameters=tuple(each.arg for each in (*tree.args.posonlyargs, *tree.args.args)))
+    return _Function(name=found[1], parameters=tuple(each.arg for each in (*tree.args.posonlyargs, *tree.args.args)))
 
 
 def _calls(task: str, name: str) -> list[Case]:

@@ -15,7 +15,6 @@ import pytest
 
 RESULTS = 3
 MAX_MESSAGE = 2000
-TEST_FILE = os.environ["TEST_FILE"]
 SKIPPED = "It was skipped while it ran, which is no pass: only a skip that the test file marks is."
 
 
@@ -27,7 +26,11 @@ def tell(name: str, outcome: str, problem: object) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, Any]:
     report = yield
-    if report.skipped and item.nodeid.partition("::")[0] == TEST_FILE and not is_marked(item, call, report):
+    if (
+        report.skipped
+        and item.nodeid.partition("::")[0] == os.environ["TEST_FILE"]
+        and not is_marked(item, call, report)
+    ):
         report.outcome, report.longrepr = "failed", f"{SKIPPED} {call.excinfo.value if call.excinfo else ''}".strip()
     return report
 
