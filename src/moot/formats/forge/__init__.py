@@ -163,6 +163,7 @@ FORMAT = Format(
         "no_code": "no engineer wrote any code",
         "no_tests": "there was no test to measure a change by",
         "rejected": "a person rejected the result",
+        "timed_out": "no one answered in time, so it was rejected, as `on_timeout` says",
     },
     length="",
     chapters="PHASE_BEGINS",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from moot.core.gates import Approval
 from moot.core.limits import LIMITS
 from moot.core.types import (
     ABSTAINS,
@@ -65,31 +66,39 @@ ONE_MODEL = "All engineers are one model: their agreement is not independence."
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """What ended the phases: "played", "no_code", "rejected" or a limit."""
+    """What ended the phases: "played", "no_code" or a limit."""
 
     by: str
-    phase: Phase | None = None
-    words: str = ""
-
-    @property
-    def rejected(self) -> bool:
-        return self.by == "rejected"
 
 
-def undelivered(forge: Forge, ended: Ended) -> Outcome:
-    """The outcome when a person rejects."""
+@dataclass(frozen=True, kw_only=True)
+class Rejected:
+    """A gate that was not approved, for good."""
+
+    phase: Phase
+    decision: Approval
+
+
+def undelivered(forge: Forge, rejected: Rejected) -> Outcome:
+    """The outcome when a person rejects, or no one answers and that counts as a rejection."""
     forge.publish()
     episodes.store(forge)
-    after = f" after {WORDS[ended.phase].lower()}" if ended.phase else ""
-    said = f" They said: {one_line(ended.words, 300)}" if ended.words else ""
-    reason = f"A person rejected the result{after}; nothing is delivered.{said}"
+    after, decision = WORDS[rejected.phase].lower(), rejected.decision
+    if decision.timed_out:
+        reason = f"No one answered in time after {after}; it was rejected, as `on_timeout` says. Nothing is delivered."
+        decided_by = "the setting on_timeout, because no one answered in time"
+    else:
+        said = f" They said: {one_line(decision.text, 300)}" if decision.text else ""
+        reason = f"A person rejected the result after {after}; nothing is delivered.{said}"
+        decided_by = f"a person{f', {one_line(decision.by, 100)}' if decision.by else ''}"
     return Outcome(
         winner=UNDECIDED,
         headline=reason,
-        ended_by="rejected",
+        ended_by="timed_out" if decision.timed_out else "rejected",
         verdict_source="rules",
+        decided_by=decided_by,
         reason=reason,
-        confidence=Confidence(level="Low", source="the result was rejected"),
+        confidence=Confidence(level="Low", source="no one approved the result"),
         notes=tuple(_notes(forge)),
         record=_record(forge, None, None, reason),
         details=_details(forge, None),
@@ -347,6 +356,10 @@ def _notes(forge: Forge) -> list[str]:
     notes += [f"{name} could not be had: {one_line(why, 200)}" for name, why in forge.in_order(forge.lost)]
     notes += [
         f"A change of {name} could not be used: {one_line(why, 300)}" for name, why in forge.in_order(forge.refused)
+    ]
+    notes += [
+        f"No one answered in time after {WORDS[phase].lower()}: it was approved, as `on_timeout` says."
+        for phase in forge.unanswered
     ]
     if forge.left_out:
         notes.append(

@@ -30,7 +30,7 @@ from moot.formats.forge import (
 )
 from moot.formats.forge.bounds import redone_calls
 from moot.formats.forge.prompting import prompts
-from moot.formats.forge.report import WORDS, Ended, nothing_to_measure, result_in_words, undelivered, verdict
+from moot.formats.forge.report import WORDS, Ended, Rejected, nothing_to_measure, result_in_words, undelivered, verdict
 from moot.formats.forge.settings import ALWAYS, PHASES, ForgeSettings, Phase
 from moot.formats.forge.state import Forge
 
@@ -76,7 +76,7 @@ async def _outcome(forge: Forge) -> Outcome:
     if forge.settings.repo and not await repository.open_repository(forge):
         return nothing_to_measure(forge)
     ended = await debate(forge)
-    if ended.rejected:
+    if isinstance(ended, Rejected):
         return undelivered(forge, ended)
     return await conclude(forge, ended)
 
@@ -106,7 +106,7 @@ async def _recall(forge: Forge) -> None:
         forge.stage.show("LESSONS", lines=[each.text for each in found.found], ids=[each.id for each in found.found])
 
 
-async def debate(forge: Forge) -> Ended:
+async def debate(forge: Forge) -> Ended | Rejected:
     """Play the phases in order; return what ended them."""
     try:
         for phase, played in PLAYS.items():
@@ -135,8 +135,8 @@ def _begin(forge: Forge, phase: Phase) -> None:
     )
 
 
-async def _phase(forge: Forge, phase: Phase, played: Play) -> Ended | None:
-    """Play a phase, and once more if a person rejects it with words. Return why it ends here, if it does."""
+async def _phase(forge: Forge, phase: Phase, played: Play) -> Rejected | None:
+    """Play a phase, and once more if a person rejects it with words. Return the rejection if it ends here."""
     _begin(forge, phase)
     await played(forge)
     await _after(forge, phase)
@@ -144,7 +144,7 @@ async def _phase(forge: Forge, phase: Phase, played: Play) -> Ended | None:
     if said is None:
         return None
     if not said.text:
-        return Ended(by="rejected", phase=phase)
+        return Rejected(phase=phase, decision=said)
     try:
         with _more_calls(forge, phase):
             await rejection.heed(forge, phase, said.text)
@@ -155,7 +155,7 @@ async def _phase(forge: Forge, phase: Phase, played: Play) -> Ended | None:
         said = await _approval(forge, phase)
     finally:
         forge.again = False
-    return None if said is None else Ended(by="rejected", phase=phase, words=said.text)
+    return None if said is None else Rejected(phase=phase, decision=said)
 
 
 @contextmanager
@@ -203,6 +203,8 @@ async def _approval(forge: Forge, phase: Phase, leader: str = "") -> Approval | 
     if answer.choice != "approve":
         return answer
     forge.approved.add(phase)
+    if answer.timed_out:
+        forge.unanswered.append(phase)
     return None
 
 
@@ -250,8 +252,8 @@ async def conclude(forge: Forge, ended: Ended) -> Outcome:
         outcome = verdict(forge, converged, ended)
         said = await _approval(forge, "convergence", outcome.headline) if outcome.answer else None
     if said is not None:
-        return undelivered(forge, Ended(by="rejected", phase="convergence", words=said.text))
-    return await repository.deliver(forge, outcome)
+        return undelivered(forge, Rejected(phase="convergence", decision=said))
+    return await repository.deliver(forge, verdict(forge, converged, ended))
 
 
 async def _converge(forge: Forge, ended: Ended) -> convergence.Converged:

@@ -93,6 +93,7 @@ class Forge:
         self.failed: dict[str, str] = {}  # seats that gave no valid answer last, and why
         self.refused: dict[str, str] = {}  # seats whose latest change could not be used, and why
         self.approved: set[Phase] = set()  # phases with a gate
+        self.unanswered: list[Phase] = []  # approved because no one answered in time
         self.rejected: list[str] = []  # what a person said when rejecting
         self.again = False  # a phase is played once more
         self.starts = 0  # how often engineers have started afresh
