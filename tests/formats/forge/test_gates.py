@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
+from moot.core.artifacts import Version
 from moot.core.gates import TIMED_OUT
 from moot.core.steps import AskPerson
-from moot.core.types import UNDECIDED, Gate
+from moot.core.types import UNDECIDED, Gate, Turn
 from moot.formats import wording_of
 from moot.formats.forge.settings import PHASES
 from moot.records.record import record_of
 from moot.runtime.executors.gate import turn_of_decision
 from tests.formats.forge.world import LIMIT, TASK, World, asked, forge
-from tests.playing import Played, finished, play, script_of
+from tests.playing import Played, finished, play, script_of, turn_for
 
 GATE = {"gates": ["proposal"]}
 
@@ -184,3 +185,44 @@ def test_a_question_about_the_task_that_no_one_answers_in_time_is_no_answer_of_a
     text = markdown(played)
     assert "No one answered in time; it went on without an answer, as `on_timeout` says." in text
     assert "nothing to add" not in text
+
+
+@pytest.mark.parametrize(
+    ("phase", "answers", "authors"),
+    [
+        ("self_evolvement", [], ["e1", "e2", "e3", "e3"]),
+        (
+            "self_evolvement",
+            [{"choice": "reject", "text": "Mind the sign."}],
+            ["e1", "e2", "e3", "e3", "e1", "e2", "e3"],
+        ),
+        ("critique", [{"choice": "reject", "text": "Mind the sign."}], ["e1", "e2", "e3", "e3", "e1", "e2"]),
+    ],
+)
+def test_what_a_gate_shows_is_stored_before_it_asks(phase, answers, authors):
+    """Whoever is asked may cancel the debate instead of answering."""
+    script, world, left = script_of("forge", TASK, gates=[phase]), World(), list(answers)
+    turns: list[Turn] = []
+    script.begin()
+    while True:
+        step = next(iter(script.open.values()))
+        if isinstance(step, AskPerson) and not left:
+            break
+        answer = left.pop(0) if isinstance(step, AskPerson) else world(step)
+        if left != answers and step.phase in ("write-again", "revise-again", "revise"):
+            answer = {**answer, "code": f"{answer['code']}# {step.seat.id}, anew\n"}
+        turns.append(turn_for(step, answer, seq=len(turns) + 1))
+        script.resolve(turns[-1])
+    stored = [each for each in script.artifacts if isinstance(each, Version)]
+    assert [each.author for each in stored] == authors
+    assert [each.label for each in stored] == step.artifacts["matrix"]["versions"]
+    again = script_of("forge", TASK, gates=[phase])
+    again.replay(turns)
+    assert again.artifacts == script.artifacts
+
+
+def test_versions_that_were_stored_for_a_gate_are_shown_when_tests_count():
+    def shown(**settings: Any) -> list[dict[str, Any]]:
+        return [event.data for event in forge(**settings).shown if event.type == "CODE_VERSION"]
+
+    assert shown(gates=["self_evolvement"]) == shown()

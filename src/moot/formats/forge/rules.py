@@ -185,9 +185,11 @@ async def _after(forge: Forge, phase: Phase) -> None:
 
 
 async def _approval(forge: Forge, phase: Phase, leader: str = "") -> Approval | None:
-    """Ask a person to approve a phase, if the settings say so. None: go on."""
+    """Ask a person to approve a phase, if the settings say so. None: go on. What they are shown is stored before: they
+    may cancel instead of answering."""
     if phase not in forge.settings.gates and not (phase == "convergence" and _skipped(forge)):
         return None
+    forge.store_versions()
     timeout = forge.settings.on_timeout
     answer = await forge.stage.gate(
         forge.step(f"approve-{phase}"),

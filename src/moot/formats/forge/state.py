@@ -101,7 +101,8 @@ class Forge:
         self.attacks = self.held_attacks = 0
         self._occasions: Counter[str] = Counter()
         self.shown_matrix: Json = {}  # as it was shown last
-        self._produced: dict[int, str] = {}  # ids of versions as artifacts, by number
+        self._produced: dict[int, str] = {}  # ids of versions as artifacts, by number: the first so many
+        self._published = 0  # so many of them were shown
         for seat in stage.seats:
             brief(seat, settings)
 
@@ -365,12 +366,9 @@ class Forge:
 
         await together(*(one(draft) for draft in drafts if draft.name not in self.board.checks))
 
-    def publish(self) -> None:
-        """Store and show the versions that are not stored yet, with what is known of them now."""
-        for draft in self.board.drafts:
-            if draft.number in self._produced:
-                continue
-            measured, quality = self.board.measured(draft), self.board.quality(draft)
+    def store_versions(self) -> None:
+        """Store the versions that are not stored yet, with the figures that are known now."""
+        for draft in self.board.drafts[len(self._produced) :]:
             made = self.stage.produce(
                 Version(
                     turn_key=draft.key,
@@ -378,13 +376,20 @@ class Forge:
                     language=self.settings.language,
                     code=draft.code,
                     parent=None if draft.parent is None else self._produced[draft.parent],
-                    test_pass_rate=measured.pass_rate,
-                    quality_score=quality,
+                    test_pass_rate=self.board.measured(draft).pass_rate,
+                    quality_score=self.board.quality(draft),
                     metrics=self.board.metrics(draft),
                     label=draft.label,
                 )
             )
             self._produced[draft.number] = made.id
+
+    def publish(self) -> None:
+        """Store the versions that are not stored yet, and show those that were not shown, with what is known now."""
+        self.store_versions()
+        new, self._published = self.board.drafts[self._published :], len(self.board.drafts)
+        for draft in new:
+            measured, quality = self.board.measured(draft), self.board.quality(draft)
             self.stage.show(
                 "CODE_VERSION",
                 version=draft.label,
