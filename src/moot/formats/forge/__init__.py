@@ -5,9 +5,8 @@ from moot.formats.commands import COMMANDS
 from moot.formats.forge.bounds import calls_of_people
 from moot.formats.forge.cast import parts
 from moot.formats.forge.matrix import matrix_candidates, matrix_grid, matrix_lines, standing
-from moot.formats.forge.report import WORDS
 from moot.formats.forge.rules import play
-from moot.formats.forge.settings import ForgeSettings
+from moot.formats.forge.settings import WORDS, ForgeSettings
 from moot.formats.forge.task import settle
 from moot.formats.format import Chart, EventType, Example, Format, Hears, Mark, Series
 
@@ -120,6 +119,7 @@ FORMAT = Format(
     "one oracle predicts; no attacks, ballots or explanation, 12 calls at most, unless you ask for more.",
     events={
         "PHASE_BEGINS": EventType(heading="{name}, phase {number} of {of}", quiet=True),
+        "PHASE_NOTE": EventType(heading="{words}", quiet=True),
         "LESSONS": EventType(heading="Lessons of earlier debates", lines=lambda data: data["lines"], quiet=True),
         "QUESTIONS": EventType(
             verb="asks about the task",

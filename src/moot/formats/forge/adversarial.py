@@ -23,15 +23,16 @@ from moot.reasoning.code.evidence import attack_holds
 MOST_ATTACKS = 4
 
 
-async def play(forge: Forge) -> None:
+async def play(forge: Forge) -> str:
     for round in range(1, forge.settings.red_rounds + 1):
         leader = forge.board.leader()
         if leader is None or not forge.board.measured(leader).ran:
-            return
+            return "no version was run"
         held = await _attack(forge, leader, round)
         if not held:
-            return
+            break
         await _defend(forge, leader, held, round)
+    return ""
 
 
 async def _attack(forge: Forge, leader: Draft, round: int) -> list[Case]:

@@ -149,8 +149,10 @@ async def teach(forge: Forge, converged: Converged, result: str) -> Converged:
         given = await teacher.fresh().ask(
             forge.step("teach"), prompt, spared=True, returns=returns, shows="TEACHING", closing=True
         )
-    except LimitReached:
+    except LimitReached as limit:
+        forge.cut_short(limit)
         return converged
+    forge.finished.add("convergence")
     if isinstance(given, Failed):
         return converged
     lessons_use.weigh(forge, given, told)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,12 +22,13 @@ from moot.core.types import (
     VoteCast,
 )
 from moot.formats.forge import episodes
-from moot.formats.forge.board import NOT_CHECKED, Draft
+from moot.formats.forge.board import Draft
 from moot.formats.forge.matrix import CASE_CHARS, matrix_lines
 from moot.formats.forge.prompting import done
-from moot.formats.forge.settings import MOST_GIVEN, Phase
+from moot.formats.forge.settings import MOST_GIVEN, WORDS, Phase
 from moot.formats.forge.state import Forge
-from moot.reasoning.code.evidence import Standing, mostly
+from moot.formats.forge.unchecked import attacks, not_checked
+from moot.reasoning.code.evidence import mostly
 from moot.reasoning.code.selection import Choice, Measured
 from moot.reasoning.code.written import written_case
 from moot.reasoning.fence import clean, one_line
@@ -35,16 +36,6 @@ from moot.reasoning.fence import clean, one_line
 if TYPE_CHECKING:
     from moot.formats.forge.convergence import Converged
 
-WORDS: dict[Phase, str] = {
-    "dehallucination": "Dehallucination",
-    "self_evolvement": "Self-evolvement",
-    "proposal": "Proposal",
-    "critique": "Critique",
-    "review": "Review",
-    "optimization": "Optimization",
-    "adversarial": "Adversarial rounds",
-    "convergence": "Convergence",
-}
 BY = {
     "given": "it alone passes every given test",
     "agreed": "it passes more of the agreed tests than any other",
@@ -382,52 +373,6 @@ def _facts(forge: Forge, draft: Draft | None) -> dict[str, str]:
     }
 
 
-# What is not done where a phase is off, beside attacks, of which more is said.
-LEFT_OUT: Mapping[Phase, str] = {
-    "dehallucination": "no one asked what is meant",
-    "self_evolvement": "no engineer ran and repaired its own code",
-    "proposal": "no one who saw no code said what is right",
-    "critique": "no one looked for issues",
-    "review": "no author answered issues",
-    "optimization": "no one tried to make it simpler or faster",
-    "convergence": "no one voted or explained",
-}
-
-
-def not_checked(forge: Forge, draft: Draft | None) -> list[str]:
-    """What a reader might take for checked, and is not."""
-    standings = forge.board.standings()
-    words: dict[Standing, str] = {
-        "disputed": "those who saw no code disagree on what is right",
-        "unspecified": "the task does not say what is right",
-        "unconfirmed": "no two who saw no code have said what is right",
-        "quarantined": "the code of most authors gave different results in two runs",
-    }
-    found = [
-        f"{standings[name]} input{'s' * (standings[name] > 1)}: {why}."
-        for name, why in words.items()
-        if standings[name]
-    ]
-    checked = None if draft is None else forge.board.checks.get(draft.name)
-    if draft is not None and checked in (None, NOT_CHECKED):
-        found.append("No linter, type or security checker looked at it.")
-    if checked is not None and checked.missing:
-        found.append(f"Not installed, or without a result: {', '.join(checked.missing)}.")
-    if not forge.attacked:
-        found.append("No one tried to break it.")
-    off = [LEFT_OUT[phase] for phase in LEFT_OUT if not forge.settings.plays(phase)]
-    if off:
-        found.append(f"Phases that were off: {'; '.join(off)}.")
-    found.append("Behaviour with other inputs, under load, or on other machines.")
-    return found
-
-
-def _attacks(forge: Forge) -> str:
-    if not forge.attacks:
-        return "The critic looked for an attack, and made none that could be run."
-    return f"{forge.held_attacks} of {forge.attacks} attacks held."
-
-
 def _record(forge: Forge, converged: Converged | None, draft: Draft | None, headline: str) -> RecordParts:
     explanation = "" if converged is None or converged.teaching is None else clean(converged.teaching.explanation)
     shown = "MATRIX" if forge.shown_matrix == forge.board.matrix() else ""
@@ -440,7 +385,7 @@ def _record(forge: Forge, converged: Converged | None, draft: Draft | None, head
             f"({one_line(issue.answer, 200) or 'not answered'})"
             for issue in forge.issues
         ],
-        "Attacks": [_attacks(forge)] if forge.attacked else [],
+        "Attacks": [attacks(forge)] if forge.attacked else [],
         "Assumptions": [
             f"{one_line(each.question, 300)} {one_line(each.answer, 300)}" for each in forge.answers if not each.stated
         ],

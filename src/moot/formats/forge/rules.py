@@ -30,11 +30,11 @@ from moot.formats.forge import (
 )
 from moot.formats.forge.bounds import redone_calls
 from moot.formats.forge.prompting import prompts
-from moot.formats.forge.report import WORDS, Ended, Rejected, nothing_to_measure, result_in_words, undelivered, verdict
-from moot.formats.forge.settings import ALWAYS, PHASES, ForgeSettings, Phase
+from moot.formats.forge.report import Ended, Rejected, nothing_to_measure, result_in_words, undelivered, verdict
+from moot.formats.forge.settings import ALWAYS, PHASES, WORDS, ForgeSettings, Phase
 from moot.formats.forge.state import Forge
 
-Play = Callable[[Forge], Awaitable[None]]
+Play = Callable[[Forge], Awaitable[str]]  # gives why there was nothing to do; empty: it was played
 
 PLAYS: Mapping[Phase, Play] = {
     "dehallucination": dehallucination.play,
@@ -118,11 +118,13 @@ async def debate(forge: Forge) -> Ended | Rejected:
             if phase == "self_evolvement" and not forge.board.drafts:
                 return Ended(by="no_code")
     except LimitReached as limit:
+        forge.cut_short(limit)
         return Ended(by=limit.limit)
     return Ended(by="played")
 
 
 def _begin(forge: Forge, phase: Phase) -> None:
+    forge.begun.add(phase)
     played: list[Phase] = [each for each in PHASES if forge.settings.plays(each) or each in ALWAYS]
     forge.stage.show(
         "PHASE_BEGINS",
@@ -135,10 +137,18 @@ def _begin(forge: Forge, phase: Phase) -> None:
     )
 
 
+async def _play(forge: Forge, phase: Phase, played: Play) -> None:
+    _begin(forge, phase)
+    why = await played(forge)
+    if why:
+        forge.leave_out(phase, why)
+        return
+    forge.finished.add(phase)
+
+
 async def _phase(forge: Forge, phase: Phase, played: Play) -> Rejected | None:
     """Play a phase, and once more if a person rejects it with words. Return the rejection if it ends here."""
-    _begin(forge, phase)
-    await played(forge)
+    await _play(forge, phase, played)
     await _after(forge, phase)
     said = await _approval(forge, phase)
     if said is None:
@@ -149,8 +159,7 @@ async def _phase(forge: Forge, phase: Phase, played: Play) -> Rejected | None:
         with _more_calls(forge, phase):
             await rejection.heed(forge, phase, said.text)
             forge.again = True
-            _begin(forge, phase)
-            await played(forge)
+            await _play(forge, phase, played)
         await _after(forge, phase)
         said = await _approval(forge, phase)
     finally:
@@ -260,6 +269,10 @@ async def conclude(forge: Forge, ended: Ended) -> Outcome:
 
 async def _converge(forge: Forge, ended: Ended) -> convergence.Converged:
     _begin(forge, "convergence")
+    if not forge.settings.convergence:
+        forge.note("By the evidence alone: ballots, explanation and lessons are off.")
+    elif not forge.board.drafts:
+        forge.leave_out("convergence", "there is no version")
     converged = await convergence.settle(forge)
     forge.publish()
     forge.show_matrix("convergence")

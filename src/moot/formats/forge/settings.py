@@ -27,6 +27,16 @@ Phase = Literal[
 ]
 PHASES: tuple[Phase, ...] = get_args(Phase)
 ALWAYS: tuple[Phase, ...] = ("self_evolvement", "convergence")  # these end even where they are off: code is written
+WORDS: dict[Phase, str] = {
+    "dehallucination": "Dehallucination",
+    "self_evolvement": "Self-evolvement",
+    "proposal": "Proposal",
+    "critique": "Critique",
+    "review": "Review",
+    "optimization": "Optimization",
+    "adversarial": "Adversarial rounds",
+    "convergence": "Convergence",
+}
 Hook = Literal["proposal", "optimization", "adversarial", "convergence"]
 Preset = Literal["default", "quick"]
 

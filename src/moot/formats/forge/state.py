@@ -9,6 +9,8 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from moot.core.artifacts import Episode, Version, difference
+from moot.core.errors import LimitReached
+from moot.core.limits import LIMITS
 from moot.core.script import AGAIN, Failed, Seat, Stage, ask_each, together
 from moot.core.types import Answer, Json, Prompt, Recalled
 from moot.core.values import sha256_of
@@ -97,6 +99,9 @@ class Forge:
         self.rejected: list[str] = []  # what a person said when rejecting
         self.again = False  # a phase is played once more
         self.starts = 0  # how often engineers have started afresh
+        self.begun: set[Phase] = set()
+        self.finished: set[Phase] = set()  # phases that were played to their end
+        self.idle: dict[Phase, str] = {}  # phases in which there was nothing to do, and why
         self.attacked = False  # red was heard, whether it found anything or not
         self.attacks = self.held_attacks = 0
         self._occasions: Counter[str] = Counter()
@@ -403,6 +408,18 @@ class Forge:
                 ran=measured.ran,
                 parent=None if draft.parent is None else self.board.draft(draft.parent).label,
             )
+
+    def note(self, words: str) -> None:
+        """Show words under the heading of a phase, where nothing more follows."""
+        self.stage.show("PHASE_NOTE", words=words)
+
+    def leave_out(self, phase: Phase, why: str) -> None:
+        self.idle[phase] = why
+        self.note(f"Left out: {why}.")
+
+    def cut_short(self, limit: LimitReached) -> None:
+        known = LIMITS.get(limit.limit)
+        self.note(f"Cut short: {'a limit was reached' if known is None else known.words}.")
 
     def diff(self, draft: Draft) -> str:
         """What a version changes; empty for a first one."""
