@@ -52,11 +52,10 @@ async def _attack(forge: Forge, leader: Draft, round: int) -> list[Case]:
         return []
     forge.attacked = True
     names = defined_in(leader.code)
-    new = [
-        case
-        for case in given.cases
-        if not case.problem and about(case.call, names) and not board.settled(case.call).counts
-    ][:MOST_ATTACKS]
+    usable = [case for case in given.cases if not case.problem and about(case.call, names)]
+    fresh = [case for case in usable if not board.settled(case.call).counts]
+    forge.repeated_attacks += len(usable) - len(fresh)
+    new = fresh[:MOST_ATTACKS]
     forge.attacks += len(new)
     if not new:
         return []

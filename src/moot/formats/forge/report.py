@@ -25,6 +25,7 @@ from moot.formats.forge import episodes
 from moot.formats.forge.board import Draft
 from moot.formats.forge.matrix import CASE_CHARS, matrix_lines
 from moot.formats.forge.prompting import done
+from moot.formats.forge.reasons import why_chosen
 from moot.formats.forge.settings import MOST_GIVEN, WORDS, Phase
 from moot.formats.forge.state import Forge
 from moot.formats.forge.unchecked import attacks, not_checked
@@ -36,19 +37,6 @@ from moot.reasoning.fence import clean, one_line
 if TYPE_CHECKING:
     from moot.formats.forge.convergence import Converged
 
-BY = {
-    "given": "it alone passes every given test",
-    "agreed": "it passes more of the agreed tests than any other",
-    "heard": "it was written knowing what a person said when rejecting",
-    "class": "more authors have written code that does the same",
-    "security": "the others have serious security findings",
-    "vote": "the evidence tied, and the vote decided",
-    "complexity": "it is the simplest of those that the evidence can't part",
-    "alike": "it is the first of those that did the same in every run",
-    "improved": "it improves on a version that passes the same tests",
-    "only": "it is the only version",
-    "tie": "nothing parts it from the others",
-}
 MATRIX = "Case matrix"
 ENOUGH = 5  # tests that count, all passed: what more than low confidence takes where none is given
 DISPUTED_MOST = 0.25  # of the tests that were predicted: with more, blind seats don't know what is meant
@@ -119,17 +107,16 @@ def verdict(forge: Forge, converged: Converged, ended: Ended) -> Outcome:
     draft = None if winner is None else forge.board.draft(winner.number)
     tied = not why_not and winner is None
     headline = why_not or (_tie(forge, choice) if winner is None else _headline(forge, winner))
-    explanation = "" if converged.teaching is None else clean(converged.teaching.explanation)
     return Outcome(
         winner=TIE if tied else UNDECIDED if draft is None else draft.author,
         headline=headline,
-        how="" if draft is None else f"Chosen because {BY[choice.by]}.",
+        how="" if draft is None else f"Chosen {why_chosen(choice)}.",
         ended_by=ended.by,
         verdict_source="rules",
         decided_by="" if draft is None else _decided_by(converged),
         answer=None if draft is None else _answer(forge, draft),
         reason=headline if draft is None else "",
-        statement=explanation,
+        statement="" if draft is None else _explained(converged),
         scores=_scores(forge),
         scale=1,
         scored_by="tests that count",
@@ -141,6 +128,11 @@ def verdict(forge: Forge, converged: Converged, ended: Ended) -> Outcome:
         record=_record(forge, converged, draft, headline),
         details=_details(forge, draft),
     )
+
+
+def _explained(converged: Converged | None) -> str:
+    """Why a version was chosen, in the judge's words."""
+    return "" if converged is None or converged.teaching is None else clean(converged.teaching.explanation)
 
 
 def _answer(forge: Forge, draft: Draft) -> FinalAnswer:
@@ -374,7 +366,6 @@ def _facts(forge: Forge, draft: Draft | None) -> dict[str, str]:
 
 
 def _record(forge: Forge, converged: Converged | None, draft: Draft | None, headline: str) -> RecordParts:
-    explanation = "" if converged is None or converged.teaching is None else clean(converged.teaching.explanation)
     shown = "MATRIX" if forge.shown_matrix == forge.board.matrix() else ""
     sections = {
         MATRIX: matrix_lines(forge.board.matrix()) if forge.board.drafts else [],
@@ -394,7 +385,7 @@ def _record(forge: Forge, converged: Converged | None, draft: Draft | None, head
         "Not checked": not_checked(forge, draft),
     }
     return RecordParts(
-        recommendation=f"{headline}\n\n{explanation}".strip() if draft is not None else None,
+        recommendation=f"{headline}\n\n{_explained(converged)}".strip() if draft is not None else None,
         caveats=tuple(_notes(forge)),
         dissent=tuple(_dissent(forge, converged, draft)),
         positions=tuple(_position(forge, seat.id, seat.name) for seat in forge.engineers),

@@ -277,4 +277,5 @@ async def _converge(forge: Forge, ended: Ended) -> convergence.Converged:
     forge.publish()
     forge.show_matrix("convergence")
     episodes.store(forge)
-    return await convergence.teach(forge, converged, verdict(forge, converged, ended).headline)
+    outcome = verdict(forge, converged, ended)
+    return await convergence.teach(forge, converged, outcome.headline, chosen=outcome.answer is not None)

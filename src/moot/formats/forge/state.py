@@ -104,6 +104,7 @@ class Forge:
         self.idle: dict[Phase, str] = {}  # phases in which there was nothing to do, and why
         self.attacked = False  # red was heard, whether it found anything or not
         self.attacks = self.held_attacks = 0
+        self.repeated_attacks = 0  # those whose calls are in tests that count: nothing was to be learned from them
         self._occasions: Counter[str] = Counter()
         self.shown_matrix: Json = {}  # as it was shown last
         self._produced: dict[int, str] = {}  # ids of versions as artifacts, by number: the first so many

@@ -63,6 +63,8 @@ def _phases(forge: Forge) -> list[str]:
 
 def attacks(forge: Forge) -> str:
     """What came of the critic's attacks."""
+    if not forge.attacks and forge.repeated_attacks:
+        return "The critic looked for an attack, and made none that was new: tests that count have the same calls."
     if not forge.attacks:
         return "The critic looked for an attack, and made none that could be run."
     return f"{forge.held_attacks} of {forge.attacks} attacks held."
