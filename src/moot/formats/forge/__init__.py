@@ -67,6 +67,8 @@ def _header(data: Json) -> list[str]:
     if "reading" not in data:
         return []
     tests = f"{data['given']} given test{'s' * (data['given'] != 1)}"
+    if data.get("repository"):
+        tests = f"the repository's own tests and {tests}" if data["given"] else "the repository's own tests"
     phases = f"phases: {', '.join(data['phases'])}{'; off: ' if data['off'] else ''}{', '.join(data['off'])}"
     return [f"In {data['language']}, with {tests}; {phases}", data["reading"]]
 

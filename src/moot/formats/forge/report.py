@@ -22,7 +22,7 @@ from moot.core.types import (
     VoteCast,
 )
 from moot.formats.forge import episodes
-from moot.formats.forge.board import Draft
+from moot.formats.forge.board import GIVEN, Draft
 from moot.formats.forge.matrix import CASE_CHARS, matrix_lines
 from moot.formats.forge.prompting import done
 from moot.formats.forge.reasons import why_chosen
@@ -95,6 +95,7 @@ def nothing_to_measure(forge: Forge) -> Outcome:
         headline=reason,
         ended_by="no_tests",
         verdict_source="rules",
+        decided_by="the rules, because there was no test",
         reason=reason,
         confidence=Confidence(level="Low", source="there is nothing to measure by"),
         notes=tuple(_notes(forge)),
@@ -113,7 +114,7 @@ def verdict(forge: Forge, converged: Converged, ended: Ended) -> Outcome:
         how="" if draft is None else f"Chosen {why_chosen(choice)}.",
         ended_by=ended.by,
         verdict_source="rules",
-        decided_by="" if draft is None else _decided_by(converged),
+        decided_by=_decided_by(forge, converged),
         answer=None if draft is None else _answer(forge, draft),
         reason=headline if draft is None else "",
         statement="" if draft is None else _explained(converged),
@@ -156,8 +157,9 @@ def _headline(forge: Forge, winner: Measured) -> str:
     called = forge.called(forge.board.draft(winner.number))
     if not winner.counted:
         return f"{called} is chosen, but no test counts: nothing confirms that it is right."
-    given, agreed = len(winner.given), len(winner.agreed)
-    kinds = ", ".join(f"{n} {kind}" for n, kind in ((given, "given"), (agreed, "agreed")) if n)
+    own = sum(name != GIVEN for name in forge.board.expected)
+    counts = {"of the repository": own, "given": len(winner.given) - own, "agreed": len(winner.agreed)}
+    kinds = ", ".join(f"{n} {kind}" for kind, n in counts.items() if n)
     if winner.passed == winner.counted:
         all_ = f"all {winner.counted} tests that count" if winner.counted > 1 else "the one test that counts"
         return f"{called} passes {all_} ({kinds})."
@@ -227,10 +229,11 @@ def _impossible(forge: Forge, measured: Sequence[Measured]) -> str:
     never = [
         case for case in board.given.values() if not any(board.runs.passes(each.name, case) for each in board.drafts)
     ]
+    tests, ending = ("given test", "") if forge.repo is None else ("test", " that must pass")
     if len(best.given) == 1:
-        words = "No version passes the given test."
+        words = f"No version passes the {tests}{ending}."
     else:
-        words = f"No version passes all {len(best.given)} given tests; the best, {called}, passes {passed}."
+        words = f"No version passes all {len(best.given)} {tests}s{ending}; the best, {called}, passes {passed}."
     if not never:
         return words + _why_script_fails(forge, board.draft(best.number))
     case = never[0]
@@ -255,7 +258,9 @@ def _why_script_fails(forge: Forge, draft: Draft) -> str:
     return f" In the test file, {test.name}: {test.outcome.replace('_', ' ')}. {one_line(test.message, 300)}".rstrip()
 
 
-def _decided_by(converged: Converged) -> str:
+def _decided_by(forge: Forge, converged: Converged) -> str:
+    if not any(each.ran for each in forge.board.all_measured()):
+        return "the rules, because nothing was run"
     if converged.choice.by == "vote" and converged.poll is not None:
         return f"tests that were run, and a vote ({converged.poll.result.method}), counted by code"
     return "tests that were run"
@@ -350,9 +355,12 @@ def _notes(forge: Forge) -> list[str]:
         )
     if forge.repo is not None:
         notes += forge.repo.notes
-        notes.append("Tests ran in the process of the code, which could interfere with them.")
-    elif forge.board.script:
-        notes.append("The given test file ran in the process of the code, which could interfere with it.")
+    if forge.board.scripts:
+        notes.append(
+            "Tests ran in the process of the code, which could interfere with them."
+            if forge.repo is not None
+            else "The given test file ran in the process of the code, which could interfere with it."
+        )
     return notes
 
 

@@ -52,7 +52,8 @@ async def play(stage: Stage, settings: ForgeSettings) -> Outcome:
     forge = Forge(stage, settings)
     stage.open(
         language=settings.language,
-        given=len(forge.board.given) + bool(forge.board.script),
+        given=len(forge.board.given) + bool(settings.tests),
+        repository=bool(settings.repo),
         engineers=[seat.name for seat in forge.engineers],
         topology=settings.topology,
         reads={
