@@ -226,3 +226,19 @@ def test_versions_that_were_stored_for_a_gate_are_shown_when_tests_count():
         return [event.data for event in forge(**settings).shown if event.type == "CODE_VERSION"]
 
     assert shown(gates=["self_evolvement"]) == shown()
+
+
+def test_one_answer_of_a_person_belongs_to_all_that_was_asked():
+    asks = ["Which numbers?", "What of equal ones?", "And of none?"]
+    open_ = {
+        "confidence": 0.3,
+        "complexity": "simple",
+        "ambiguity": 0.9,
+        "questions": [{"question": each, "category": "requirements", "priority": "high"} for each in asks],
+    }
+    meant = World(**{"1/clarify/e1": open_, "1/meant/you": {"text": "Whole numbers; either; zero."}})
+    told = [step.prompt.text for step in forge(meant).steps if step.phase in ("write", "tests", "predict")]
+    assert told
+    for text in told:
+        assert all(each in text for each in asks)
+        assert text.count("Whole numbers; either; zero.") == 1

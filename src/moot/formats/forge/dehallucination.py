@@ -68,7 +68,8 @@ async def _ask_person(forge: Forge, asked: Sequence[Question], round: int) -> bo
         round=round,
     )
     if meant.text:
-        about = Clarified(question=asked[0].question, asker=forge.engineers[0], answer=meant.text, by=None, stated=True)
+        question = "\n".join(each.question for each in asked)  # one answer to all that was asked
+        about = Clarified(question=question, asker=forge.engineers[0], answer=meant.text, by=None, stated=True)
         forge.answers.append(about)
     return bool(meant.text)
 

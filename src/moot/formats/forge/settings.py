@@ -170,6 +170,11 @@ class ForgeSettings(DebateSettings):
                 raise ValueError(
                     f"there can be no gate after {phase}: it is off; set {phase}=true, or leave the gate out"
                 )
+        if self.by_need > self.engineers:
+            raise ValueError(
+                f"by_need is {self.by_need}, and engineers only {self.engineers}: "
+                f"set engineers={self.by_need}, or by_need={self.engineers}"
+            )
         for case in self.cases:
             if case.problem:
                 raise ValueError(f"the test {case.call[-1]!r} can't be used: {case.problem}")
