@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from moot.cli.gate import already_answered
+from moot.core.gates import TIMED_OUT
+from moot.core.types import Gate
 from tests.cli.conftest import RULING
 
 pytestmark = pytest.mark.slow
@@ -227,3 +232,10 @@ def test_ctrl_c_at_a_checkpoint_leaves_it_open(moot):
     terminal.press("\x03")
     assert terminal.end() == 3
     assert moot("answer", moot.ids[0], "end").code == 0
+
+
+def test_a_question_that_its_time_out_decided_was_answered_by_no_one():
+    gate = Gate(debate_id="d", key="0/fine/you", kind="approval", question="Fine?", decision={"choice": "reject"})
+    assert already_answered(replace(gate, reviewer="ann")) == "Already answered: reject, by ann."
+    untold = already_answered(replace(gate, reviewer=TIMED_OUT))
+    assert untold == "No one answered in time, so it was decided without an answer: reject."

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from moot.core.gates import TIMED_OUT
 from moot.core.script import Step
 from moot.core.types import Failure
 from moot.formats.forge.settings import PHASES
@@ -33,6 +34,7 @@ class Way:
     answer: Callable[[Step], Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0  # that each step takes
+    unanswered: bool = False  # what people are asked is decided by its time-out
 
 
 STALE = {**RULING, "no_new_substantive_arguments": True}
@@ -127,6 +129,11 @@ WAYS: Mapping[str, tuple[Way, ...]] = {
         ),
         Way(answer=World(**{f"0/write/e{n}": GONE for n in (1, 2, 3)})),
         Way(answer=World(**{"approve-proposal": {"choice": "reject", "text": ""}}), settings={"gates": ["proposal"]}),
+        Way(
+            answer=World(**{"approve-proposal": {"choice": "reject", "text": ""}}),
+            settings={"gates": ["proposal"]},
+            unanswered=True,
+        ),
         Way(answer=World(), settings={"proposal": False, "cases": ["mid(1, 2) == 2"]}),
         Way(
             answer=World(write=lambda step: solution(f"{RIGHT}# by {step.seat.id}\n")), settings={"optimization": False}
@@ -241,6 +248,7 @@ def played(name: str, way: Way) -> Played:
 
     def times(step: Step) -> Mapping[str, Any]:
         at = next(clock) * way.seconds
-        return {"started_at": at, "created_at": at + way.seconds}
+        untold = {"metadata": {"by": TIMED_OUT}} if way.unanswered and step.kind == "gate" else {}
+        return {"started_at": at, "created_at": at + way.seconds, **untold}
 
     return play(script_of(name, **way.settings), way.answer, times=times)

@@ -284,6 +284,7 @@ class TestOtherAnswers:
         assert [(one.number, one.stated) for one in readings.answers] == [(1, False), (2, False)]
         taught = asked("skill=1", f"{ONE.text}\n\n1. Ada, attempt 1: failed.\n2. Ada, attempt 2: passed.", Teaching)
         assert [one.cites for one in taught.lessons] == [[1]]
+        assert "chosen" not in taught.explanation  # whether a version was is not said here
         assert asked("skill=1", ONE.text, Teaching).lessons == []
 
 

@@ -180,6 +180,10 @@ def test_a_gate_with_a_default_answer_gets_it_when_its_time_is_over(tmp_path):
         assert gone_on.cursor.open == ("2/clarify/you",)
         turn = next(t for t in await runtime.store.turns(debate.id) if t.kind == "gate")
         assert turn.metadata["by"] == "no one: the time was over"
+        assert turn.content == "No one answered in time; it went on, as `on_timeout` says."
+        assert turn.finish_reason == "timed_out"
+        with pytest.raises(WrongStatus, match="No one answered 1/checkpoint/you of debate .* in time"):
+            await runtime.answer(debate.id, {"choice": "end"}, by="bob", key="1/checkpoint/you")
 
     go(check, tmp_path)
 

@@ -57,7 +57,10 @@ def test_a_debate_goes_on_without_a_model_that_is_gone_and_says_so(tmp_path):
             assert absent.failure is not None
             assert (absent.failure.kind, absent.finish_reason, absent.tokens_out) == ("unreachable", "failed", 0)
             notices = [event.data["text"] for event in events if event.type == "notice"]
-            assert any(text.startswith("1/answer/m2 got no answer, and the debate goes on") for text in notices)
+            assert any(
+                text.startswith("M2 got no answer, and the debate goes on without it (1/answer/m2): ")
+                for text in notices
+            )
             assert sorted(event.key for event in events if event.type == "TURN") == ["1/answer/m1", "1/answer/m3"]
             assert prove(POLLING, done, turns, events).same
 

@@ -19,6 +19,7 @@ from moot.client import Client
 from moot.client.answering import Words, read_words
 from moot.core.amounts import count
 from moot.core.errors import InputError
+from moot.core.gates import TIMED_OUT
 from moot.core.types import Gate
 from moot.reasoning.fence import clean, one_line
 from moot.store import Store
@@ -119,6 +120,8 @@ def already_answered(gate: Gate) -> str:
     given = gate.decision or {}
     words = one_line(": ".join(filter(None, map(str, (given.get("choice", ""), given.get("text", ""))))), 200)
     when = "" if gate.decided_at is None else f", at {time.strftime('%H:%M', time.localtime(gate.decided_at))}"
+    if gate.reviewer == TIMED_OUT:
+        return f"No one answered in time, so it was decided without an answer: {words or 'nothing to add'}{when}."
     return f"Already answered: {words or 'nothing to add'}, by {one_line(gate.reviewer or 'someone')}{when}."
 
 

@@ -4,16 +4,51 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import StringConstraints, model_validator
+from pydantic import PrivateAttr, StringConstraints, model_validator
 
 from moot.core.types import Answer
 
 MAX_WORDS = 20_000
+TIMED_OUT = "no one: the time was over"  # who decided, where a question was decided by its time-out
 
 GateText = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_WORDS)]
 
 
-class Checkpoint(Answer):
+class Decision(Answer):
+    """An answer to a gate, and who gave it. That is no field: whoever answers can't say it of themselves."""
+
+    _by: str = PrivateAttr("")
+
+    @property
+    def by(self) -> str:
+        """Who decided: the name of a person, or TIMED_OUT; empty where it is not known."""
+        return self._by
+
+    @property
+    def timed_out(self) -> bool:
+        return self._by == TIMED_OUT
+
+    def decided(self, by: str) -> Self:
+        """This decision as that of `by`."""
+        own = self.model_copy()
+        own._by = by
+        return own
+
+    def prose(self) -> str:
+        if not self.timed_out:
+            return self.said()
+        return f"No one answered in time; {self.fate()}, as `on_timeout` says."
+
+    def said(self) -> str:
+        """The words of the person who decided."""
+        return super().prose()
+
+    def fate(self) -> str:
+        """What became of a question that no one answered."""
+        return f"it counts as answered ({self.said()})"
+
+
+class Checkpoint(Decision):
     """Between rounds: go on, go on with guidance, or end here."""
 
     choice: Literal["continue", "guide", "end"]
@@ -25,20 +60,33 @@ class Checkpoint(Answer):
             raise ValueError("guidance needs words: what should the next round look at?")
         return self
 
-    def prose(self) -> str:
+    def said(self) -> str:
         return f"Guidance: {self.text}" if self.choice == "guide" else self.choice.capitalize() + "."
 
+    def fate(self) -> str:
+        return {"continue": "it went on", "end": "it ended here"}.get(self.choice, super().fate())
 
-class Clarification(Answer):
+
+class Clarification(Decision):
     text: GateText = ""  # nothing to add is an answer, too
 
-    def prose(self) -> str:
+    def said(self) -> str:
         return self.text or "(nothing to add)"
 
+    def fate(self) -> str:
+        return super().fate() if self.text else "it went on without an answer"
 
-class Approval(Answer):
+
+class Approval(Decision):
     choice: Literal["approve", "reject"]
     text: GateText = ""
 
-    def prose(self) -> str:
-        return f"{'Approved' if self.choice == 'approve' else 'Rejected'}.{f' {self.text}' if self.text else ''}"
+    def said(self) -> str:
+        return f"{self._done.capitalize()}.{f' {self.text}' if self.text else ''}"
+
+    def fate(self) -> str:
+        return f"it was {self._done}"
+
+    @property
+    def _done(self) -> str:
+        return "approved" if self.choice == "approve" else "rejected"

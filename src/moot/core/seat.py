@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from moot.core.errors import LimitReached, ScriptChanged, ScriptError
 from moot.core.explaining import Details, found_in
+from moot.core.gates import Decision
 from moot.core.marks import guidance
 from moot.core.steps import ABSENT, Ask, AskPerson, Cap, Closing, Failed, Step
 from moot.core.types import HUMAN, SEEDS, Answer, Json, Message, Objection, Prompt, Sampling, SeatSpec, StepKind, Turn
@@ -281,10 +282,11 @@ class Seat:
         if step.returns is None:
             return turn.content
         try:
-            return step.returns.model_validate(turn.data)
+            answer = step.returns.model_validate(turn.data)
         except ValidationError as invalid:
             problem = found_in(step.returns, cast("list[Details]", invalid.errors()), values=False)[0].text
             raise ScriptChanged(step.key, f"an answer that no longer fits ({problem})", step.returns.__name__) from None
+        return answer.decided(str(turn.metadata.get("by") or "")) if isinstance(answer, Decision) else answer
 
 
 def _digest(*parts: str) -> str:

@@ -292,7 +292,7 @@ class Drive:
                     self._lost += turn.usage
                     raise
                 turns.append(turn)
-                notes += _notices(turn)
+                notes += _notices(turn, each.step.seat.name)
                 cursor, produced = script.cursor, len(script.artifacts)
         finally:
             try:
@@ -508,15 +508,15 @@ class Drive:
             self._script.close()
 
 
-def _notices(turn: Turn) -> list[Shown]:
-    """Notices about a turn: a limit reached, a shortened call, failed attempts."""
+def _notices(turn: Turn, name: str) -> list[Shown]:
+    """Notices about a turn of the seat of that name: a limit reached, a shortened call, failed attempts."""
     if not turn.metadata and turn.failure is None:
         return []
     texts: list[str] = []
     if turn.failure is not None and turn.failure.kind == "limit":
         texts.append(turn.failure.message)
     elif turn.failure is not None and turn.failure.kind in ABSENT:
-        texts.append(f"{turn.key} got no answer, and the debate goes on without it: {turn.failure.message}")
+        texts.append(f"{name} got no answer, and the debate goes on without it ({turn.key}): {turn.failure.message}")
     if "shrunk_to" in turn.metadata:
         texts.append(f"{turn.key} was cut to {turn.metadata['shrunk_to']} tokens to stay within the budget.")
     texts += [f"{turn.key}: {attempt}" for attempt in turn.metadata.get("attempts", [])]

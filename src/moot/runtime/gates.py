@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from moot.core.errors import InputError, NoSuchDebate, StoreError, UnknownName, WrongStatus
+from moot.core.gates import TIMED_OUT
 from moot.core.lifecycle import RULES, next_verb
 from moot.core.steps import AskPerson
 from moot.core.types import Debate, Gate, Json, Shown
@@ -14,8 +15,6 @@ from moot.runtime.executors.gate import read_decision
 from moot.store import Store
 
 log = logging.getLogger("moot.runtime")
-
-TIMED_OUT = "no one: the time was over"  # the reviewer of a question that was decided by its time-out
 
 
 class Gates:
@@ -117,7 +116,10 @@ def _nothing_to_answer(debate: Debate, asked: Sequence[Gate], others: Sequence[s
     decided = [gate for gate in asked if gate.status == "decided"]
     remedy = next_verb(debate.status)
     if decided:
-        text = f"{decided[-1].key} of debate {debate.short} has been answered by {decided[-1].reviewer}."
+        last = decided[-1]
+        text = f"{last.key} of debate {debate.short} has been answered by {last.reviewer}."
+        if last.reviewer == TIMED_OUT:
+            text = f"No one answered {last.key} of debate {debate.short} in time, and it was decided without an answer."
         if others:
             text += f" Now it asks: {', '.join(others)}."
             return WrongStatus(text, debate=debate.short, status=debate.status, verb="answer")

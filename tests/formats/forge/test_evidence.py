@@ -241,3 +241,26 @@ def test_a_given_test_file_must_pass_and_is_called_weaker():
 def test_a_critic_without_an_attack_is_no_count_of_none():
     attacks = next(each for each in forge().outcome.record.sections if each.title == "Attacks")
     assert attacks.items == ("The critic looked for an attack, and made none that could be run.",)
+
+
+def test_attacks_that_repeat_tests_that_count_are_not_called_impossible_to_run():
+    repeated = {"cases": [case("mid(1, 2)", "2"), case("mid(3, 2)", "3"), case("other(1)", "1")]}
+    outcome = forge(World(attack=repeated)).outcome
+    attacks = next(each for each in outcome.record.sections if each.title == "Attacks")
+    assert attacks.items == (
+        "The critic looked for an attack, and made none that was new: tests that count have the same calls.",
+    )
+    assert outcome.details["attacks"] == {"made": 0, "held": 0}
+
+
+def test_without_a_winner_no_words_of_a_model_say_why_one_was_chosen():
+    played = forge(World(repair=INVALID), cases=["mid(1, 2) == 99"])
+    assert played.outcome.answer is None
+    assert played.outcome.statement == ""
+    assert "It takes the larger one." not in str(played.outcome.record)
+    asked = next(step for step in played.steps if step.phase == "teach").prompt.text
+    assert "why no version was chosen" in asked
+    won = forge()
+    assert won.outcome.statement == "It takes the larger one."
+    asked = next(step for step in won.steps if step.phase == "teach").prompt.text
+    assert "how the code works and why it was chosen" in asked

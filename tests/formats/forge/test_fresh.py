@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from moot.core.errors import InputError
+from moot.core.settings import read
 from moot.core.steps import Step
 from moot.core.types import Hat, Sampling
 from moot.formats import installed
+from moot.formats.forge.settings import ForgeSettings
 from tests.formats.forge.world import ALSO_RIGHT, RIGHT, WORSE, WRONG, World, asked, solution
 from tests.playing import Played, debate_of, play, script_of
 
@@ -215,3 +220,19 @@ def test_a_role_that_a_user_gives_a_small_engineer_is_told_below_the_task():
     first = play(installed()["forge"].script(replace(debate, cast=cast)), World()).step("0/write/e1")
     assert first.prompt.text.index(TASK) < first.prompt.text.index("You count every character.")
     assert "You count every character." not in first.history[0].text
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"by_need": 2, "engineers": 1}, "by_need is 2, and engineers only 1: set engineers=2, or by_need=1"),
+        (
+            {"by_need": 3, "preset": "quick"},
+            "by_need is 3, and engineers only 2: set engineers=3, or by_need=2",
+        ),
+    ],
+)
+def test_no_more_engineers_can_be_needed_than_there_are(settings, said):
+    with pytest.raises(InputError, match=said):
+        read(ForgeSettings, settings, "settings")
+    assert read(ForgeSettings, {"by_need": 2, "engineers": 2}, "settings").by_need == 2

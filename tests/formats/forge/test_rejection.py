@@ -69,6 +69,10 @@ def test_where_tests_can_not_tell_the_version_that_knows_the_words_is_taken(phas
     assert played.outcome.answer is not None
     assert played.outcome.answer.value == same
     assert played.outcome.answer.value not in (RIGHT, ALSO_RIGHT)
+    if phase == "critique":
+        assert played.outcome.how.startswith(
+            "Chosen because, of the versions that were written knowing what a person said when rejecting, it is the "
+        )
 
 
 def test_a_rejected_review_is_answered_again_even_if_there_was_no_issue():

@@ -7,9 +7,10 @@ import pytest
 from moot.core.errors import InputError
 from moot.core.settings import folders_in, read
 from moot.core.types import UNDECIDED
+from moot.formats.forge import FORMAT
 from moot.formats.forge.settings import ForgeSettings
 from moot.reasoning.code.changes import change_in, written_change
-from tests.formats.forge.world import RIGHT, WRONG, World, forge, repair
+from tests.formats.forge.world import INVALID, RIGHT, WRONG, World, forge, repair
 
 REPO = {"repo": "/a/repository"}
 
@@ -23,7 +24,7 @@ def test_the_patch_that_passes_the_tests_of_the_repository_is_delivered():
     assert outcome.answer is not None
     assert (outcome.answer.kind, outcome.answer.value) == ("patch", RIGHT)
     assert outcome.facts["Branch"] == "debate/0"
-    assert outcome.headline == "Version 3 by Engineer C passes the one test that counts (1 given)."
+    assert outcome.headline == "Version 3 by Engineer C passes the one test that counts (1 of the repository)."
     assert "A note." in outcome.notes
     asked = {step.seat.role for step in played.steps if step.kind == "ask"}
     assert not asked & {"tester", "oracle"}
@@ -35,6 +36,8 @@ def test_nothing_is_delivered_that_fails_the_tests_of_the_repository():
     played = forge(bad, **REPO)
     assert (played.outcome.winner, played.outcome.answer) == (UNDECIDED, None)
     assert not [step for step in played.steps if step.phase == "deliver"]
+    assert played.outcome.headline.startswith("No version passes the test that must pass. In the test file, ")
+    assert played.outcome.decided_by == "tests that were run"
 
 
 def test_a_patch_that_skips_the_tests_of_the_repository_wins_nothing():
@@ -49,6 +52,34 @@ def test_without_any_test_no_model_is_asked():
     assert not [step for step in played.steps if step.kind == "ask"]
     assert played.outcome.ended_by == "no_tests"
     assert played.outcome.headline.startswith("The repository has no test that passes")
+    assert played.outcome.decided_by == "the rules, because there was no test"
+
+
+TEST = "from mid import mid\n\n\ndef test_given():\n    assert mid(1, 2) == 2\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (REPO, "In python, with the repository's own tests; "),
+        ({**REPO, "tests": TEST}, "In python, with the repository's own tests and 1 given test; "),
+        ({"cases": ["mid(1, 2) == 2"]}, "In python, with 1 given test; "),
+        ({}, "In python, with 0 given tests; "),
+    ],
+)
+def test_the_header_counts_as_given_what_a_person_gave(settings, said):
+    (header,) = [each.data for each in forge(**settings).shown if each.type == "HEADER"]
+    assert FORMAT.header(header)[0].startswith(said)
+
+
+def test_without_a_change_no_test_ran_in_the_process_of_one():
+    words = "Tests ran in the process of the code, which could interfere with them."
+    assert words in forge(**REPO).outcome.notes
+    nothing = forge(World(write=INVALID), **REPO)
+    assert words not in nothing.outcome.notes
+    assert nothing.outcome.decided_by == "the rules, because nothing was run"
+    file = "from solution import mid\nassert mid(-1, -2) == 0\n"
+    assert not any("in the process" in note for note in forge(World(write=INVALID), tests=file).outcome.notes)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 
 from moot.core.types import TIE, UNDECIDED, Event
 from moot.formats.forge import FORMAT
-from moot.formats.forge.report import WORDS
-from moot.formats.forge.settings import PHASES
+from moot.formats.forge.settings import PHASES, WORDS
 from moot.formats.wording import Wording
 from moot.reasoning.topology import KINDS
 from moot.reasoning.voting import count

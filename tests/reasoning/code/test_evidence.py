@@ -158,6 +158,7 @@ def version(name: str, **more) -> Measured:
         ([version("a"), version("b")], "", "tie"),
         ([version("a", given=(None,)), version("b", given=(False,))], "", "given"),
         ([version("a", ran=False)], "", "given"),
+        ([version("a", ran=False), version("b")], "b", "ran"),
     ],
 )
 def test_evidence_selects_in_a_stated_order(versions, winner, by):
@@ -177,10 +178,24 @@ def test_one_author_twice_is_not_two_authors():
 
 def test_of_leaders_that_behave_alike_the_simpler_or_earlier_one_is_taken_and_others_stay_tied():
     alike = by_evidence([version("b", shows=("x",), complexity=3.0), version("a", shows=("x",), complexity=2.0)])
-    assert (simplest(alike).winner.name, simplest(alike).by) == ("a", "complexity")
+    assert (simplest(alike).winner.name, simplest(alike).by, simplest(alike).then) == ("a", "tie", ("complexity",))
     equal = by_evidence([version("b", shows=("x",)), version("a", shows=("x",))])
-    assert (simplest(equal).winner.name, simplest(equal).by) == ("a", "alike")
+    assert (simplest(equal).winner.name, simplest(equal).by, simplest(equal).then) == ("a", "tie", ("alike",))
     assert simplest(by_evidence([version("a"), version("b")])).winner is None
+
+
+def test_a_tie_break_does_not_hide_the_rule_that_left_the_leaders():
+    """An earlier version that did the same is excluded: its author did not know what a person said."""
+    same = {"shows": ("x",), "complexity": 1.0}
+    heard = simplest(by_evidence([version("a", **same), version("b", heard=1, **same), version("c", heard=1, **same)]))
+    assert (heard.winner.name, heard.by, heard.then) == ("b", "heard", ("alike",))
+    failing = version("a", given=(False,), complexity=1.0)
+    others = [version(name, given=(True,), shows=("x",), complexity=ord(name) * 1.0) for name in "cb"]
+    passing = simplest(by_evidence([failing, *others]))
+    assert (passing.winner.name, passing.by, passing.then) == ("b", "given", ("complexity",))
+    larger = version("a", shows=("y",), complexity=9.0)
+    both = simplest(by_evidence([larger, *(version(name, **same, author="e") for name in "cb")]))
+    assert (both.winner.name, both.by, both.then) == ("b", "tie", ("complexity", "alike"))
 
 
 OUTCOMES = st.sampled_from([True, False, None])

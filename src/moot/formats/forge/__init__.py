@@ -5,9 +5,8 @@ from moot.formats.commands import COMMANDS
 from moot.formats.forge.bounds import calls_of_people
 from moot.formats.forge.cast import parts
 from moot.formats.forge.matrix import matrix_candidates, matrix_grid, matrix_lines, standing
-from moot.formats.forge.report import WORDS
 from moot.formats.forge.rules import play
-from moot.formats.forge.settings import ForgeSettings
+from moot.formats.forge.settings import WORDS, ForgeSettings
 from moot.formats.forge.task import settle
 from moot.formats.format import Chart, EventType, Example, Format, Hears, Mark, Series
 
@@ -68,6 +67,8 @@ def _header(data: Json) -> list[str]:
     if "reading" not in data:
         return []
     tests = f"{data['given']} given test{'s' * (data['given'] != 1)}"
+    if data.get("repository"):
+        tests = f"the repository's own tests and {tests}" if data["given"] else "the repository's own tests"
     phases = f"phases: {', '.join(data['phases'])}{'; off: ' if data['off'] else ''}{', '.join(data['off'])}"
     return [f"In {data['language']}, with {tests}; {phases}", data["reading"]]
 
@@ -120,6 +121,7 @@ FORMAT = Format(
     "one oracle predicts; no attacks, ballots or explanation, 12 calls at most, unless you ask for more.",
     events={
         "PHASE_BEGINS": EventType(heading="{name}, phase {number} of {of}", quiet=True),
+        "PHASE_NOTE": EventType(heading="{words}", quiet=True),
         "LESSONS": EventType(heading="Lessons of earlier debates", lines=lambda data: data["lines"], quiet=True),
         "QUESTIONS": EventType(
             verb="asks about the task",
@@ -163,6 +165,7 @@ FORMAT = Format(
         "no_code": "no engineer wrote any code",
         "no_tests": "there was no test to measure a change by",
         "rejected": "a person rejected the result",
+        "timed_out": "no one answered in time, so it was rejected, as `on_timeout` says",
     },
     length="",
     chapters="PHASE_BEGINS",

@@ -23,15 +23,16 @@ from moot.reasoning.code.evidence import attack_holds
 MOST_ATTACKS = 4
 
 
-async def play(forge: Forge) -> None:
+async def play(forge: Forge) -> str:
     for round in range(1, forge.settings.red_rounds + 1):
         leader = forge.board.leader()
         if leader is None or not forge.board.measured(leader).ran:
-            return
+            return "no version was run"
         held = await _attack(forge, leader, round)
         if not held:
-            return
+            break
         await _defend(forge, leader, held, round)
+    return ""
 
 
 async def _attack(forge: Forge, leader: Draft, round: int) -> list[Case]:
@@ -51,11 +52,10 @@ async def _attack(forge: Forge, leader: Draft, round: int) -> list[Case]:
         return []
     forge.attacked = True
     names = defined_in(leader.code)
-    new = [
-        case
-        for case in given.cases
-        if not case.problem and about(case.call, names) and not board.settled(case.call).counts
-    ][:MOST_ATTACKS]
+    usable = [case for case in given.cases if not case.problem and about(case.call, names)]
+    fresh = [case for case in usable if not board.settled(case.call).counts]
+    forge.repeated_attacks += len(usable) - len(fresh)
+    new = fresh[:MOST_ATTACKS]
     forge.attacks += len(new)
     if not new:
         return []

@@ -19,6 +19,8 @@ from moot.reasoning.voting import counted
 
 TIE_BREAKS = ("pairwise",)
 MOST_ATTEMPTS = 8  # that the teacher reads
+CHOSEN = "how the code works and why it was chosen"
+NOT_CHOSEN = "why no version was chosen"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,8 +124,8 @@ def _to_vote(forge: Forge, seat: Seat, drafts: list[Draft], phase: str) -> Promp
     return prompts("vote", task=forge.task(seat), versions="\n\n".join(versions), labels=labels)
 
 
-async def teach(forge: Forge, converged: Converged, result: str) -> Converged:
-    """The explanation and up to three lessons, with what the record says of them."""
+async def teach(forge: Forge, converged: Converged, result: str, *, chosen: bool) -> Converged:
+    """The explanation and up to three lessons, with what the record says of them. `chosen`: there is a winner."""
     if not forge.settings.convergence or not forge.board.drafts:
         return converged
     winner = converged.choice.winner
@@ -143,14 +145,17 @@ async def teach(forge: Forge, converged: Converged, result: str) -> Converged:
         result="\n\n".join([result, *code]),
         attempts="\n".join(["The attempts:", *lines]) if lines else "",
         lessons=lessons_use.part(forge, teacher),
+        aim=CHOSEN if chosen else NOT_CHOSEN,
     )
     returns = TeachingWithLessons if forge.lessons else Teaching
     try:
         given = await teacher.fresh().ask(
             forge.step("teach"), prompt, spared=True, returns=returns, shows="TEACHING", closing=True
         )
-    except LimitReached:
+    except LimitReached as limit:
+        forge.cut_short(limit)
         return converged
+    forge.finished.add("convergence")
     if isinstance(given, Failed):
         return converged
     lessons_use.weigh(forge, given, told)

@@ -13,13 +13,15 @@ from moot.reasoning.code.written import case_of
 PHASE = "critique"
 
 
-async def play(forge: Forge) -> None:
+async def play(forge: Forge) -> str:
+    idle = "no one may read another's version"
     for wave, _ in forge.waves(PHASE, [*forge.engineers, forge.critic]):
         shown = {seat.id: _read_by(forge, seat) for seat in wave}
         readers = [seat for seat in wave if shown[seat.id]]
         labels = tuple(sorted({draft.label for seat in readers for draft in shown[seat.id]}))
         if not readers:
             continue
+        idle = ""
         given = await forge.ask(
             readers,
             PHASE,
@@ -32,6 +34,7 @@ async def play(forge: Forge) -> None:
             for issue in critique.issues:
                 if issue.version in allowed and allowed[issue.version].author != seat:
                     _raise(forge, seat, allowed[issue.version], issue.severity, issue.claim, issue.case)
+    return idle
 
 
 def _read_by(forge: Forge, seat: Seat) -> list[Draft]:

@@ -17,9 +17,9 @@ SURE = 0.9
 SIMPLE_WORDS = 120
 
 
-async def play(forge: Forge) -> None:
+async def play(forge: Forge) -> str:
     if _simple(forge):
-        return
+        return "the task is short and comes with tests"
     for round in range(1, ROUNDS + 1):
         given = await forge.ask_one(
             forge.engineers[0],
@@ -30,13 +30,14 @@ async def play(forge: Forge) -> None:
             shows="QUESTIONS",
         )
         if given is None:
-            return
+            break
         forge.ambiguity = given.ambiguity
         if given.confidence > SURE or not given.questions:
-            return
+            break
         asked = sorted(given.questions, key=lambda each: ("high", "medium", "low").index(each.priority))
         if not (_to_person(forge, given, round) and await _ask_person(forge, asked, round)):
             await _ask_judge(forge, asked, round)
+    return ""
 
 
 def _simple(forge: Forge) -> bool:
@@ -67,7 +68,8 @@ async def _ask_person(forge: Forge, asked: Sequence[Question], round: int) -> bo
         round=round,
     )
     if meant.text:
-        about = Clarified(question=asked[0].question, asker=forge.engineers[0], answer=meant.text, by=None, stated=True)
+        question = "\n".join(each.question for each in asked)  # one answer to all that was asked
+        about = Clarified(question=question, asker=forge.engineers[0], answer=meant.text, by=None, stated=True)
         forge.answers.append(about)
     return bool(meant.text)
 

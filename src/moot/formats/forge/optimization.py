@@ -17,10 +17,10 @@ AIMS = {
 FASTER = 0.9  # of the time: below it, a change counts as faster
 
 
-async def play(forge: Forge) -> None:
+async def play(forge: Forge) -> str:
     leader = forge.board.leader()
     if leader is None or not forge.board.measured(leader).passed:
-        return
+        return "no version passes a test that counts"
     seats = [seat for seat in [*forge.engineers, forge.critic] if seat.id not in forge.lost]
     others = [seat for seat in seats if seat.id != leader.author] or seats
     pairs = [(others[n % len(others)], aim) for n, aim in enumerate(AIMS)]
@@ -29,7 +29,7 @@ async def play(forge: Forge) -> None:
     found = await forge.at_once(*(_improve(forge, seat, aim, leader) for seat, aim in pairs))
     made = [forge.board.renewed(draft) for draft in found if draft is not None and draft.code != leader.code]
     if not made:
-        return
+        return ""
     await forge.run_all("run-improved")
     await forge.check([leader, *made])
     for draft in made:
@@ -37,6 +37,7 @@ async def play(forge: Forge) -> None:
         forge.kept[draft.number] = better
         if better:
             forge.board.hold(draft)
+    return ""
 
 
 async def _improve(forge: Forge, seat: Seat, aim: str, leader: Draft) -> Draft | None:

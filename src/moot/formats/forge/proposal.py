@@ -23,7 +23,7 @@ MOST_PREDICTED = 12
 MOST_PREDICTED_SMALL = 6
 
 
-async def play(forge: Forge) -> None:
+async def play(forge: Forge) -> str:
     board = forge.board
     names = frozenset[str]().union(*(defined_in(draft.code) for draft in board.drafts))
     for case in board.tester:
@@ -40,6 +40,7 @@ async def play(forge: Forge) -> None:
             break
         await forge.run_all("pool", forge.starts)
     await predict(forge, to_predict(forge))
+    return ""
 
 
 def _passes(forge: Forge, seat: Seat) -> bool:

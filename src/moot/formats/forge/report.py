@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from moot.core.gates import Approval
 from moot.core.limits import LIMITS
 from moot.core.types import (
     ABSTAINS,
@@ -21,12 +22,14 @@ from moot.core.types import (
     VoteCast,
 )
 from moot.formats.forge import episodes
-from moot.formats.forge.board import NOT_CHECKED, Draft
+from moot.formats.forge.board import GIVEN, Draft
 from moot.formats.forge.matrix import CASE_CHARS, matrix_lines
 from moot.formats.forge.prompting import done
-from moot.formats.forge.settings import MOST_GIVEN, Phase
+from moot.formats.forge.reasons import why_chosen
+from moot.formats.forge.settings import MOST_GIVEN, WORDS, Phase
 from moot.formats.forge.state import Forge
-from moot.reasoning.code.evidence import Standing, mostly
+from moot.formats.forge.unchecked import attacks, not_checked
+from moot.reasoning.code.evidence import mostly
 from moot.reasoning.code.selection import Choice, Measured
 from moot.reasoning.code.written import written_case
 from moot.reasoning.fence import clean, one_line
@@ -34,29 +37,6 @@ from moot.reasoning.fence import clean, one_line
 if TYPE_CHECKING:
     from moot.formats.forge.convergence import Converged
 
-WORDS: dict[Phase, str] = {
-    "dehallucination": "Dehallucination",
-    "self_evolvement": "Self-evolvement",
-    "proposal": "Proposal",
-    "critique": "Critique",
-    "review": "Review",
-    "optimization": "Optimization",
-    "adversarial": "Adversarial rounds",
-    "convergence": "Convergence",
-}
-BY = {
-    "given": "it alone passes every given test",
-    "agreed": "it passes more of the agreed tests than any other",
-    "heard": "it was written knowing what a person said when rejecting",
-    "class": "more authors have written code that does the same",
-    "security": "the others have serious security findings",
-    "vote": "the evidence tied, and the vote decided",
-    "complexity": "it is the simplest of those that the evidence can't part",
-    "alike": "it is the first of those that did the same in every run",
-    "improved": "it improves on a version that passes the same tests",
-    "only": "it is the only version",
-    "tie": "nothing parts it from the others",
-}
 MATRIX = "Case matrix"
 ENOUGH = 5  # tests that count, all passed: what more than low confidence takes where none is given
 DISPUTED_MOST = 0.25  # of the tests that were predicted: with more, blind seats don't know what is meant
@@ -65,31 +45,39 @@ ONE_MODEL = "All engineers are one model: their agreement is not independence."
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """What ended the phases: "played", "no_code", "rejected" or a limit."""
+    """What ended the phases: "played", "no_code" or a limit."""
 
     by: str
-    phase: Phase | None = None
-    words: str = ""
-
-    @property
-    def rejected(self) -> bool:
-        return self.by == "rejected"
 
 
-def undelivered(forge: Forge, ended: Ended) -> Outcome:
-    """The outcome when a person rejects."""
+@dataclass(frozen=True, kw_only=True)
+class Rejected:
+    """A gate that was not approved, for good."""
+
+    phase: Phase
+    decision: Approval
+
+
+def undelivered(forge: Forge, rejected: Rejected) -> Outcome:
+    """The outcome when a person rejects, or no one answers and that counts as a rejection."""
     forge.publish()
     episodes.store(forge)
-    after = f" after {WORDS[ended.phase].lower()}" if ended.phase else ""
-    said = f" They said: {one_line(ended.words, 300)}" if ended.words else ""
-    reason = f"A person rejected the result{after}; nothing is delivered.{said}"
+    after, decision = WORDS[rejected.phase].lower(), rejected.decision
+    if decision.timed_out:
+        reason = f"No one answered in time after {after}; it was rejected, as `on_timeout` says. Nothing is delivered."
+        decided_by = "the setting on_timeout, because no one answered in time"
+    else:
+        said = f" They said: {one_line(decision.text, 300)}" if decision.text else ""
+        reason = f"A person rejected the result after {after}; nothing is delivered.{said}"
+        decided_by = f"a person{f', {one_line(decision.by, 100)}' if decision.by else ''}"
     return Outcome(
         winner=UNDECIDED,
         headline=reason,
-        ended_by="rejected",
+        ended_by="timed_out" if decision.timed_out else "rejected",
         verdict_source="rules",
+        decided_by=decided_by,
         reason=reason,
-        confidence=Confidence(level="Low", source="the result was rejected"),
+        confidence=Confidence(level="Low", source="no one approved the result"),
         notes=tuple(_notes(forge)),
         record=_record(forge, None, None, reason),
         details=_details(forge, None),
@@ -107,6 +95,7 @@ def nothing_to_measure(forge: Forge) -> Outcome:
         headline=reason,
         ended_by="no_tests",
         verdict_source="rules",
+        decided_by="the rules, because there was no test",
         reason=reason,
         confidence=Confidence(level="Low", source="there is nothing to measure by"),
         notes=tuple(_notes(forge)),
@@ -119,17 +108,16 @@ def verdict(forge: Forge, converged: Converged, ended: Ended) -> Outcome:
     draft = None if winner is None else forge.board.draft(winner.number)
     tied = not why_not and winner is None
     headline = why_not or (_tie(forge, choice) if winner is None else _headline(forge, winner))
-    explanation = "" if converged.teaching is None else clean(converged.teaching.explanation)
     return Outcome(
         winner=TIE if tied else UNDECIDED if draft is None else draft.author,
         headline=headline,
-        how="" if draft is None else f"Chosen because {BY[choice.by]}.",
+        how="" if draft is None else f"Chosen {why_chosen(choice)}.",
         ended_by=ended.by,
         verdict_source="rules",
-        decided_by="" if draft is None else _decided_by(converged),
+        decided_by=_decided_by(forge, converged),
         answer=None if draft is None else _answer(forge, draft),
         reason=headline if draft is None else "",
-        statement=explanation,
+        statement="" if draft is None else _explained(converged),
         scores=_scores(forge),
         scale=1,
         scored_by="tests that count",
@@ -141,6 +129,11 @@ def verdict(forge: Forge, converged: Converged, ended: Ended) -> Outcome:
         record=_record(forge, converged, draft, headline),
         details=_details(forge, draft),
     )
+
+
+def _explained(converged: Converged | None) -> str:
+    """Why a version was chosen, in the judge's words."""
+    return "" if converged is None or converged.teaching is None else clean(converged.teaching.explanation)
 
 
 def _answer(forge: Forge, draft: Draft) -> FinalAnswer:
@@ -164,8 +157,9 @@ def _headline(forge: Forge, winner: Measured) -> str:
     called = forge.called(forge.board.draft(winner.number))
     if not winner.counted:
         return f"{called} is chosen, but no test counts: nothing confirms that it is right."
-    given, agreed = len(winner.given), len(winner.agreed)
-    kinds = ", ".join(f"{n} {kind}" for n, kind in ((given, "given"), (agreed, "agreed")) if n)
+    own = sum(name != GIVEN for name in forge.board.expected)
+    counts = {"of the repository": own, "given": len(winner.given) - own, "agreed": len(winner.agreed)}
+    kinds = ", ".join(f"{n} {kind}" for kind, n in counts.items() if n)
     if winner.passed == winner.counted:
         all_ = f"all {winner.counted} tests that count" if winner.counted > 1 else "the one test that counts"
         return f"{called} passes {all_} ({kinds})."
@@ -235,10 +229,11 @@ def _impossible(forge: Forge, measured: Sequence[Measured]) -> str:
     never = [
         case for case in board.given.values() if not any(board.runs.passes(each.name, case) for each in board.drafts)
     ]
+    tests, ending = ("given test", "") if forge.repo is None else ("test", " that must pass")
     if len(best.given) == 1:
-        words = "No version passes the given test."
+        words = f"No version passes the {tests}{ending}."
     else:
-        words = f"No version passes all {len(best.given)} given tests; the best, {called}, passes {passed}."
+        words = f"No version passes all {len(best.given)} {tests}s{ending}; the best, {called}, passes {passed}."
     if not never:
         return words + _why_script_fails(forge, board.draft(best.number))
     case = never[0]
@@ -263,7 +258,9 @@ def _why_script_fails(forge: Forge, draft: Draft) -> str:
     return f" In the test file, {test.name}: {test.outcome.replace('_', ' ')}. {one_line(test.message, 300)}".rstrip()
 
 
-def _decided_by(converged: Converged) -> str:
+def _decided_by(forge: Forge, converged: Converged) -> str:
+    if not any(each.ran for each in forge.board.all_measured()):
+        return "the rules, because nothing was run"
     if converged.choice.by == "vote" and converged.poll is not None:
         return f"tests that were run, and a vote ({converged.poll.result.method}), counted by code"
     return "tests that were run"
@@ -348,15 +345,22 @@ def _notes(forge: Forge) -> list[str]:
     notes += [
         f"A change of {name} could not be used: {one_line(why, 300)}" for name, why in forge.in_order(forge.refused)
     ]
+    notes += [
+        f"No one answered in time after {WORDS[phase].lower()}: it was approved, as `on_timeout` says."
+        for phase in forge.unanswered
+    ]
     if forge.left_out:
         notes.append(
             f"The task has too many examples: the first {MOST_GIVEN} tests count, {forge.left_out} are left out."
         )
     if forge.repo is not None:
         notes += forge.repo.notes
-        notes.append("Tests ran in the process of the code, which could interfere with them.")
-    elif forge.board.script:
-        notes.append("The given test file ran in the process of the code, which could interfere with it.")
+    if forge.board.scripts:
+        notes.append(
+            "Tests ran in the process of the code, which could interfere with them."
+            if forge.repo is not None
+            else "The given test file ran in the process of the code, which could interfere with it."
+        )
     return notes
 
 
@@ -369,54 +373,7 @@ def _facts(forge: Forge, draft: Draft | None) -> dict[str, str]:
     }
 
 
-# What is not done where a phase is off, beside attacks, of which more is said.
-LEFT_OUT: Mapping[Phase, str] = {
-    "dehallucination": "no one asked what is meant",
-    "self_evolvement": "no engineer ran and repaired its own code",
-    "proposal": "no one who saw no code said what is right",
-    "critique": "no one looked for issues",
-    "review": "no author answered issues",
-    "optimization": "no one tried to make it simpler or faster",
-    "convergence": "no one voted or explained",
-}
-
-
-def not_checked(forge: Forge, draft: Draft | None) -> list[str]:
-    """What a reader might take for checked, and is not."""
-    standings = forge.board.standings()
-    words: dict[Standing, str] = {
-        "disputed": "those who saw no code disagree on what is right",
-        "unspecified": "the task does not say what is right",
-        "unconfirmed": "no two who saw no code have said what is right",
-        "quarantined": "the code of most authors gave different results in two runs",
-    }
-    found = [
-        f"{standings[name]} input{'s' * (standings[name] > 1)}: {why}."
-        for name, why in words.items()
-        if standings[name]
-    ]
-    checked = None if draft is None else forge.board.checks.get(draft.name)
-    if draft is not None and checked in (None, NOT_CHECKED):
-        found.append("No linter, type or security checker looked at it.")
-    if checked is not None and checked.missing:
-        found.append(f"Not installed, or without a result: {', '.join(checked.missing)}.")
-    if not forge.attacked:
-        found.append("No one tried to break it.")
-    off = [LEFT_OUT[phase] for phase in LEFT_OUT if not forge.settings.plays(phase)]
-    if off:
-        found.append(f"Phases that were off: {'; '.join(off)}.")
-    found.append("Behaviour with other inputs, under load, or on other machines.")
-    return found
-
-
-def _attacks(forge: Forge) -> str:
-    if not forge.attacks:
-        return "The critic looked for an attack, and made none that could be run."
-    return f"{forge.held_attacks} of {forge.attacks} attacks held."
-
-
 def _record(forge: Forge, converged: Converged | None, draft: Draft | None, headline: str) -> RecordParts:
-    explanation = "" if converged is None or converged.teaching is None else clean(converged.teaching.explanation)
     shown = "MATRIX" if forge.shown_matrix == forge.board.matrix() else ""
     sections = {
         MATRIX: matrix_lines(forge.board.matrix()) if forge.board.drafts else [],
@@ -427,7 +384,7 @@ def _record(forge: Forge, converged: Converged | None, draft: Draft | None, head
             f"({one_line(issue.answer, 200) or 'not answered'})"
             for issue in forge.issues
         ],
-        "Attacks": [_attacks(forge)] if forge.attacked else [],
+        "Attacks": [attacks(forge)] if forge.attacked else [],
         "Assumptions": [
             f"{one_line(each.question, 300)} {one_line(each.answer, 300)}" for each in forge.answers if not each.stated
         ],
@@ -436,7 +393,7 @@ def _record(forge: Forge, converged: Converged | None, draft: Draft | None, head
         "Not checked": not_checked(forge, draft),
     }
     return RecordParts(
-        recommendation=f"{headline}\n\n{explanation}".strip() if draft is not None else None,
+        recommendation=f"{headline}\n\n{_explained(converged)}".strip() if draft is not None else None,
         caveats=tuple(_notes(forge)),
         dissent=tuple(_dissent(forge, converged, draft)),
         positions=tuple(_position(forge, seat.id, seat.name) for seat in forge.engineers),

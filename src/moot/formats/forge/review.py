@@ -25,15 +25,17 @@ REVISED_FORM = "the whole revised code in one block"
 NOT_ANSWERED = "not answered"
 
 
-async def play(forge: Forge) -> None:
+async def play(forge: Forge) -> str:
     if not forge.issues and not forge.again:
-        return
+        return "no issue was raised"
     await forge.run_all("test-issues")
     await predict(forge, _open(forge)[:MOST_PREDICTED], after="issues")
     await forge.at_once(*(_review(forge, forge.stage.seat(author)) for author in best_authors(forge)))
     await forge.run_all("run-revised")
     for author in best_authors(forge):
         _adopt(forge, author)
+    answered = forge.again or any(issue.answer for issue in forge.issues)
+    return "" if answered else "no issue is with a version of the best two authors"
 
 
 def _open(forge: Forge) -> list[Calls]:

@@ -30,11 +30,11 @@ from moot.formats.forge import (
 )
 from moot.formats.forge.bounds import redone_calls
 from moot.formats.forge.prompting import prompts
-from moot.formats.forge.report import WORDS, Ended, nothing_to_measure, result_in_words, undelivered, verdict
-from moot.formats.forge.settings import ALWAYS, PHASES, ForgeSettings, Phase
+from moot.formats.forge.report import Ended, Rejected, nothing_to_measure, result_in_words, undelivered, verdict
+from moot.formats.forge.settings import ALWAYS, PHASES, WORDS, ForgeSettings, Phase
 from moot.formats.forge.state import Forge
 
-Play = Callable[[Forge], Awaitable[None]]
+Play = Callable[[Forge], Awaitable[str]]  # gives why there was nothing to do; empty: it was played
 
 PLAYS: Mapping[Phase, Play] = {
     "dehallucination": dehallucination.play,
@@ -52,7 +52,8 @@ async def play(stage: Stage, settings: ForgeSettings) -> Outcome:
     forge = Forge(stage, settings)
     stage.open(
         language=settings.language,
-        given=len(forge.board.given) + bool(forge.board.script),
+        given=len(forge.board.given) + bool(settings.tests),
+        repository=bool(settings.repo),
         engineers=[seat.name for seat in forge.engineers],
         topology=settings.topology,
         reads={
@@ -76,7 +77,7 @@ async def _outcome(forge: Forge) -> Outcome:
     if forge.settings.repo and not await repository.open_repository(forge):
         return nothing_to_measure(forge)
     ended = await debate(forge)
-    if ended.rejected:
+    if isinstance(ended, Rejected):
         return undelivered(forge, ended)
     return await conclude(forge, ended)
 
@@ -106,7 +107,7 @@ async def _recall(forge: Forge) -> None:
         forge.stage.show("LESSONS", lines=[each.text for each in found.found], ids=[each.id for each in found.found])
 
 
-async def debate(forge: Forge) -> Ended:
+async def debate(forge: Forge) -> Ended | Rejected:
     """Play the phases in order; return what ended them."""
     try:
         for phase, played in PLAYS.items():
@@ -118,11 +119,13 @@ async def debate(forge: Forge) -> Ended:
             if phase == "self_evolvement" and not forge.board.drafts:
                 return Ended(by="no_code")
     except LimitReached as limit:
+        forge.cut_short(limit)
         return Ended(by=limit.limit)
     return Ended(by="played")
 
 
 def _begin(forge: Forge, phase: Phase) -> None:
+    forge.begun.add(phase)
     played: list[Phase] = [each for each in PHASES if forge.settings.plays(each) or each in ALWAYS]
     forge.stage.show(
         "PHASE_BEGINS",
@@ -135,27 +138,34 @@ def _begin(forge: Forge, phase: Phase) -> None:
     )
 
 
-async def _phase(forge: Forge, phase: Phase, played: Play) -> Ended | None:
-    """Play a phase, and once more if a person rejects it with words. Return why it ends here, if it does."""
+async def _play(forge: Forge, phase: Phase, played: Play) -> None:
     _begin(forge, phase)
-    await played(forge)
+    why = await played(forge)
+    if why:
+        forge.leave_out(phase, why)
+        return
+    forge.finished.add(phase)
+
+
+async def _phase(forge: Forge, phase: Phase, played: Play) -> Rejected | None:
+    """Play a phase, and once more if a person rejects it with words. Return the rejection if it ends here."""
+    await _play(forge, phase, played)
     await _after(forge, phase)
     said = await _approval(forge, phase)
     if said is None:
         return None
     if not said.text:
-        return Ended(by="rejected", phase=phase)
+        return Rejected(phase=phase, decision=said)
     try:
         with _more_calls(forge, phase):
             await rejection.heed(forge, phase, said.text)
             forge.again = True
-            _begin(forge, phase)
-            await played(forge)
+            await _play(forge, phase, played)
         await _after(forge, phase)
         said = await _approval(forge, phase)
     finally:
         forge.again = False
-    return None if said is None else Ended(by="rejected", phase=phase, words=said.text)
+    return None if said is None else Rejected(phase=phase, decision=said)
 
 
 @contextmanager
@@ -185,9 +195,11 @@ async def _after(forge: Forge, phase: Phase) -> None:
 
 
 async def _approval(forge: Forge, phase: Phase, leader: str = "") -> Approval | None:
-    """Ask a person to approve a phase, if the settings say so. None: go on."""
+    """Ask a person to approve a phase, if the settings say so. None: go on. What they are shown is stored before: they
+    may cancel instead of answering."""
     if phase not in forge.settings.gates and not (phase == "convergence" and _skipped(forge)):
         return None
+    forge.store_versions()
     timeout = forge.settings.on_timeout
     answer = await forge.stage.gate(
         forge.step(f"approve-{phase}"),
@@ -203,6 +215,8 @@ async def _approval(forge: Forge, phase: Phase, leader: str = "") -> Approval | 
     if answer.choice != "approve":
         return answer
     forge.approved.add(phase)
+    if answer.timed_out:
+        forge.unanswered.append(phase)
     return None
 
 
@@ -250,14 +264,19 @@ async def conclude(forge: Forge, ended: Ended) -> Outcome:
         outcome = verdict(forge, converged, ended)
         said = await _approval(forge, "convergence", outcome.headline) if outcome.answer else None
     if said is not None:
-        return undelivered(forge, Ended(by="rejected", phase="convergence", words=said.text))
-    return await repository.deliver(forge, outcome)
+        return undelivered(forge, Rejected(phase="convergence", decision=said))
+    return await repository.deliver(forge, verdict(forge, converged, ended))
 
 
 async def _converge(forge: Forge, ended: Ended) -> convergence.Converged:
     _begin(forge, "convergence")
+    if not forge.settings.convergence:
+        forge.note("By the evidence alone: ballots, explanation and lessons are off.")
+    elif not forge.board.drafts:
+        forge.leave_out("convergence", "there is no version")
     converged = await convergence.settle(forge)
     forge.publish()
     forge.show_matrix("convergence")
     episodes.store(forge)
-    return await convergence.teach(forge, converged, verdict(forge, converged, ended).headline)
+    outcome = verdict(forge, converged, ended)
+    return await convergence.teach(forge, converged, outcome.headline, chosen=outcome.answer is not None)

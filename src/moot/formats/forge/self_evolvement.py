@@ -37,7 +37,7 @@ PHASE = "self_evolvement"
 TRIED = "Code that was tried for it is wrong."
 
 
-async def play(forge: Forge) -> None:
+async def play(forge: Forge) -> str:
     forge.starts = 0
     await plan(forge)
     testing = forge.stage.start(write_tests(forge))
@@ -57,6 +57,7 @@ async def play(forge: Forge) -> None:
     while forge.board.decides and forge.board.drafts and not forge.board.passing:
         if not await start_afresh(forge, forge.engineers):
             break
+    return ""
 
 
 def _groups(forge: Forge, seats: Sequence[Seat]) -> list[Sequence[Seat]]:

@@ -27,6 +27,16 @@ Phase = Literal[
 ]
 PHASES: tuple[Phase, ...] = get_args(Phase)
 ALWAYS: tuple[Phase, ...] = ("self_evolvement", "convergence")  # these end even where they are off: code is written
+WORDS: dict[Phase, str] = {
+    "dehallucination": "Dehallucination",
+    "self_evolvement": "Self-evolvement",
+    "proposal": "Proposal",
+    "critique": "Critique",
+    "review": "Review",
+    "optimization": "Optimization",
+    "adversarial": "Adversarial rounds",
+    "convergence": "Convergence",
+}
 Hook = Literal["proposal", "optimization", "adversarial", "convergence"]
 Preset = Literal["default", "quick"]
 
@@ -160,6 +170,11 @@ class ForgeSettings(DebateSettings):
                 raise ValueError(
                     f"there can be no gate after {phase}: it is off; set {phase}=true, or leave the gate out"
                 )
+        if self.by_need > self.engineers:
+            raise ValueError(
+                f"by_need is {self.by_need}, and engineers only {self.engineers}: "
+                f"set engineers={self.by_need}, or by_need={self.engineers}"
+            )
         for case in self.cases:
             if case.problem:
                 raise ValueError(f"the test {case.call[-1]!r} can't be used: {case.problem}")

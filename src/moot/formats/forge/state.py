@@ -9,6 +9,8 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from moot.core.artifacts import Episode, Version, difference
+from moot.core.errors import LimitReached
+from moot.core.limits import LIMITS
 from moot.core.script import AGAIN, Failed, Seat, Stage, ask_each, together
 from moot.core.types import Answer, Json, Prompt, Recalled
 from moot.core.values import sha256_of
@@ -93,14 +95,20 @@ class Forge:
         self.failed: dict[str, str] = {}  # seats that gave no valid answer last, and why
         self.refused: dict[str, str] = {}  # seats whose latest change could not be used, and why
         self.approved: set[Phase] = set()  # phases with a gate
+        self.unanswered: list[Phase] = []  # approved because no one answered in time
         self.rejected: list[str] = []  # what a person said when rejecting
         self.again = False  # a phase is played once more
         self.starts = 0  # how often engineers have started afresh
+        self.begun: set[Phase] = set()
+        self.finished: set[Phase] = set()  # phases that were played to their end
+        self.idle: dict[Phase, str] = {}  # phases in which there was nothing to do, and why
         self.attacked = False  # red was heard, whether it found anything or not
         self.attacks = self.held_attacks = 0
+        self.repeated_attacks = 0  # those whose calls are in tests that count: nothing was to be learned from them
         self._occasions: Counter[str] = Counter()
         self.shown_matrix: Json = {}  # as it was shown last
-        self._produced: dict[int, str] = {}  # ids of versions as artifacts, by number
+        self._produced: dict[int, str] = {}  # ids of versions as artifacts, by number: the first so many
+        self._published = 0  # so many of them were shown
         for seat in stage.seats:
             brief(seat, settings)
 
@@ -364,12 +372,9 @@ class Forge:
 
         await together(*(one(draft) for draft in drafts if draft.name not in self.board.checks))
 
-    def publish(self) -> None:
-        """Store and show the versions that are not stored yet, with what is known of them now."""
-        for draft in self.board.drafts:
-            if draft.number in self._produced:
-                continue
-            measured, quality = self.board.measured(draft), self.board.quality(draft)
+    def store_versions(self) -> None:
+        """Store the versions that are not stored yet, with the figures that are known now."""
+        for draft in self.board.drafts[len(self._produced) :]:
             made = self.stage.produce(
                 Version(
                     turn_key=draft.key,
@@ -377,13 +382,20 @@ class Forge:
                     language=self.settings.language,
                     code=draft.code,
                     parent=None if draft.parent is None else self._produced[draft.parent],
-                    test_pass_rate=measured.pass_rate,
-                    quality_score=quality,
+                    test_pass_rate=self.board.measured(draft).pass_rate,
+                    quality_score=self.board.quality(draft),
                     metrics=self.board.metrics(draft),
                     label=draft.label,
                 )
             )
             self._produced[draft.number] = made.id
+
+    def publish(self) -> None:
+        """Store the versions that are not stored yet, and show those that were not shown, with what is known now."""
+        self.store_versions()
+        new, self._published = self.board.drafts[self._published :], len(self.board.drafts)
+        for draft in new:
+            measured, quality = self.board.measured(draft), self.board.quality(draft)
             self.stage.show(
                 "CODE_VERSION",
                 version=draft.label,
@@ -397,6 +409,18 @@ class Forge:
                 ran=measured.ran,
                 parent=None if draft.parent is None else self.board.draft(draft.parent).label,
             )
+
+    def note(self, words: str) -> None:
+        """Show words under the heading of a phase, where nothing more follows."""
+        self.stage.show("PHASE_NOTE", words=words)
+
+    def leave_out(self, phase: Phase, why: str) -> None:
+        self.idle[phase] = why
+        self.note(f"Left out: {why}.")
+
+    def cut_short(self, limit: LimitReached) -> None:
+        known = LIMITS.get(limit.limit)
+        self.note(f"Cut short: {'a limit was reached' if known is None else known.words}.")
 
     def diff(self, draft: Draft) -> str:
         """What a version changes; empty for a first one."""

@@ -217,9 +217,7 @@ def _ballot(engineer: _Engineer) -> Json:
 def _teaching(engineer: _Engineer) -> Json:
     failed = [n for n, line in engineer.prompt.numbered.items() if "failed" in line]
     lesson = {"lesson": "Try the edges of a specification before the usual case.", "cites": failed[:9]}
-    explanation = (
-        f"It does what the task says: {engineer.task.title.lower()}. It was chosen by the tests that were run."
-    )
+    explanation = f"A simulated explanation. The task: {engineer.task.title.lower()}. The figures say what was run."
     return {"explanation": explanation, "lessons": [lesson] if failed else []}
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from moot.reasoning.code.evidence import Runs, Settled
 
-Reason = Literal[
-    "given", "agreed", "heard", "class", "security", "vote", "complexity", "only", "alike", "improved", "tie"
-]
+Reason = Literal["ran", "given", "agreed", "heard", "class", "security", "vote", "only", "improved", "tie"]
+TieBreak = Literal["complexity", "alike"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +100,7 @@ class Choice:
 
     leaders: tuple[Measured, ...]  # one: the winner
     by: Reason  # the rule that decided last; "tie": none did
+    then: tuple[TieBreak, ...] = ()  # what parted those that the rules left
     places: tuple[Measured, ...] = ()  # everyone that is eligible, best first
 
     @property
@@ -141,8 +141,7 @@ def by_evidence(versions: Sequence[Measured]) -> Choice:
         ("class", lambda each: tuple(-part for part in size[each.name])),
         ("security", lambda each: bool(each.high_findings)),
     )
-    leaders, by = eligible, "only" if len(eligible) == 1 else "tie"
-    reason: Reason = "given" if len(eligible) < len(versions) else by
+    leaders, reason = eligible, _excluded(versions, eligible)
     for name, rule in rules:
         best = min(rule(each) for each in leaders)  # pyright: ignore[reportArgumentType,reportUnknownVariableType]
         left = [each for each in leaders if rule(each) == best]
@@ -151,18 +150,26 @@ def by_evidence(versions: Sequence[Measured]) -> Choice:
     return Choice(leaders=tuple(leaders), by=reason, places=ordered(versions))
 
 
+def _excluded(versions: Sequence[Measured], eligible: Sequence[Measured]) -> Reason:
+    """Why versions that can't lead can't, or, where all can, whether there are several."""
+    if len(eligible) < len(versions):
+        return "ran" if len(eligible) == sum(each.ran for each in versions) else "given"
+    return "only" if len(eligible) == 1 else "tie"
+
+
 def simplest(choice: Choice) -> Choice:
     """The one leader that is simpler than the others. Of leaders that do the same for every call, which one is taken
-    matters little: the earliest of the simplest. Others stay tied."""
-    leaders = choice.leaders
+    matters little: the earliest of the simplest. Others stay tied. The rule that left them stays the reason."""
+    leaders, then = choice.leaders, choice.then
     if len(leaders) < 2:
         return choice
     if all(each.complexity is not None for each in leaders):
         least = min(each.complexity or 0.0 for each in leaders)
         simple = tuple(each for each in leaders if each.complexity == least)
-        if len(simple) == 1:
-            return Choice(leaders=simple, by="complexity", places=choice.places)
+        then = (*then, "complexity") if len(simple) < len(leaders) else then
         leaders = simple
-    if len(classes(leaders)) == 1:
-        return Choice(leaders=(min(leaders, key=lambda each: each.number),), by="alike", places=choice.places)
-    return Choice(leaders=leaders, by="tie", places=choice.places)
+    if len(leaders) > 1 and len(classes(leaders)) == 1:
+        leaders, then = (min(leaders, key=lambda each: each.number),), (*then, "alike")
+    if len(leaders) > 1:
+        return replace(choice, leaders=leaders, by="tie", then=())
+    return replace(choice, leaders=leaders, then=then)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from moot.core.errors import InputError, LimitReached, ScriptError
-from moot.core.gates import Clarification
+from moot.core.gates import TIMED_OUT, Clarification, Decision
 from moot.core.limits import Limits
 from moot.core.settings import read
 from moot.core.steps import AskPerson, Step
@@ -76,13 +76,15 @@ def turn_of_decision(step: AskPerson, gate: Gate, seq: int) -> Turn:
     """The turn of a person's answer. It has no duration: waiting is not running time."""
     assert gate.decision is not None
     answer = None if step.returns is None else step.returns.model_validate(gate.decision)
+    if isinstance(answer, Decision):
+        answer = answer.decided(gate.reviewer or "")
     at = gate.decided_at or 0.0
     return Turn(
         content=clean(str(gate.decision["text"]) if answer is None else answer.prose()),
         data=None if answer is None else gate.decision,
         model=HUMAN,
         provider=HUMAN,
-        finish_reason="answered",
+        finish_reason="timed_out" if gate.reviewer == TIMED_OUT else "answered",
         seq=seq,
         started_at=at,
         created_at=at,
