@@ -204,16 +204,21 @@ def _vote(scored: Scored, block: Block, first: Sequence[GivenAnswer]) -> tuple[s
     are equally frequent, each counts as likely, as in a pool."""
     if scored.plan.task.graded:
         return "", 0.0  # no two codes are the same, and no judge has read these
-    spec = scored.plan.task.answer(block.item)
-    counted = Counter(same_as(each.value, spec) for each in first if each.value is not None)
+    counted = Counter(_form(scored, block.item, each.value) for each in first if each.value is not None)
     if not counted:
         return ("none" if first else ""), 0.0
     most = max(counted.values())
-    leading = [value for value, count in counted.items() if count == most]
-    score = sum(scored.right(block.item, value) for value in leading) / len(leading)
+    leading = [form for form, count in counted.items() if count == most]
+    score = (None in leading) / len(leading)
     if len(leading) > 1:
         return "tie", score
     return ("right" if score else "wrong"), score
+
+
+def _form(scored: Scored, item: Item, value: str) -> str | None:
+    """What answers are counted by: None for right ones, however they are written; wrong ones are the same if they
+    differ in their writing only."""
+    return None if scored.right(item, value) else same_as(value, scored.plan.task.answer(item))
 
 
 def _pool(scored: Scored, block: Block, debate: Debate, *, by_model: bool) -> Pool:
@@ -235,13 +240,11 @@ def _pool(scored: Scored, block: Block, debate: Debate, *, by_model: bool) -> Po
             levels=tuple((passed[level, True], passed[level, False]) for level in levels),
             missed=len(missed),
         )
-    spec = scored.plan.task.answer(item)
-    # Right answers count as one, however they are written: None, which stands first.
-    forms = [None if good else same_as(each.value or "", spec) for each, good in zip(answered, right, strict=True)]
-    names = [None, *sorted({form for form in forms if form is not None})]
+    forms = [_form(scored, item, each.value or "") for each in answered]
+    names = [None, *sorted({form for form in forms if form is not None})]  # the right answer stands first
     models = {seat.id: seat.model for seat in debate.cast} if by_model else {}
     votes: list[Votes] = []
-    for model in dict.fromkeys(models.get(each.seat, "") for each in given):
+    for model in dict.fromkeys(models.get(each.seat, "") for each in outcome.first_answers):  # also if it gave none
         counted = Counter(
             form for each, form in zip(answered, forms, strict=True) if models.get(each.seat, "") == model
         )
