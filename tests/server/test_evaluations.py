@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ import pytest
 from moot.client import Client
 from moot.evaluate import stored, viewing
 from moot.evaluate.html import page
+from moot.evaluate.rows import Row
 from moot.evaluate.sentences import few, missing
+from moot.evaluate.summaries import summary
 from tests.server.evaluating import ITEMS, evaluated
 from tests.server.serving import Served, served
 from tests.server.test_owners import Person
@@ -130,3 +133,20 @@ def test_an_evaluation_whose_cells_are_private_is_not_there_for_others(tmp_path)
         for path in ("", "/cells", "/report"):
             assert ann.client.get(f"/v1/evaluations/{plan.id}{path}").status_code == 404
         assert json.loads(boss.client.get(f"/v1/evaluations/{plan.id}").text)["complete"] == 2
+
+
+def test_a_baseline_without_any_samples_is_in_no_table_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folded = viewing.fold
+    row = Row(item="1", epoch=1, cluster="1", score=0, usd=0.0, tokens_in=0, tokens_out=0, drawn=True, lost="samples")
+
+    def without_samples(*given: Any, **how: Any) -> Any:
+        report = folded(*given, **how)
+        report["baselines"]["single"] = summary([row])
+        return report
+
+    monkeypatch.setattr(viewing, "fold", without_samples)
+    with served(tmp_path) as server:
+        plan = evaluated(server, items=2)
+        given = server.get(f"/v1/evaluations/{plan.id}").raise_for_status().json()
+    assert list(given["baselines"]) == ["self-consistency of 3"]
+    assert given["missing"] == ["single is without 1 answer, for which too few samples could be drawn."]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
+from typing import Literal
 
 from moot.core.answers import same_as
 from moot.core.types import ABSTAINS, TIE, UNDECIDED, Debate, GivenAnswer, Usage, record
@@ -18,6 +19,7 @@ from moot.store import Grade
 OUT_WEIGHT = 4  # where prices are not known, a token that is written counts as so many that are read
 DIGITS = 12  # of US dollars
 
+Lost = Literal["", "debate", "samples"]
 Grades = Mapping[tuple[str, str], Grade]  # by item and the hash of the answer
 
 
@@ -48,11 +50,11 @@ class Row:
     samples: int = 0  # in the pool
     silent: int = 0  # of these, without a valid answer
     missed: int = 0  # samples beside these that a provider or a limit kept from being drawn
-    lost: bool = False  # the debate failed, or samples were missed that are needed: the score means nothing
+    lost: Lost = ""  # the score means nothing: the debate failed, or samples were missed that are needed
 
-    @property
-    def weighed(self) -> float:
-        return self.tokens_in + OUT_WEIGHT * self.tokens_out
+    def cost(self, unit: str) -> float:
+        """In US dollars, or in tokens, weighted by what they usually cost."""
+        return (self.usd or 0.0) if unit == "usd" else self.tokens_in + OUT_WEIGHT * self.tokens_out
 
 
 def pairs_of(rows: Iterable[tuple[Row, Row]]) -> Pairs:
@@ -162,7 +164,7 @@ def _lost_row(cell: Cell, debate: Debate | None) -> Row:
         tokens_in=usage.tokens_in,
         tokens_out=usage.tokens_out,
         debate=cell.id,
-        lost=True,
+        lost="debate",
     )
 
 

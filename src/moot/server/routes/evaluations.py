@@ -64,13 +64,13 @@ async def list_evaluations(
 async def get_evaluation(evaluation_id: EvaluationId, context: Context, caller: Reader) -> schemas.EvaluationReport:
     """Made from the cells that the caller may see; while cells are added, it may be a few seconds old."""
     report = await _report(context, caller, evaluation_id)
-    arms = {name: each for name, each in report["arms"].items() if each["n"]}
+    shown = {part: {name: each for name, each in report[part].items() if each["n"]} for part in ("baselines", "arms")}
     demonstration = any(map(is_demonstration, report["models"]))
     return schemas.EvaluationReport.model_validate(
         {
             **report,
             "id": report["evaluation"],
-            "arms": arms,
+            **shown,
             "grading": grading_in_words(report["graded_by"]),
             "demonstration": demonstration,
             "missing": missing(report),
