@@ -227,7 +227,9 @@ def test_a_terminal_shows_more_about_each_arm_and_names_what_failed(moot: Moot):
     asked = ("sim_choice", "--limit", "2", "--pool", "3", "--arms", "single,council", "--model", "sim:")
     shown = moot("eval", "run", *asked, "--set", "council.depth=vote").out
     assert "More about each arm" in shown
-    assert re.search(r"Accuracy over cost\n +COST OF AN ITEM +OF ONE SAMPLE'S +RIGHT +AT EQUAL COST\none sample", shown)
+    assert re.search(
+        r"Accuracy over cost\nCHEAPEST FIRST +COST OF AN ITEM +OF ONE SAMPLE'S +RIGHT +AT EQUAL COST\none sample", shown
+    )
     assert re.search(
         r"council +[\d,]+ weighted tokens +[\d.]+ times .*self-consistency of 3: .*, which cost less", shown
     )

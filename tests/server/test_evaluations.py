@@ -13,6 +13,7 @@ import pytest
 
 from moot.client import Client
 from moot.evaluate import stored, viewing
+from moot.evaluate.costs import accuracy_over_cost
 from moot.evaluate.html import page
 from moot.evaluate.rows import Row
 from moot.evaluate.sentences import few, missing
@@ -59,6 +60,8 @@ def test_the_report_is_that_of_the_command_line(site: Served, plan: Any):
         folded = (whole["baselines"] | whole["arms"])[theirs]
         assert all(mine[name] == folded[name] for name in ("no_answer", "failed", "samples"))
     assert given["arms"]["council"]["first_vote"]["added"] == whole["arms"]["council"]["first_vote"]["added"]
+    head, rows = accuracy_over_cost(whole)
+    assert given["costs"] == {"head": list(head), "rows": rows}
     assert (given["missing"], given["can_show"], given["failed_count"]) == ([], few(whole), 0)
     assert missing(whole) == []
     file = site.get(f"/v1/evaluations/{plan.id}/report")

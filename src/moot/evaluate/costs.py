@@ -8,7 +8,7 @@ from moot.core.amounts import count
 from moot.core.types import Json, record
 from moot.evaluate.sentences import cost
 
-HEAD = ("", "cost of an item", "of one sample's", "right", "at equal cost")
+HEAD = ("cheapest first", "cost of an item", "of one sample's", "right", "at equal cost")
 
 
 @record

@@ -140,6 +140,13 @@ class EvaluationStanding(BaseModel):
     arms: list[ArmStanding]
 
 
+class ReportTable(BaseModel):
+    """A table, in words, as a terminal shows it."""
+
+    head: list[str]
+    rows: list[list[str]]
+
+
 class FailedCell(BaseModel):
     arm: str
     item: str
@@ -175,6 +182,7 @@ class EvaluationReport(BaseModel):
     arms: dict[str, ArmSummary]
     curve: list[CurvePoint]
     standing: EvaluationStanding
+    costs: ReportTable = Field(description="samples and arms, cheapest first, each with what costs as much")
     comparisons: list[EvaluationComparison]
     missing: list[str] = Field(description="which items are left out, and why, in a sentence each")
     cut_by: str | None = Field(description="why items were not begun: budget or stop")
