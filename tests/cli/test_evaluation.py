@@ -209,11 +209,27 @@ def test_two_evaluations_are_compared_in_a_sentence_for_each_arm(moot: Moot):
     assert (same.code, "Both are evaluation" in same.err) == (2, True)
 
 
+def test_what_two_evaluations_can_not_be_compared_by_is_said(moot: Moot):
+    asked = ("sim_choice", "--limit", "2", "--pool", "3", "--arms", "single,majority,council", "--json")
+    models = ["sim:?seed=1", "sim:?seed=2", "sim:?seed=3"]
+    council = ("--model", "sim:", "--set", "council.depth=vote")
+    ids = [
+        report(moot("eval", "run", *asked, *council, "--models", ",".join(models[:count])))["evaluation"]
+        for count in (2, 3)
+    ]
+    done = moot("eval", "compare", *ids)
+    assert done.code == 0, done.err
+    assert "majority is left out: the smaller pool is too small for as many samples of each model in both." in done.out
+    assert "Whether majority" not in done.out
+
+
 def test_a_terminal_shows_more_about_each_arm_and_names_what_failed(moot: Moot):
     asked = ("sim_choice", "--limit", "2", "--pool", "3", "--arms", "single,council", "--model", "sim:")
     shown = moot("eval", "run", *asked, "--set", "council.depth=vote").out
     assert "More about each arm" in shown
-    assert re.search(r"Accuracy over cost\n +COST OF AN ITEM +OF ONE SAMPLE'S +RIGHT +AT EQUAL COST\none sample", shown)
+    assert re.search(
+        r"Accuracy over cost\nCHEAPEST FIRST +COST OF AN ITEM +OF ONE SAMPLE'S +RIGHT +AT EQUAL COST\none sample", shown
+    )
     assert re.search(
         r"council +[\d,]+ weighted tokens +[\d.]+ times .*self-consistency of 3: .*, which cost less", shown
     )
@@ -264,6 +280,10 @@ def test_a_stop_leaves_complete_pairs(moot: Moot):
         (("run", "swe_mini", "--arms", "sc"), "no two answers of the kind 'patch' are equal"),
         (("run", "reasoning", "--max-output-tokens", "10"), "Nothing could be compared"),
         (("run", "reasoning", "--arms", "majority", "--models", "a:b,sim:"), "no model provider 'a'"),
+        (
+            ("plan", "sim_choice", "--arms", "majority", "--models", "sim:?seed=1,sim:?seed=2", "--pool", "1"),
+            "a sample of each of its 2 models; --pool 1 is too few",
+        ),
         (("run", "reasoning", "--models", "sim:,echo:"), "the arm `majority`, which is not among the arms"),
         (("plan", "sim_choice", "--set", "duell.turns=2"), "duell"),
         (("show", "abcdef"), "abcdef"),

@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from moot.core.errors import InputError
 from moot.core.outcome import FinalAnswer, GivenAnswer, Outcome, VoteCast
 from moot.core.types import ABSTAINS, Debate, Failure, SeatSpec
 from moot.core.values import sha256_of
-from moot.evaluate.between import differences, shared_items, side_by_side
-from moot.evaluate.folding import as_bytes, fold, rows_by_arm
+from moot.evaluate.folding import as_bytes, fold
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_id
 from moot.evaluate.more import about_arms, more_about_arms
@@ -257,60 +255,6 @@ def test_items_link_to_their_debates_where_there_is_a_dashboard():
     assert f'<a href="http://here:1/debates/{id}">{id[:8]}</a>' in page(found, "http://here:1/")
 
 
-def between(one: dict[str, Any], two: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Two evaluations side by side, by arm."""
-    (first, before), (second, after) = planned(**one), planned(**two)
-    items = {item.id for item in first.task.items}
-    samples = min(first.pool, second.pool)
-    rows = rows_by_arm(first, before, {}, samples), rows_by_arm(second, after, {}, samples)
-    return {each["arm"]: each for each in side_by_side(first, items, *rows)}
-
-
-def test_two_evaluations_are_compared_by_items_and_corrected_for_several_arms():
-    found = between({"items": 3, "epochs": 20, "one": never}, {"items": 3, "epochs": 20, "one": always})["one"]
-    assert (found["answers"], found["items"], found["n"]) == (60, 3, 3)
-    assert (found["difference"], found["finding"]) == (1, "can't tell")
-    assert "one does better in the second evaluation can't be told from 60 answers to 3 items" in found["sentence"]
-    both = between({"one": pool}, {"one": slightly_better})
-    assert list(both) == ["single", "self-consistency of 3", "one"]
-    found = both["one"]
-    assert (found["finding_alone"], found["finding"], found["p_holm"]) == ("helped", "can't tell", 3 * found["p"])
-    assert "because 3 arms were compared" in found["sentence"]
-    assert (
-        "single does better in the second evaluation can't be told from 100 answers (+0" in both["single"]["sentence"]
-    )
-    assert between({"one": pool}, {"one": lambda n: n < 80})["one"]["sentence"].startswith(
-        "one does better in the second evaluation (+30.0 points"
-    )
-
-
-def test_pools_of_two_sizes_are_compared_by_as_many_samples():
-    assert list(between({"one": pool, "samples": 3}, {"one": pool, "samples": 5}))[1] == "self-consistency of 3"
-
-
-def test_evaluations_are_compared_on_the_items_that_are_the_same_and_say_how_they_differ():
-    one, two = planned(items=10, one=pool)[0], planned(items=12, one=pool)[0]
-    assert shared_items(one, two) == {str(n) for n in range(10)}
-    assert differences(one, two) == []
-    with pytest.raises(InputError, match="Both are evaluation"):
-        shared_items(one, one)
-    changed = [item.model_copy(update={"target": "5"}) for item in two.task.items]
-    with pytest.raises(InputError, match="no item in common"):
-        shared_items(one, two.model_copy(update={"task": two.task.model_copy(update={"items": tuple(changed)})}))
-    with pytest.raises(InputError, match="no item in common"):
-        shared_items(one, two.model_copy(update={"task": two.task.model_copy(update={"score": "number"})}))
-
-    def with_models(plan: EvaluationPlan, *models: str) -> EvaluationPlan:
-        arms = [arm.model_copy(update={"settings": {"m": m}}) for arm, m in zip(plan.arms, models, strict=True)]
-        return plan.model_copy(update={"arms": tuple(arms)})
-
-    first = with_models(one, "a", "a")
-    assert differences(first, with_models(two, "b", "b")) == [{"what": "m", "first": "a", "second": "b"}]
-    assert differences(first, with_models(two, "a", "b")) == [{"what": "one.m", "first": "a", "second": "b"}]
-    seeded = first.model_copy(update={"seed": 7})
-    assert differences(first, seeded) == [{"what": "seed", "first": 1, "second": 7}]
-
-
 def test_what_a_model_graded_is_never_a_finding():
     plan, cells = planned(one=slightly_better)
     texts = tuple(Item(id=str(n), question="2 + 2?", target="4") for n in range(ITEMS))
@@ -397,7 +341,7 @@ def test_samples_without_an_answer_are_shown_and_said():
     silent = {cell.id: with_first(cells[cell.id], ["4", None, None]) for cell in cells_of(plan, "pool")}
     found = fold(plan, cells | silent, {})
     single = found["baselines"]["single"]
-    assert single["samples"] == {"given": 300, "no_answer": 200, "missed": 0}
+    assert single["samples"] == {"given": 300, "no_answer": 200, "missed": 0, "left_out": 0}
     assert (round(single["no_answer"], 6), found["baselines"]["self-consistency of 3"]["no_answer"]) == (66.666667, 0)
     head, rows = about_arms(found)
     assert dict(zip(head, rows[0], strict=True))["no answer"] == "66.7% (200 of 300 samples)"
@@ -413,7 +357,7 @@ def test_samples_that_a_provider_did_not_give_are_not_wrong():
     for cell in cells_of(plan, "pool"):
         cells[cell.id] = with_first(cells[cell.id], ["4", "4", None], missed=1)
     found = fold(plan, cells, {})
-    assert found["baselines"]["single"]["samples"] == {"given": 200, "no_answer": 0, "missed": 100}
+    assert found["baselines"]["single"]["samples"] == {"given": 200, "no_answer": 0, "missed": 100, "left_out": 0}
     single = against_single(found, "one")
     assert (found["baselines"]["single"]["accuracy"], single["difference"], single["failed_items"]) == (1.0, 0, 0)
     matched = found["comparisons"][0]  # as many as the debate cost: more than were given

@@ -170,12 +170,16 @@ async def compare(args: Namespace) -> int:
             f"{each['p_holm']:.3f}",
         )
         for each in found
+        if each["answers"]
     ]
+    for each in made["left_out"]:
+        out.line(each)
     if not found:
-        out.line("They have no arm in common with an item that is complete in both.")
+        out.line("They have no arm in common with an item that has ended in both.")
         return DONE
     corrected = "P, CORRECTED" if len(found) > 1 else "P"
-    table(out, ("ARM", *(f"IN {name}" for name in names), "DIFFERENCE", "95% INTERVAL", corrected), rows)
+    if rows:
+        table(out, ("ARM", *(f"IN {name}" for name in names), "DIFFERENCE", "95% INTERVAL", corrected), rows)
     for each in found:
         out.line(str(each["sentence"]))
     return DONE

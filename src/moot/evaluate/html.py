@@ -110,7 +110,7 @@ def _grid(values: Sequence[float], low: float, high: float, height: float, unit:
 
 
 def _intervals(report: Json) -> str:
-    shown = [(name, each, SOFT) for name, each in report["baselines"].items()]
+    shown = [(name, each, SOFT) for name, each in report["baselines"].items() if each["n"]]
     shown += [(name, each, INK) for name, each in report["arms"].items()]
     height = len(shown) * ROW + 34
     marks = [_grid((0, 0.25, 0.5, 0.75, 1), 0, 1, height)]

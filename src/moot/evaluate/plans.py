@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
@@ -74,6 +75,18 @@ class EvaluationPlan(Frozen):
         drawn = BEST_OF if self.task.tested else MAJORITY if self.majority else SELF_CONSISTENCY
         own = {arm.name: SELF_CONSISTENCY for arm in self.arms if arm.name == OWN_POOL}
         return {POOL: drawn, **own}
+
+    def voters(self, drawn: str) -> int:
+        """How many models vote where several samples are `drawn`: of a majority, as many samples of each."""
+        return max(1, len(set(self.models))) if drawn == MAJORITY else 1
+
+    def most_drawn(self, drawn: str) -> int:
+        """The most samples that a pool has for `drawn`: of a majority, as many of each model; 0 if one has none."""
+        models = self.voters(drawn)
+        if models == 1:
+            return self.pool
+        own = Counter(self.models[n % len(self.models)] for n in range(self.pool))
+        return models * min(own[model] for model in self.models)
 
     @property
     def beside_pools(self) -> list[Arm]:

@@ -13,8 +13,7 @@ def sentence(comparison: Json, unit: str) -> str:
     arm, baseline = comparison["arm"], comparison["baseline"]
     whether, points = f"Whether {arm} helps against {baseline} can't be told", _points(comparison)
     if comparison["doubt"] == "failed":
-        why = f"because debates failed on {count(comparison['failed_items'], 'item')}"
-        said = f"{whether}, {why} ({points} on the others; {_with_failed(comparison)})"
+        said = f"{whether}, {_because_of_failed(comparison, points, 'it')}"
         return f"{said}{_unequal(comparison, unit)}{_silence(comparison)}."
     if comparison["doubt"] == "cost":
         return f"{whether} at equal cost ({points}): {_costs(comparison, unit)}{_silence(comparison)}."
@@ -39,16 +38,21 @@ def sentence_without_finding(comparison: Json, unit: str) -> str:
 def sentence_between(comparison: Json) -> str:
     """What one arm did in the second of two evaluations, against the first."""
     arm = comparison["arm"]
+    better = f"{arm} does better in the second evaluation"
+    whether, points = f"Whether {better}", _points(comparison)
+    if not comparison["answers"]:
+        return f"{whether} can't be told{_failed(comparison)}."
     if comparison["graded"]:
-        why = "is not said, because a model graded the answers"
-        return f"Whether {arm} does better in the second evaluation {why} ({_points(comparison)})."
+        return f"{whether} is not said, because a model graded the answers ({points}){_failed(comparison)}."
+    if comparison["doubt"] == "failed":
+        return f"{whether} can't be told, {_because_of_failed(comparison, points, 'the second')}."
     said = {
-        "helped": f"{arm} does better in the second evaluation",
+        "helped": better,
         "hurt": f"{arm} does worse in the second evaluation",
         "did not help": f"{arm} does no better in the second evaluation",
-        "can't tell": f"Whether {arm} does better in the second evaluation can't be told from {_answers(comparison)}",
+        "can't tell": f"{whether} can't be told from {_answers(comparison)}",
     }[comparison["finding"]]
-    return f"{said} ({_points(comparison)}){_doubts(comparison)}{_more(comparison)}."
+    return f"{said} ({points}){_doubts(comparison)}{_more(comparison)}{_failed(comparison)}."
 
 
 def figures(comparison: Json, unit: str) -> str:
@@ -78,6 +82,9 @@ def missing(report: Json) -> list[str]:
     failed = len({each["item"] for each in report["failed"]})
     if failed:
         said.append(f"{count(failed, 'item')} left out, because a debate failed or was stopped.")
+    for name, each in report["baselines"].items():
+        if n := each["samples"]["left_out"]:
+            said.append(f"{name} is without {count(n, 'answer')}, for which too few samples could be drawn.")
     if n := report["ungraded"]:
         said.append(f"{count(n, 'item')} left out, because an answer has no grade.")
     if (n := report["unfinished"] - report["ungraded"] - failed) > 0:
@@ -135,21 +142,26 @@ def _costs(comparison: Json, unit: str) -> str:
     return f"the pool's {samples} cost {spent} an item, and {comparison['arm']} {own}"
 
 
-def _with_failed(comparison: Json) -> str:
+def _because_of_failed(comparison: Json, points: str, whom: str) -> str:
+    """What kept a comparison from a finding: `whom` what failed is counted against."""
     low, high = comparison["counted_against"], comparison["counted_for"]
+    samples = comparison["failed_samples"]
+    failed = {"debates": comparison["failed_items"] - samples, "samples": samples}
+    where = " and ".join(f"{what} failed on {count(items, 'item')}" for what, items in failed.items() if items)
     return (
-        f"on all items {low['difference'] * 100:+.1f} if what failed is counted against it, "
-        f"{high['difference'] * 100:+.1f} if in its favour"
+        f"because {where} ({points} on the others; on all items {low['difference'] * 100:+.1f} if what failed is "
+        f"counted against {whom}, {high['difference'] * 100:+.1f} if in its favour)"
     )
 
 
 def _failed(comparison: Json) -> str:
-    """What failed debates mean for a finding that holds in spite of them."""
+    """What failed debates or samples mean for a finding that holds in spite of them."""
     if not comparison["failed_items"]:
         return ""
-    items = count(comparison["failed_items"], "item")
+    items, samples = count(comparison["failed_items"], "item"), comparison["failed_samples"]
     if comparison["finding"] == "can't tell":
-        return f"; {items} left out, because debates failed"
+        both = "debates or samples" if samples else "debates"
+        return f"; {items} left out, because {'samples' if samples == comparison['failed_items'] else both} failed"
     side = "against it" if comparison["finding"] == "helped" else "in its favour"
     return f", also if what failed, on {items}, is counted {side}"
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from moot.client.client import Client
 from moot.core.errors import InputError, MootError, UnknownName
 from moot.core.types import Json
-from moot.evaluate.between import differences, shared_items, side_by_side
+from moot.evaluate.between import differences, shared_items, shared_samples, side_by_side, without_samples
 from moot.evaluate.folding import fold, rows_by_arm
 from moot.evaluate.grading import stored_grades
 from moot.evaluate.inspect_report import inspect_logs
@@ -72,7 +72,7 @@ async def replayed(client: Client, plan: EvaluationPlan) -> AsyncGenerator[tuple
 async def compared(client: Client, one: EvaluationPlan, two: EvaluationPlan) -> Json:
     """Two evaluations side by side, by the items that both ask; of their pools, as many samples as both have. Raises
     InputError if there are no such items."""
-    items, samples = shared_items(one, two), min(one.pool, two.pool)
+    items, samples = shared_items(one, two), shared_samples(one, two)
     first, second = [
         rows_by_arm(plan, await stored_debates(client, plan), await stored_grades(client, plan.id), samples)
         for plan in (one, two)
@@ -83,5 +83,6 @@ async def compared(client: Client, one: EvaluationPlan, two: EvaluationPlan) -> 
         "only_first": len(one.task.items) - len(items),
         "only_second": len(two.task.items) - len(items),
         "differ": differences(one, two),
+        "left_out": without_samples(samples),
         "arms": side_by_side(one, items, first, second),
     }

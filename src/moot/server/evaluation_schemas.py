@@ -56,6 +56,7 @@ class SamplesGiven(BaseModel):
     given: int
     no_answer: int = Field(description="of those given, without a valid answer: counted as wrong")
     missed: int = Field(description="beside those given: a provider failed or a limit was reached; not counted")
+    left_out: int = Field(description="answers that do not count, because too few samples were given for them")
 
 
 class ArmSummary(BaseModel):
@@ -104,6 +105,7 @@ class EvaluationComparison(BaseModel):
         description="what kept it from a finding beside its interval: arms, failed, cost or graded"
     )
     failed_items: int = Field(description="items on which a debate failed, or samples that were needed")
+    failed_samples: int = Field(description="of these, items on which no debate failed, only samples")
     counted_against: ComparisonBound | None = Field(description="over all items, failures counted against the arm")
     counted_for: ComparisonBound | None = Field(description="the same, counted in its favour")
     no_answer: float = Field(description="share of the arm's answers that are none")
@@ -115,6 +117,7 @@ class CurvePoint(BaseModel):
     samples: int
     cost: float
     accuracy: float
+    left_out: int = Field(description="answers that do not count, because too few samples were given for them")
 
 
 class ArmStanding(BaseModel):
@@ -135,6 +138,13 @@ class EvaluationStanding(BaseModel):
     baseline: str = Field(description="what several samples of the pool are")
     sample_cost: float | None
     arms: list[ArmStanding]
+
+
+class ReportTable(BaseModel):
+    """A table, in words, as a terminal shows it."""
+
+    head: list[str]
+    rows: list[list[str]]
 
 
 class FailedCell(BaseModel):
@@ -172,6 +182,7 @@ class EvaluationReport(BaseModel):
     arms: dict[str, ArmSummary]
     curve: list[CurvePoint]
     standing: EvaluationStanding
+    costs: ReportTable = Field(description="samples and arms, cheapest first, each with what costs as much")
     comparisons: list[EvaluationComparison]
     missing: list[str] = Field(description="which items are left out, and why, in a sentence each")
     cut_by: str | None = Field(description="why items were not begun: budget or stop")
