@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -227,7 +227,14 @@ def test_what_is_missing_is_said_with_its_cause():
     found = fold(plan, cells, {})
     assert (found["complete"], found["unfinished"], found["not_begun"], found["cut_by"]) == (3, 2, 1, None)
     assert found["failed"] == [
-        {"arm": "one", "item": "1", "epoch": 1, "debate": broken, "cause": "The provider did not answer."}
+        {
+            "arm": "one",
+            "item": "1",
+            "epoch": 1,
+            "debate": broken,
+            "cause": "The provider did not answer.",
+            "deleted": False,
+        }
     ]
     assert missing(found) == [
         "1 item not begun yet.",
@@ -309,6 +316,94 @@ def test_an_arm_has_not_helped_if_failed_debates_could_undo_it(arm: str, items: 
     low, high = (found[each]["difference"] * 100 for each in ("counted_against", "counted_for"))
     assert (round(low), round(high)) == (worst, 9)
     assert f"on all items {low:+.1f} if what failed is counted against it, {high:+.1f} if in" in found["sentence"]
+
+
+def as_often(n: int) -> bool:
+    """Right as often as the pool: on ten items that it has wrong, and not on its first ten."""
+    return 10 <= n < 60
+
+
+def without(cells: dict[str, Debate], deleted: Collection[str]) -> dict[str, Debate]:
+    return {id: each for id, each in cells.items() if id not in deleted}
+
+
+def test_debates_that_were_deleted_count_as_failed_whatever_they_found():
+    plan, cells = planned(one=pool)  # no better than one sample
+    wrong = [cell.id for cell in cells_of(plan, "one") if int(cell.item.id) >= 70]
+    kept = without(cells, wrong)
+    found = fold(plan, kept, {}, deleted=wrong)
+    same = fold(plan, broken(plan, cells, "one", lambda n: n >= 70), {})
+    one, failed = against_single(found, "one"), against_single(same, "one")
+    assert one == failed
+    assert (one["failed_items"], one["counted_against"]["difference"]) == (30, 0)
+    assert found["arms"]["one"]["failed"] == 30
+    assert [(each["cause"], each["deleted"]) for each in found["failed"]] == [("it was deleted", True)] * 30
+    assert (found["deleted"], found["complete"], found["unfinished"], found["not_begun"]) == (30, 70, 30, 0)
+    assert missing(found) == [
+        "30 items left out, because a debate was deleted, which counts as failed.",
+        "What is shown as spent is without 30 debates that were deleted.",
+    ]
+    assert missing(found)[0] in page(found)
+    plan, cells = planned(one=as_often)
+    lost = [cell.id for cell in cells_of(plan, "one")[:10]]
+    kept = without(cells, lost)
+    assert against_single(fold(plan, kept, {}, deleted=lost), "one")["finding_alone"] == "helped"
+    taken_back = against_single(fold(plan, kept, {}, deleted=lost), "one")
+    assert (taken_back["finding"], taken_back["doubt"]) == ("can't tell", "failed")
+    assert "because debates failed on 10 items (+11.1 points" in taken_back["sentence"]
+    assert "+0.0 if what failed is counted against it" in taken_back["sentence"]
+    everything = [cell.id for cell in cells_of(plan)]
+    assert fold(plan, {}, {}, deleted=everything)["not_begun"] == 0
+
+
+def test_items_that_were_begun_and_not_finished_count_as_failed_items_do_and_are_not_called_so():
+    plan, cells = planned(one=as_often, other=as_often)
+    late = [cell.id for cell in cells_of(plan, "one")[:10]]
+    running = {id: replace(cells[id], status="running", outcome=None) for id in late[1:]}
+    found = fold(plan, without(cells, late[:1]) | running, {})  # of the first, there is no debate yet
+    one = against_single(found, "one")
+    assert (one["finding"], one["failed_items"], one["unfinished_items"]) == ("can't tell", 10, 10)
+    assert "because debates are unfinished on 10 items (+11.1 points" in one["sentence"]
+    assert "if what is unfinished is counted against it" in one["sentence"]
+    assert against_single(found, "other")["unfinished_items"] == 10  # its own debates have ended
+    assert missing(found) == ["10 items begun and not finished."]
+    both = against_single(fold(plan, broken(plan, cells | running, "one", lambda n: n >= 98), {}), "one")
+    assert "because debates failed on 2 items and debates are unfinished on 9 items (" in both["sentence"]
+    assert "if what failed or what is unfinished is counted against it" in both["sentence"]
+    plan, cells = planned(one=lambda n: n < 90)
+    ungraded = {cell.id: replace(cells[cell.id], outcome=None) for cell in cells_of(plan, "pool")[98:]}
+    stays = against_single(fold(plan, cells | ungraded, {}), "one")
+    assert (stays["finding"], stays["unfinished_items"]) == ("helped", 2)
+    assert "also if what is unfinished, on 2 items, is counted against it" in stays["sentence"]
+    plan, cells = planned(items=20, one=pool)
+    few = fold(plan, without(cells, [cells_of(plan, "one")[0].id]), {})
+    assert against_single(few, "one")["sentence"].endswith("; 1 item left out, because debates are unfinished.")
+
+
+def test_what_a_deleted_or_unfinished_debate_costs_is_as_much_as_the_dearest():
+    plan, cells = planned(samples=8, tokens=25, one=always)
+    ids = [cell.id for cell in cells_of(plan, "one")]
+    kept = without(cells | {ids[0]: replace(cells[ids[0]], tokens_out=75)}, ids[50:])
+    for deleted in ((), ids[50:]):
+        found = fold(plan, kept, {}, deleted=deleted)["comparisons"][0]
+        assert (found["samples"], found["counted_for"]["samples"], found["counted_against"]["samples"]) == (3, 3, 5)
+
+
+def test_a_budget_counts_what_deleted_debates_can_have_cost():
+    plan, cells = planned(items=10, one=pool)
+    arms = tuple(arm.model_copy(update={"worst_tokens": 300}) for arm in plan.arms)
+    limited = plan.model_copy(update={"arms": arms, "max_output_tokens": 1700})
+    moved = {new.id: cells[old.id] for new, old in zip(cells_of(limited), cells_of(plan), strict=True)}
+    begun = cells_of(limited)[:10]
+    spent = {cell.id: moved[cell.id] for cell in begun}  # 1,000 tokens, and an item can take 600
+    assert fold(limited, spent, {})["cut_by"] is None
+    found = fold(limited, without(spent, [begun[0].id]), {}, deleted=[begun[0].id])
+    assert found["cut_by"] == "budget"
+    assert missing(found)[0] == (
+        "5 items not begun: the budget does not last: 1,200 of 1,700 output tokens are used, counting 1 deleted debate "
+        "at worst, and an item can take 600."
+    )
+    assert missing(found)[-1] == "What is shown as spent is without 1 debate that was deleted."
 
 
 def test_a_finding_that_holds_however_failures_are_counted_stays():

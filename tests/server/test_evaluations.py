@@ -93,8 +93,9 @@ def test_answers_and_abstentions_are_found_apart(site: Served, plan: Any):
         ]
 
 
-def test_a_report_is_made_once_until_a_cell_changes(site: Served, plan: Any, monkeypatch: pytest.MonkeyPatch):
+def test_a_report_is_made_once_until_a_cell_changes(site: Served, monkeypatch: pytest.MonkeyPatch):
     made: list[str] = []
+    plan = evaluated(site, seed=2)
     monkeypatch.setattr(viewing, "REST", 0)
     folded = viewing.fold
 
@@ -111,10 +112,15 @@ def test_a_report_is_made_once_until_a_cell_changes(site: Served, plan: Any, mon
     assert made == []
     cell = report_of(site, plan)["cells"][0]["debate"]
     site.client.patch(f"/v1/debates/{cell}", json={"archived": True}).raise_for_status()
-    assert site.get(f"/v1/evaluations/{plan.id}").json()["complete"] == ITEMS - 1
+    assert site.get(f"/v1/evaluations/{plan.id}").json()["complete"] == ITEMS  # the archive is for lists
+    made.clear()
+    site.client.delete(f"/v1/debates/{cell}").raise_for_status()
+    found = site.get(f"/v1/evaluations/{plan.id}").json()
     assert made == [plan.id]
-    site.client.patch(f"/v1/debates/{cell}", json={"archived": False}).raise_for_status()
-    assert site.get(f"/v1/evaluations/{plan.id}").json()["complete"] == ITEMS
+    assert (found["complete"], found["deleted"], found["failed_count"]) == (ITEMS - 1, 1, 1)
+    assert (found["failed"][0]["debate"], found["failed"][0]["deleted"]) == (cell, True)
+    assert found["missing"][0] == "1 item left out, because a debate was deleted, which counts as failed."
+    assert {each["failed_items"] for each in found["comparisons"]} == {1}
 
 
 def test_what_is_not_there_is_said_without_a_command(site: Served, plan: Any):

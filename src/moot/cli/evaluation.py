@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -131,17 +131,22 @@ async def replay(args: Namespace) -> int:
             if problem:
                 wrong += 1
                 note(f"Debate {debate[:8]}: {problem}")
+        deleted = await stored.deleted(client, made)
         again = as_bytes(await stored.report(client, made))
         same = _read(args.what[1]) == again if len(args.what) > 1 else None
         if args.json:
-            print_json({"type": "moot.eval.replay", "cells": cells, "differ": wrong, "same_report": same}, indent=2)
+            found: Json = {"cells": cells, "differ": wrong, "deleted": deleted, "same_report": same}
+            print_json({"type": "moot.eval.replay", **found}, indent=2)
         else:
             kept = {
                 True: "The report has the same bytes.",
                 False: f"The report differs from {args.what[-1]}.",
                 None: "No report was compared; give the file that --json wrote after the id, to have it compared.",
             }[same]
-            make_printer().line(f"{count(cells, 'cell')} replayed; {wrong} differ. {kept}")
+            if deleted:
+                note(f"Deleted, so they can't be replayed: {_some([each[:8] for each in deleted])}.")
+            gone = f"; {len(deleted):,} deleted" if deleted else ""
+            make_printer().line(f"{count(cells, 'cell')} replayed; {wrong} differ{gone}. {kept}")
     return FAILED if wrong or same is False else DONE
 
 
@@ -241,9 +246,20 @@ async def _ran(client: Client, made: EvaluationPlan, args: Namespace) -> int:
         )
     if done.failed:
         note(f"{count(done.failed, 'cell')} could not be finished. Try again with: moot eval resume {made.id[:8]}")
+    if done.deleted:
+        note(
+            f"{count(len(done.deleted), 'item')} can't be completed, because debates were deleted: "
+            f"{_some(done.deleted)}. The report counts them as failed."
+        )
     if done.ungraded:
         note(f"{count(done.ungraded, 'item')} left out: the judge gave no valid grade for an answer to each.")
     return FAILED if done.failed else DONE
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of these names, and how many more there are."""
+    more = len(names) - MOST_FAILED
+    return ", ".join(names[:MOST_FAILED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _progress(ran: Ran) -> None:

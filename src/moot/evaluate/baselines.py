@@ -116,4 +116,5 @@ def _drawn(drawing: Drawing, k: int) -> Row:
         silent=pool.silent,
         missed=pool.missed,
         lost=row.lost or lost,
+        unfinished=row.unfinished,
     )

@@ -20,13 +20,15 @@ Pair = tuple[Row, Row]
 
 def comparison(pairs: Sequence[Pair], low: Sequence[Pair], high: Sequence[Pair]) -> Json:
     """The first of each pair less the second. `low` and `high`: also of the items that `pairs` leaves out because a
-    debate failed, with what they are compared with when failures are counted against the first, and in its favour."""
+    debate failed or has not ended, with what they are compared with when that is counted against the first, and in its
+    favour."""
     known = known_of(pairs)
     items = len({row.item for row, _ in known})
     result = compared(pairs_of(known), items)
     debates = {row.item for row, _ in low} - {row.item for row, _ in pairs}
     debates |= {row.item for row, other in low if "debate" in (row.lost, other.lost)}
     samples = {row.item for row, other in low if "samples" in (row.lost, other.lost)} - debates
+    unfinished = {row.item for row, other in low if row.unfinished or other.unfinished} & debates
     return {
         "n": result.pairs.n,
         "answers": len(known),
@@ -40,6 +42,7 @@ def comparison(pairs: Sequence[Pair], low: Sequence[Pair], high: Sequence[Pair])
         "needed": result.needed,
         "failed_items": len(debates | samples),
         "failed_samples": len(samples),
+        "unfinished_items": len(unfinished),
         "counted_against": _bound(low, 0.0) if debates | samples else None,
         "counted_for": _bound(high, 1.0) if debates | samples else None,
     }

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import fsum
 from statistics import fmean
 
@@ -16,23 +17,31 @@ from moot.evaluate.against import against
 from moot.evaluate.baselines import curve, equal_cost, from_pools
 from moot.evaluate.costs import standing
 from moot.evaluate.model_grading import grading_id
-from moot.evaluate.plans import POOL, Block, Cell, EvaluationPlan, blocks, detectable, fits
-from moot.evaluate.rows import Arms, Grades, Row, dollars, is_complete, rows_of
+from moot.evaluate.plans import POOL, Block, Cell, EvaluationPlan, Worst, blocks, detectable, fits, worst_of_deleted
+from moot.evaluate.rows import Arms, Grades, Row, dollars, has_failed, is_complete, rows_of
 from moot.evaluate.summaries import summary, timing
 from moot.reasoning.model_family import family_of
 
 VERSION = 2
 
 
-def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, *, stopped: bool = False) -> Json:
-    """The report, as JSON. Blocks with an incomplete cell are left out, and counted. `stopped`: no new one is begun."""
+def fold(
+    plan: EvaluationPlan,
+    cells: Mapping[str, Debate],
+    grades: Grades,
+    *,
+    stopped: bool = False,
+    deleted: Collection[str] = (),
+) -> Json:
+    """The report, as JSON. Blocks with an incomplete cell are left out, and counted. `stopped`: no new one is begun.
+    `deleted`: ids of debates that were."""
     planned = list(blocks(plan))
     complete = [block for block in planned if is_complete(plan, block, cells, grades)]
     read = rows_of(plan, complete, cells, grades)
-    ended = _ended(plan, cells, grades)
-    whole = rows_of(plan, ended, cells, grades) if len(ended) > len(complete) else read
+    begun = _begun(planned, cells, deleted)
+    whole = _as_dear(rows_of(plan, begun, cells, grades, deleted), deleted) if len(begun) > len(complete) else read
     unit = _unit(plan, read)
-    left_out = _left_out(plan, planned, complete, cells, stopped=stopped)
+    left_out = _left_out(plan, planned, complete, cells, deleted, stopped=stopped)
     failed = Counter(str(each["arm"]) for each in left_out["failed"])
     summaries = {arm.name: summary(read.rows[arm.name], failed[arm.name]) for arm in plan.beside_pools}
     own = {cell.id for block in planned for cell in block.cells}
@@ -79,11 +88,16 @@ def fold(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, *, s
 
 
 def rows_by_arm(
-    plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades, samples: Mapping[str, int]
+    plan: EvaluationPlan,
+    cells: Mapping[str, Debate],
+    grades: Grades,
+    samples: Mapping[str, int],
+    deleted: Collection[str] = (),
 ) -> dict[str, list[Row]]:
-    """What each arm and baseline made of the blocks that have ended; a debate that failed is a lost row. `samples`: how
-    many are drawn from a pool, by what several of them are; a baseline without any is left out."""
-    read = rows_of(plan, _ended(plan, cells, grades), cells, grades)
+    """What each arm and baseline made of the blocks that were begun; a debate that failed, was deleted or has not ended
+    is a lost row. `samples`: how many are drawn from a pool, by what several of them are; a baseline without any is
+    left out."""
+    read = rows_of(plan, _begun(blocks(plan), cells, deleted), cells, grades, deleted)
     return from_pools(plan, read, samples) | {arm.name: read.rows[arm.name] for arm in plan.beside_pools}
 
 
@@ -98,25 +112,33 @@ def _left_out(
     planned: Sequence[Block],
     complete: Sequence[Block],
     cells: Mapping[str, Debate],
+    deleted: Collection[str],
     *,
     stopped: bool,
 ) -> Json:
     """Why blocks are missing: never begun, for want of budget or because it was stopped; begun and failed; not
     graded."""
     done = {block.item.id for block in complete}
-    begun = [block for block in planned if block.item.id not in done and any(cell.id in cells for cell in block.cells)]
+    begun = [block for block in _begun(planned, cells, deleted) if block.item.id not in done]
     limited = plan.max_cost_usd is not None or plan.max_output_tokens is not None
     not_begun = len(planned) - len(complete) - len(begun)
     spent = Usage()
     for each in cells.values():
         spent += each.usage
-    failed = [_failure(cell, cells[cell.id]) for block in begun for cell in block.cells if _failed(cells.get(cell.id))]
+    failed = [
+        _failure(cell, cells.get(cell.id))
+        for block in begun
+        for cell in block.cells
+        if has_failed(cell, cells, deleted)
+    ]
+    lost = worst_of_deleted(plan, deleted)
     return {
         "unfinished": len(begun),
         "ungraded": sum(all(_ran(cells.get(cell.id)) for cell in block.cells) for block in begun),
         "failed": failed,
+        "deleted": len(deleted),
         "not_begun": not_begun,
-        "cut_by": _cut_by(plan, spent, stopped=stopped) if not_begun else None,
+        "cut_by": _cut_by(plan, spent, lost, stopped=stopped) if not_begun else None,
         "budget": None
         if not limited
         else {
@@ -124,33 +146,57 @@ def _left_out(
             "max_output_tokens": plan.max_output_tokens,
             "worst_item_usd": plan.worst_block.usd,
             "worst_item_output_tokens": plan.worst_block.tokens,
+            "worst_deleted_usd": lost.usd,
+            "worst_deleted_output_tokens": lost.tokens,
         },
     }
 
 
-def _cut_by(plan: EvaluationPlan, spent: Usage, *, stopped: bool) -> str | None:
-    """Why no other block is begun; None: nothing hinders it."""
-    if not fits(plan, spent, plan.worst_block):
+def _cut_by(plan: EvaluationPlan, spent: Usage, lost: Worst, *, stopped: bool) -> str | None:
+    """Why no other block is begun; None: nothing hinders it. `lost`: what deleted debates can have used."""
+    if not fits(plan, spent, lost + plan.worst_block):
         return "budget"
     return "stop" if stopped else None
 
 
-def _failed(debate: Debate | None) -> bool:
-    return debate is not None and debate.status in ("failed", "canceled", "stopped")
+def _begun(planned: Iterable[Block], cells: Mapping[str, Debate], deleted: Collection[str]) -> list[Block]:
+    """The blocks of which there is or was a debate."""
+    return [block for block in planned if any(cell.id in cells or cell.id in deleted for cell in block.cells)]
 
 
-def _ended(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grades) -> list[Block]:
-    """The blocks that are complete, or in which a debate failed."""
-    return [
-        block
-        for block in blocks(plan)
-        if is_complete(plan, block, cells, grades) or any(_failed(cells.get(cell.id)) for cell in block.cells)
-    ]
+def _as_dear(whole: Arms, deleted: Collection[str]) -> Arms:
+    """With what a debate cost that was deleted, or has not ended: as much as the dearest of its arm."""
+
+    def estimated(rows: Sequence[Row]) -> list[Row]:
+        known = [row for row in rows if not row.lost]
+        if not known:
+            return list(rows)
+        usd = [row.usd for row in known if row.usd is not None]
+        dearest = {
+            "usd": max(usd) if len(usd) == len(known) else None,
+            "tokens_in": max(row.tokens_in for row in known),
+            "tokens_out": max(row.tokens_out for row in known),
+        }
+        return [
+            replace(row, **dearest) if row.lost and (row.unfinished or row.debate in deleted) else row for row in rows
+        ]
+
+    return Arms(rows={name: estimated(rows) for name, rows in whole.rows.items()}, pools=whole.pools)
 
 
-def _failure(cell: Cell, debate: Debate) -> Json:
-    cause = f"it is {debate.status}" if debate.error is None else debate.error.message
-    return {"arm": cell.arm.name, "item": cell.item.id, "epoch": cell.epoch, "debate": debate.id, "cause": cause}
+def _failure(cell: Cell, debate: Debate | None) -> Json:
+    """`debate`: None if it was deleted."""
+    cause = "it was deleted"
+    if debate is not None:
+        cause = f"it is {debate.status}" if debate.error is None else debate.error.message
+    return {
+        "arm": cell.arm.name,
+        "item": cell.item.id,
+        "epoch": cell.epoch,
+        "debate": cell.id,
+        "cause": cause,
+        "deleted": debate is None,
+    }
 
 
 def _graded_by(plan: EvaluationPlan, models: Sequence[str]) -> Json | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import Field
@@ -171,6 +171,19 @@ def fits(plan: EvaluationPlan, spent: Usage, more: Worst) -> bool:
     ):
         return False
     return plan.max_output_tokens is None or spent.tokens_out + more.tokens <= plan.max_output_tokens
+
+
+def worst_of_deleted(plan: EvaluationPlan, deleted: Collection[str]) -> Worst:
+    """The most that deleted debates can have used, which a budget counts: what they did use is not known any more."""
+    total = Worst()
+    if not deleted:
+        return total
+    arms = [cell.arm for block in blocks(plan) for cell in block.cells if cell.id in deleted]
+    if plan.judge is not None:
+        arms += [plan.judge] * (len(deleted) - len(arms))
+    for arm in arms:
+        total += Worst(usd=arm.worst_usd, tokens=arm.worst_tokens)
+    return total
 
 
 def settings_of(plan: EvaluationPlan, cell: Cell) -> Json:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Literal
 
@@ -51,6 +52,7 @@ class Row:
     silent: int = 0  # of these, without a valid answer
     missed: int = 0  # samples beside these that a provider or a limit kept from being drawn
     lost: Lost = ""  # the score means nothing: the debate failed, or samples were missed that are needed
+    unfinished: bool = False  # the item is left out, though nothing of it failed: a debate has not ended yet
 
     def cost(self, unit: str) -> float:
         """In US dollars, or in tokens, weighted by what they usually cost."""
@@ -136,15 +138,30 @@ def _answers(plan: EvaluationPlan, cell: Cell, cells: Mapping[str, Debate]) -> d
     return {sha256_of(each.value): each.value for each in given if each is not None and each.value is not None}
 
 
-def rows_of(plan: EvaluationPlan, read: Sequence[Block], cells: Mapping[str, Debate], grades: Grades) -> Arms:
-    """The rows of these blocks. A cell that is not done is a lost row."""
+def has_failed(cell: Cell, cells: Mapping[str, Debate], deleted: Collection[str]) -> bool:
+    """Whether a cell has no answer and gets none by itself."""
+    debate = cells.get(cell.id)
+    return cell.id in deleted or (debate is not None and debate.status in ("failed", "canceled", "stopped"))
+
+
+def rows_of(
+    plan: EvaluationPlan,
+    read: Sequence[Block],
+    cells: Mapping[str, Debate],
+    grades: Grades,
+    deleted: Collection[str] = (),
+) -> Arms:
+    """The rows of these blocks. A cell that is not done is a lost row. `deleted`: ids of debates that were."""
     rows: dict[str, list[Row]] = {arm.name: [] for arm in plan.arms}
     pools: dict[str, list[Drawing]] = {name: [] for name in plan.pools}
     scored = Scored(plan=plan, grades=grades)
     for block in read:
+        whole = is_complete(plan, block, cells, grades)
+        unfinished = not whole and not any(has_failed(cell, cells, deleted) for cell in block.cells)
         for cell in block.cells:
-            done = _is_done(plan, cell, cells, grades)
+            done = whole or _is_done(plan, cell, cells, grades)
             row = _row(scored, block, cell.epoch, cells[cell.id]) if done else _lost_row(cell, cells.get(cell.id))
+            row = replace(row, unfinished=True) if unfinished else row
             rows[cell.arm.name].append(row)
             if cell.arm.name in pools:
                 by_model = plan.pools[cell.arm.name] == MAJORITY

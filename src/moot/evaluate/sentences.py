@@ -79,15 +79,22 @@ def missing(report: Json) -> list[str]:
     if n := report["not_begun"]:
         cut = {"budget": f": {short_of_budget(report)}", "stop": ": it was stopped", None: " yet"}
         said.append(f"{count(n, 'item')} not begun{cut[report['cut_by']]}.")
-    failed = len({each["item"] for each in report["failed"]})
+    failed = {each["item"] for each in report["failed"] if not each["deleted"]}
+    deleted = {each["item"] for each in report["failed"]} - failed
     if failed:
-        said.append(f"{count(failed, 'item')} left out, because a debate failed or was stopped.")
+        said.append(f"{count(len(failed), 'item')} left out, because a debate failed or was stopped.")
+    if deleted:
+        said.append(f"{count(len(deleted), 'item')} left out, because a debate was deleted, which counts as failed.")
+    if n := report["deleted"]:
+        said.append(
+            f"What is shown as spent is without {count(n, 'debate')} that {'was' if n == 1 else 'were'} deleted."
+        )
     for name, each in report["baselines"].items():
         if n := each["samples"]["left_out"]:
             said.append(f"{name} is without {count(n, 'answer')}, for which too few samples could be drawn.")
     if n := report["ungraded"]:
         said.append(f"{count(n, 'item')} left out, because an answer has no grade.")
-    if (n := report["unfinished"] - report["ungraded"] - failed) > 0:
+    if (n := report["unfinished"] - report["ungraded"] - len(failed | deleted)) > 0:
         said.append(f"{count(n, 'item')} begun and not finished.")
     return said
 
@@ -98,13 +105,17 @@ def short_of_budget(report: Json) -> str:
     if not budget:
         return ""
     why: list[str] = []
-    most, used, worst = budget["max_cost_usd"], spent["usd"], budget["worst_item_usd"]
+    n = report["deleted"]
+    gone = f", counting {count(n, 'deleted debate')} at worst" if n else ""
+    most, worst = budget["max_cost_usd"], budget["worst_item_usd"]
+    used = None if None in (spent["usd"], budget["worst_deleted_usd"]) else spent["usd"] + budget["worst_deleted_usd"]
     if most is not None and (used is None or worst is None or used + worst > most):
         item = "what an item costs is not known" if worst is None else f"an item can cost {money(worst)}"
-        why.append(f"{money(used)} of {money(most)} is spent, and {item}")
-    most, used, worst = budget["max_output_tokens"], spent["tokens_out"], budget["worst_item_output_tokens"]
+        why.append(f"{money(used)} of {money(most)} is spent{gone}, and {item}")
+    most, worst = budget["max_output_tokens"], budget["worst_item_output_tokens"]
+    used = spent["tokens_out"] + budget["worst_deleted_output_tokens"]
     if most is not None and used + worst > most:
-        why.append(f"{used:,} of {most:,} output tokens are used, and an item can take {worst:,}")
+        why.append(f"{used:,} of {most:,} output tokens are used{gone}, and an item can take {worst:,}")
     return ": ".join(("the budget does not last", *filter(None, ["; ".join(why)])))
 
 
@@ -145,13 +156,23 @@ def _costs(comparison: Json, unit: str) -> str:
 def _because_of_failed(comparison: Json, points: str, whom: str) -> str:
     """What kept a comparison from a finding: `whom` what failed is counted against."""
     low, high = comparison["counted_against"], comparison["counted_for"]
-    samples = comparison["failed_samples"]
-    failed = {"debates": comparison["failed_items"] - samples, "samples": samples}
-    where = " and ".join(f"{what} failed on {count(items, 'item')}" for what, items in failed.items() if items)
+    samples, unfinished = comparison["failed_samples"], comparison["unfinished_items"]
+    lost = {
+        "debates failed": comparison["failed_items"] - samples - unfinished,
+        "samples failed": samples,
+        "debates are unfinished": unfinished,
+    }
+    where = " and ".join(f"{what} on {count(items, 'item')}" for what, items in lost.items() if items)
     return (
-        f"because {where} ({points} on the others; on all items {low['difference'] * 100:+.1f} if what failed is "
-        f"counted against {whom}, {high['difference'] * 100:+.1f} if in its favour)"
+        f"because {where} ({points} on the others; on all items {low['difference'] * 100:+.1f} if {_lost(comparison)} "
+        f"is counted against {whom}, {high['difference'] * 100:+.1f} if in its favour)"
     )
+
+
+def _lost(comparison: Json) -> str:
+    unfinished = comparison["unfinished_items"]
+    failed = "what failed" if comparison["failed_items"] > unfinished else ""
+    return " or ".join(filter(None, (failed, "what is unfinished" if unfinished else "")))
 
 
 def _failed(comparison: Json) -> str:
@@ -159,11 +180,14 @@ def _failed(comparison: Json) -> str:
     if not comparison["failed_items"]:
         return ""
     items, samples = count(comparison["failed_items"], "item"), comparison["failed_samples"]
+    unfinished = comparison["unfinished_items"]
     if comparison["finding"] == "can't tell":
-        both = "debates or samples" if samples else "debates"
-        return f"; {items} left out, because {'samples' if samples == comparison['failed_items'] else both} failed"
+        what = ("debates" if comparison["failed_items"] > samples + unfinished else "", "samples" if samples else "")
+        failed = f"{' or '.join(filter(None, what))} failed" if any(what) else ""
+        why = " or ".join(filter(None, (failed, "debates are unfinished" if unfinished else "")))
+        return f"; {items} left out, because {why}"
     side = "against it" if comparison["finding"] == "helped" else "in its favour"
-    return f", also if what failed, on {items}, is counted {side}"
+    return f", also if {_lost(comparison)}, on {items}, is counted {side}"
 
 
 def _silence(comparison: Json) -> str:

@@ -104,8 +104,11 @@ class EvaluationComparison(BaseModel):
     doubt: str | None = Field(
         description="what kept it from a finding beside its interval: arms, failed, cost or graded"
     )
-    failed_items: int = Field(description="items on which a debate failed, or samples that were needed")
+    failed_items: int = Field(
+        description="items on which a debate failed, was deleted or has not ended, or samples that were needed failed"
+    )
     failed_samples: int = Field(description="of these, items on which no debate failed, only samples")
+    unfinished_items: int = Field(description="of these, items on which nothing failed, but a debate has not ended")
     counted_against: ComparisonBound | None = Field(description="over all items, failures counted against the arm")
     counted_for: ComparisonBound | None = Field(description="the same, counted in its favour")
     no_answer: float = Field(description="share of the arm's answers that are none")
@@ -153,6 +156,7 @@ class FailedCell(BaseModel):
     epoch: int
     debate: str
     cause: str
+    deleted: bool = Field(description="the debate was deleted; nothing of it is left")
 
 
 class EvaluationSpent(BaseModel):
@@ -171,6 +175,7 @@ class EvaluationReport(BaseModel):
     complete: int = Field(description="items all of whose cells are complete; only these count")
     unfinished: int
     not_begun: int
+    deleted: int = Field(description="debates that were deleted; what they cost is not part of `spent`")
     models: list[str]
     ungraded: int = Field(description="unfinished items with an answer that the judge gave no valid grade")
     grading: str = Field(description="what to say of figures that a model graded; empty: code scored the answers")
