@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -165,3 +166,16 @@ def test_majorities_are_compared_by_as_many_samples_of_each_model():
     ]
     assert list(compared(two, three)) == ["single", "one"]
     assert without_samples(shared_samples(two[0], more[0])) == []
+
+
+def test_what_one_evaluation_has_deleted_or_not_finished_is_counted_against_the_other():
+    plan, cells = planned(one=pool)
+    late = [cell.id for arm in ("one", "pool") for cell in cells_of(plan, arm)[50:60]]
+    left = {id: each for id, each in cells.items() if id not in late}
+    running = {id: replace(cells[id], status="running", outcome=None) for id in late}
+    found = compared((plan, cells), (plan, left | running))
+    assert {(each["failed_items"], each["unfinished_items"]) for each in found.values()} == {(10, 10)}
+    assert found["one"]["sentence"].endswith("10 items left out, because debates are unfinished.")
+    rows = rows_by_arm(plan, left, {}, {}, late)
+    one = {each["arm"]: each for each in side_by_side(plan, {str(n) for n in range(100)}, rows, rows)}["one"]
+    assert (one["failed_items"], one["unfinished_items"], one["answers"]) == (10, 0, 90)
