@@ -15,8 +15,9 @@ from moot.client import Client
 from moot.evaluate import stored, viewing
 from moot.evaluate.costs import accuracy_over_cost
 from moot.evaluate.html import page
+from moot.evaluate.power import few
 from moot.evaluate.rows import Row
-from moot.evaluate.sentences import few, missing
+from moot.evaluate.sentences import missing
 from moot.evaluate.summaries import summary
 from tests.server.evaluating import ITEMS, evaluated
 from tests.server.serving import Served, served

@@ -24,9 +24,10 @@ from moot.evaluate.folding import as_bytes
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
 from moot.evaluate.more import about_arms, more_about_arms
-from moot.evaluate.plans import EvaluationPlan, detectable
+from moot.evaluate.plans import EvaluationPlan
+from moot.evaluate.power import few, power, power_in_words
 from moot.evaluate.running import AT_ONCE, Ran, Running
-from moot.evaluate.sentences import advice, few, figures, missing, short_of_budget
+from moot.evaluate.sentences import advice, figures, missing, short_of_budget
 from moot.request import read_assignments
 
 SEED = 1
@@ -334,7 +335,7 @@ def _plan_json(made: EvaluationPlan) -> Json:
         "arms": [arm.model_dump(mode="json", exclude={"settings", "seats"}) for arm in made.arms],
         "worst_usd": None if worst.usd is None else worst.usd * len(made.task.items),
         "worst_output_tokens": worst.tokens * len(made.task.items),
-        "smallest_difference": detectable(len(made.task.items)),
+        **power(made, made.task.items),
     }
 
 
@@ -351,9 +352,7 @@ def _print_plan(made: EvaluationPlan) -> None:
         f"Evaluation {made.id[:8]}: {count(items, 'item')}, {count(made.cells, 'cell')}; at worst "
         f"{money(None if worst.usd is None else worst.usd * items)} and {worst.tokens * items:,} output tokens."
     )
-    shown = detectable(items)
-    size = "no difference" if shown is None else f"a difference of {shown * 100:.0f} points or more"
-    out.line(f"So many items show {size}, where the arms differ on a fifth of them. Nothing was spent.")
+    out.line(f"{power_in_words(power(made, made.task.items), items, len(made.compared))} Nothing was spent.")
 
 
 def _print_report(folded: Json) -> None:

@@ -17,7 +17,8 @@ from moot.evaluate.against import against
 from moot.evaluate.baselines import curve, equal_cost, from_pools
 from moot.evaluate.costs import standing
 from moot.evaluate.model_grading import grading_id
-from moot.evaluate.plans import POOL, Block, Cell, EvaluationPlan, Worst, blocks, detectable, fits, worst_of_deleted
+from moot.evaluate.plans import POOL, Block, Cell, EvaluationPlan, Worst, blocks, fits, worst_of_deleted
+from moot.evaluate.power import power
 from moot.evaluate.rows import Arms, Grades, Row, dollars, has_failed, is_complete, rows_of
 from moot.evaluate.summaries import summary, timing
 from moot.reasoning.model_family import family_of
@@ -69,7 +70,7 @@ def fold(
         "models": models,
         "graded_by": _graded_by(plan, models),
         "unit": unit,
-        "smallest_difference": detectable(len(complete)),
+        **power(plan, (block.item for block in complete)),
         "spent": {
             "usd": fsum(known) if len(known) == len(usd) else None,  # in any order: cells are stored as they begin
             "tokens_in": sum(each.tokens_in for each in spent),

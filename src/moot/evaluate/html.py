@@ -11,7 +11,8 @@ from moot.core.types import Json
 from moot.evaluate.costs import accuracy_over_cost
 from moot.evaluate.model_grading import grading_in_words
 from moot.evaluate.more import about_arms, added, more_about_arms
-from moot.evaluate.sentences import advice, few, figures, missing
+from moot.evaluate.power import few
+from moot.evaluate.sentences import advice, figures, missing
 from moot.evaluate.sentences import cost as shown_cost
 
 WIDTH, ROW, LEFT, RIGHT = 760, 26, 190, 60

@@ -12,7 +12,6 @@ from pydantic import Field
 
 from moot.core.types import SEEDS, Json, Usage, record
 from moot.core.values import Frozen, sha256_of
-from moot.evaluate.comparing import items_for
 from moot.evaluate.tasks import Item, Task
 
 NAMESPACE = uuid.UUID("5f0c6f0e-9a3f-4d5c-8f59-6d6f6f740016")
@@ -26,7 +25,6 @@ SHORT = {"sc": SELF_CONSISTENCY}
 BUDGET = ("max_cost_usd", "max_output_tokens")
 SOURCE = {"file", "limit"}
 MOST_POOL = 64  # samples of an item
-DISCORDANT = 0.2  # share of items on which two arms differ, for planning
 
 Match = Literal["usd", "tokens"]
 
@@ -211,10 +209,3 @@ def limits_of(arm: Arm) -> Json:
 def _seed(plan: EvaluationPlan, cell: Cell, seat: str) -> int:
     named = json.dumps([plan.seed, cell.item.id, cell.arm.name, cell.epoch, seat])
     return int(sha256_of(named)[:8], 16) % SEEDS
-
-
-def detectable(items: int) -> float | None:
-    """The smallest true difference, in whole points, that so many items show with 80% power where the arms differ on a
-    fifth of them, or on as many as that takes. None: none at all."""
-    shown = (points / 100 for points in range(1, 101))
-    return next((each for each in shown if items_for(each, max(DISCORDANT, each)) <= items), None)

@@ -119,16 +119,6 @@ def short_of_budget(report: Json) -> str:
     return ": ".join(("the budget does not last", *filter(None, ["; ".join(why)])))
 
 
-def few(report: Json) -> str:
-    """What so many items can show."""
-    if not report["complete"]:
-        return ""
-    if report["smallest_difference"] is None:
-        return f"{count(report['complete'], 'item')} can't show anything, however the arms differ: they are too few."
-    points = report["smallest_difference"] * 100
-    return f"So many items show a difference of {points:.0f} points or more, where the arms differ on a fifth of them."
-
-
 def cost(amount: float, unit: str) -> str:
     return money(amount) if unit == "usd" else f"{amount:,.0f} weighted tokens"
 

@@ -165,6 +165,11 @@ class EvaluationSpent(BaseModel):
     tokens_out: int
 
 
+class RelatedItems(BaseModel):
+    number: int
+    of_one_size: float = Field(description="how many groups of equal size these are worth")
+
+
 class EvaluationReport(BaseModel):
     id: str
     task: str
@@ -182,6 +187,7 @@ class EvaluationReport(BaseModel):
     demonstration: bool = Field(description="a demonstration model takes part: the findings mean nothing")
     unit: str = Field(description="in what cost is counted: usd or tokens")
     smallest_difference: float | None = Field(description="that so many items show")
+    groups: RelatedItems | None = Field(description="of complete items that are related; null: none are")
     spent: EvaluationSpent
     baselines: dict[str, ArmSummary]
     arms: dict[str, ArmSummary]

@@ -11,7 +11,8 @@ from moot.core.types import Json
 from moot.evaluate.costs import accuracy_over_cost
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
-from moot.evaluate.sentences import advice, few, missing
+from moot.evaluate.power import few
+from moot.evaluate.sentences import advice, missing
 from moot.models.choice import is_demonstration
 from moot.runtime.threads import in_thread
 from moot.server import evaluation_schemas as schemas
