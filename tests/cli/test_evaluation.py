@@ -50,7 +50,13 @@ def test_an_evaluation_is_repeatable_and_its_cells_stay_apart(moot: Moot):
     debate = first["cells"][0]["debate"]
     assert moot("replay", debate).code == 0
     replayed = moot("eval", "replay", first["evaluation"], "--json")
-    assert json.loads(replayed.out) == {"type": "moot.eval.replay", "cells": 12, "differ": 0, "same_report": None}
+    assert json.loads(replayed.out) == {
+        "type": "moot.eval.replay",
+        "cells": 12,
+        "differ": 0,
+        "deleted": [],
+        "same_report": None,
+    }
     assert "12 cells replayed; 0 differ. No report was compared" in moot("eval", "replay", first["evaluation"]).out
 
 
@@ -209,11 +215,27 @@ def test_two_evaluations_are_compared_in_a_sentence_for_each_arm(moot: Moot):
     assert (same.code, "Both are evaluation" in same.err) == (2, True)
 
 
+def test_what_two_evaluations_can_not_be_compared_by_is_said(moot: Moot):
+    asked = ("sim_choice", "--limit", "2", "--pool", "3", "--arms", "single,majority,council", "--json")
+    models = ["sim:?seed=1", "sim:?seed=2", "sim:?seed=3"]
+    council = ("--model", "sim:", "--set", "council.depth=vote")
+    ids = [
+        report(moot("eval", "run", *asked, *council, "--models", ",".join(models[:count])))["evaluation"]
+        for count in (2, 3)
+    ]
+    done = moot("eval", "compare", *ids)
+    assert done.code == 0, done.err
+    assert "majority is left out: the smaller pool is too small for as many samples of each model in both." in done.out
+    assert "Whether majority" not in done.out
+
+
 def test_a_terminal_shows_more_about_each_arm_and_names_what_failed(moot: Moot):
     asked = ("sim_choice", "--limit", "2", "--pool", "3", "--arms", "single,council", "--model", "sim:")
     shown = moot("eval", "run", *asked, "--set", "council.depth=vote").out
     assert "More about each arm" in shown
-    assert re.search(r"Accuracy over cost\n +COST OF AN ITEM +OF ONE SAMPLE'S +RIGHT +AT EQUAL COST\none sample", shown)
+    assert re.search(
+        r"Accuracy over cost\nCHEAPEST FIRST +COST OF AN ITEM +OF ONE SAMPLE'S +RIGHT +AT EQUAL COST\none sample", shown
+    )
     assert re.search(
         r"council +[\d,]+ weighted tokens +[\d.]+ times .*self-consistency of 3: .*, which cost less", shown
     )
@@ -227,6 +249,38 @@ def test_a_terminal_shows_more_about_each_arm_and_names_what_failed(moot: Moot):
     assert re.search(
         r"council failed on item sim-1-1: The simulated model failed, .*\. See: moot show [0-9a-f]{8}\n", failed.out
     )
+
+
+def test_an_evaluation_says_what_was_deleted_of_it_and_goes_on_without(moot: Moot):
+    found = report(moot("eval", "run", *SMALL, "--model", "sim:", "--json"))
+    assert moot("eval", "report", found["evaluation"], "--json", "whole.json").code == 0
+    gone = [each for each in found["cells"] if each["arm"] == "council"][:2]
+    ids, evaluation = [each["debate"] for each in gone], found["evaluation"][:8]
+    unasked = moot("delete", *ids)
+    done = moot("delete", ids[0], "--yes")
+    said = "its report counts what is deleted as failed, and it can't be run again."
+    assert f"2 of them are cells of evaluation {evaluation}: {said}" in unasked.err
+    assert (done.code, f"It is a cell of evaluation {evaluation}: {said}" in done.err) == (0, True)
+    purge = moot("purge", "--older-than", "0h", "--dry-run").err
+    assert f"11 of them are cells of evaluation {evaluation}: {said}" in purge
+    assert moot("delete", ids[1], "--yes").code == 0
+    shown = moot("eval", "report", evaluation).out
+    assert "2 items left out, because a debate was deleted, which counts as failed.\n" in shown
+    assert f"council failed on item {gone[0]['item']}: it was deleted. See: moot show {ids[0][:8]}\n" in shown
+    resumed = moot("eval", "resume", evaluation)
+    assert resumed.code == 0, resumed.err
+    items = ", ".join(each["item"] for each in gone)
+    assert f"2 items can't be completed, because debates were deleted: {items}. The report counts" in resumed.err
+    assert report(moot("eval", "run", *SMALL, "--model", "sim:", "--json"))["complete"] == 2
+    replayed = moot("eval", "replay", evaluation, "whole.json")
+    assert (replayed.code, "10 cells replayed; 0 differ; 2 deleted. The report differs" in replayed.out) == (1, True)
+    assert f"Deleted, so they can't be replayed: {', '.join(sorted(id[:8] for id in ids))}." in replayed.err
+    audit = moot("eval", "audit")
+    assert (audit.code, f"2 debates of evaluation {evaluation} were deleted and can't be checked" in audit.out) == (
+        0,
+        True,
+    )
+    assert json.loads(moot("eval", "audit", "--json").out)["deleted"] == {found["evaluation"]: 2}
 
 
 def test_a_stop_leaves_complete_pairs(moot: Moot):
@@ -264,6 +318,10 @@ def test_a_stop_leaves_complete_pairs(moot: Moot):
         (("run", "swe_mini", "--arms", "sc"), "no two answers of the kind 'patch' are equal"),
         (("run", "reasoning", "--max-output-tokens", "10"), "Nothing could be compared"),
         (("run", "reasoning", "--arms", "majority", "--models", "a:b,sim:"), "no model provider 'a'"),
+        (
+            ("plan", "sim_choice", "--arms", "majority", "--models", "sim:?seed=1,sim:?seed=2", "--pool", "1"),
+            "a sample of each of its 2 models; --pool 1 is too few",
+        ),
         (("run", "reasoning", "--models", "sim:,echo:"), "the arm `majority`, which is not among the arms"),
         (("plan", "sim_choice", "--set", "duell.turns=2"), "duell"),
         (("show", "abcdef"), "abcdef"),

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from html import escape
 from typing import Any
 
 import pytest
 
-from moot.core.errors import InputError
 from moot.core.outcome import FinalAnswer, GivenAnswer, Outcome, VoteCast
 from moot.core.types import ABSTAINS, Debate, Failure, SeatSpec
 from moot.core.values import sha256_of
-from moot.evaluate.between import differences, shared_items, side_by_side
-from moot.evaluate.folding import as_bytes, fold, rows_by_arm
+from moot.evaluate.folding import as_bytes, fold
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_id
 from moot.evaluate.more import about_arms, more_about_arms
@@ -229,7 +227,14 @@ def test_what_is_missing_is_said_with_its_cause():
     found = fold(plan, cells, {})
     assert (found["complete"], found["unfinished"], found["not_begun"], found["cut_by"]) == (3, 2, 1, None)
     assert found["failed"] == [
-        {"arm": "one", "item": "1", "epoch": 1, "debate": broken, "cause": "The provider did not answer."}
+        {
+            "arm": "one",
+            "item": "1",
+            "epoch": 1,
+            "debate": broken,
+            "cause": "The provider did not answer.",
+            "deleted": False,
+        }
     ]
     assert missing(found) == [
         "1 item not begun yet.",
@@ -255,60 +260,6 @@ def test_items_link_to_their_debates_where_there_is_a_dashboard():
     id = found["cells"][0]["debate"]
     assert f"<code>moot show {id}</code>" in page(found)
     assert f'<a href="http://here:1/debates/{id}">{id[:8]}</a>' in page(found, "http://here:1/")
-
-
-def between(one: dict[str, Any], two: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Two evaluations side by side, by arm."""
-    (first, before), (second, after) = planned(**one), planned(**two)
-    items = {item.id for item in first.task.items}
-    samples = min(first.pool, second.pool)
-    rows = rows_by_arm(first, before, {}, samples), rows_by_arm(second, after, {}, samples)
-    return {each["arm"]: each for each in side_by_side(first, items, *rows)}
-
-
-def test_two_evaluations_are_compared_by_items_and_corrected_for_several_arms():
-    found = between({"items": 3, "epochs": 20, "one": never}, {"items": 3, "epochs": 20, "one": always})["one"]
-    assert (found["answers"], found["items"], found["n"]) == (60, 3, 3)
-    assert (found["difference"], found["finding"]) == (1, "can't tell")
-    assert "one does better in the second evaluation can't be told from 60 answers to 3 items" in found["sentence"]
-    both = between({"one": pool}, {"one": slightly_better})
-    assert list(both) == ["single", "self-consistency of 3", "one"]
-    found = both["one"]
-    assert (found["finding_alone"], found["finding"], found["p_holm"]) == ("helped", "can't tell", 3 * found["p"])
-    assert "because 3 arms were compared" in found["sentence"]
-    assert (
-        "single does better in the second evaluation can't be told from 100 answers (+0" in both["single"]["sentence"]
-    )
-    assert between({"one": pool}, {"one": lambda n: n < 80})["one"]["sentence"].startswith(
-        "one does better in the second evaluation (+30.0 points"
-    )
-
-
-def test_pools_of_two_sizes_are_compared_by_as_many_samples():
-    assert list(between({"one": pool, "samples": 3}, {"one": pool, "samples": 5}))[1] == "self-consistency of 3"
-
-
-def test_evaluations_are_compared_on_the_items_that_are_the_same_and_say_how_they_differ():
-    one, two = planned(items=10, one=pool)[0], planned(items=12, one=pool)[0]
-    assert shared_items(one, two) == {str(n) for n in range(10)}
-    assert differences(one, two) == []
-    with pytest.raises(InputError, match="Both are evaluation"):
-        shared_items(one, one)
-    changed = [item.model_copy(update={"target": "5"}) for item in two.task.items]
-    with pytest.raises(InputError, match="no item in common"):
-        shared_items(one, two.model_copy(update={"task": two.task.model_copy(update={"items": tuple(changed)})}))
-    with pytest.raises(InputError, match="no item in common"):
-        shared_items(one, two.model_copy(update={"task": two.task.model_copy(update={"score": "number"})}))
-
-    def with_models(plan: EvaluationPlan, *models: str) -> EvaluationPlan:
-        arms = [arm.model_copy(update={"settings": {"m": m}}) for arm, m in zip(plan.arms, models, strict=True)]
-        return plan.model_copy(update={"arms": tuple(arms)})
-
-    first = with_models(one, "a", "a")
-    assert differences(first, with_models(two, "b", "b")) == [{"what": "m", "first": "a", "second": "b"}]
-    assert differences(first, with_models(two, "a", "b")) == [{"what": "one.m", "first": "a", "second": "b"}]
-    seeded = first.model_copy(update={"seed": 7})
-    assert differences(first, seeded) == [{"what": "seed", "first": 1, "second": 7}]
 
 
 def test_what_a_model_graded_is_never_a_finding():
@@ -367,6 +318,94 @@ def test_an_arm_has_not_helped_if_failed_debates_could_undo_it(arm: str, items: 
     assert f"on all items {low:+.1f} if what failed is counted against it, {high:+.1f} if in" in found["sentence"]
 
 
+def as_often(n: int) -> bool:
+    """Right as often as the pool: on ten items that it has wrong, and not on its first ten."""
+    return 10 <= n < 60
+
+
+def without(cells: dict[str, Debate], deleted: Collection[str]) -> dict[str, Debate]:
+    return {id: each for id, each in cells.items() if id not in deleted}
+
+
+def test_debates_that_were_deleted_count_as_failed_whatever_they_found():
+    plan, cells = planned(one=pool)  # no better than one sample
+    wrong = [cell.id for cell in cells_of(plan, "one") if int(cell.item.id) >= 70]
+    kept = without(cells, wrong)
+    found = fold(plan, kept, {}, deleted=wrong)
+    same = fold(plan, broken(plan, cells, "one", lambda n: n >= 70), {})
+    one, failed = against_single(found, "one"), against_single(same, "one")
+    assert one == failed
+    assert (one["failed_items"], one["counted_against"]["difference"]) == (30, 0)
+    assert found["arms"]["one"]["failed"] == 30
+    assert [(each["cause"], each["deleted"]) for each in found["failed"]] == [("it was deleted", True)] * 30
+    assert (found["deleted"], found["complete"], found["unfinished"], found["not_begun"]) == (30, 70, 30, 0)
+    assert missing(found) == [
+        "30 items left out, because a debate was deleted, which counts as failed.",
+        "What is shown as spent is without 30 debates that were deleted.",
+    ]
+    assert missing(found)[0] in page(found)
+    plan, cells = planned(one=as_often)
+    lost = [cell.id for cell in cells_of(plan, "one")[:10]]
+    kept = without(cells, lost)
+    assert against_single(fold(plan, kept, {}, deleted=lost), "one")["finding_alone"] == "helped"
+    taken_back = against_single(fold(plan, kept, {}, deleted=lost), "one")
+    assert (taken_back["finding"], taken_back["doubt"]) == ("can't tell", "failed")
+    assert "because debates failed on 10 items (+11.1 points" in taken_back["sentence"]
+    assert "+0.0 if what failed is counted against it" in taken_back["sentence"]
+    everything = [cell.id for cell in cells_of(plan)]
+    assert fold(plan, {}, {}, deleted=everything)["not_begun"] == 0
+
+
+def test_items_that_were_begun_and_not_finished_count_as_failed_items_do_and_are_not_called_so():
+    plan, cells = planned(one=as_often, other=as_often)
+    late = [cell.id for cell in cells_of(plan, "one")[:10]]
+    running = {id: replace(cells[id], status="running", outcome=None) for id in late[1:]}
+    found = fold(plan, without(cells, late[:1]) | running, {})  # of the first, there is no debate yet
+    one = against_single(found, "one")
+    assert (one["finding"], one["failed_items"], one["unfinished_items"]) == ("can't tell", 10, 10)
+    assert "because debates are unfinished on 10 items (+11.1 points" in one["sentence"]
+    assert "if what is unfinished is counted against it" in one["sentence"]
+    assert against_single(found, "other")["unfinished_items"] == 10  # its own debates have ended
+    assert missing(found) == ["10 items begun and not finished."]
+    both = against_single(fold(plan, broken(plan, cells | running, "one", lambda n: n >= 98), {}), "one")
+    assert "because debates failed on 2 items and debates are unfinished on 9 items (" in both["sentence"]
+    assert "if what failed or what is unfinished is counted against it" in both["sentence"]
+    plan, cells = planned(one=lambda n: n < 90)
+    ungraded = {cell.id: replace(cells[cell.id], outcome=None) for cell in cells_of(plan, "pool")[98:]}
+    stays = against_single(fold(plan, cells | ungraded, {}), "one")
+    assert (stays["finding"], stays["unfinished_items"]) == ("helped", 2)
+    assert "also if what is unfinished, on 2 items, is counted against it" in stays["sentence"]
+    plan, cells = planned(items=20, one=pool)
+    few = fold(plan, without(cells, [cells_of(plan, "one")[0].id]), {})
+    assert against_single(few, "one")["sentence"].endswith("; 1 item left out, because debates are unfinished.")
+
+
+def test_what_a_deleted_or_unfinished_debate_costs_is_as_much_as_the_dearest():
+    plan, cells = planned(samples=8, tokens=25, one=always)
+    ids = [cell.id for cell in cells_of(plan, "one")]
+    kept = without(cells | {ids[0]: replace(cells[ids[0]], tokens_out=75)}, ids[50:])
+    for deleted in ((), ids[50:]):
+        found = fold(plan, kept, {}, deleted=deleted)["comparisons"][0]
+        assert (found["samples"], found["counted_for"]["samples"], found["counted_against"]["samples"]) == (3, 3, 5)
+
+
+def test_a_budget_counts_what_deleted_debates_can_have_cost():
+    plan, cells = planned(items=10, one=pool)
+    arms = tuple(arm.model_copy(update={"worst_tokens": 300}) for arm in plan.arms)
+    limited = plan.model_copy(update={"arms": arms, "max_output_tokens": 1700})
+    moved = {new.id: cells[old.id] for new, old in zip(cells_of(limited), cells_of(plan), strict=True)}
+    begun = cells_of(limited)[:10]
+    spent = {cell.id: moved[cell.id] for cell in begun}  # 1,000 tokens, and an item can take 600
+    assert fold(limited, spent, {})["cut_by"] is None
+    found = fold(limited, without(spent, [begun[0].id]), {}, deleted=[begun[0].id])
+    assert found["cut_by"] == "budget"
+    assert missing(found)[0] == (
+        "5 items not begun: the budget does not last: 1,200 of 1,700 output tokens are used, counting 1 deleted debate "
+        "at worst, and an item can take 600."
+    )
+    assert missing(found)[-1] == "What is shown as spent is without 1 debate that was deleted."
+
+
 def test_a_finding_that_holds_however_failures_are_counted_stays():
     plan, cells = planned(one=lambda n: n < 90)
     found = fold(plan, broken(plan, cells, "one", lambda n: n >= 98), {})
@@ -397,7 +436,7 @@ def test_samples_without_an_answer_are_shown_and_said():
     silent = {cell.id: with_first(cells[cell.id], ["4", None, None]) for cell in cells_of(plan, "pool")}
     found = fold(plan, cells | silent, {})
     single = found["baselines"]["single"]
-    assert single["samples"] == {"given": 300, "no_answer": 200, "missed": 0}
+    assert single["samples"] == {"given": 300, "no_answer": 200, "missed": 0, "left_out": 0}
     assert (round(single["no_answer"], 6), found["baselines"]["self-consistency of 3"]["no_answer"]) == (66.666667, 0)
     head, rows = about_arms(found)
     assert dict(zip(head, rows[0], strict=True))["no answer"] == "66.7% (200 of 300 samples)"
@@ -413,7 +452,7 @@ def test_samples_that_a_provider_did_not_give_are_not_wrong():
     for cell in cells_of(plan, "pool"):
         cells[cell.id] = with_first(cells[cell.id], ["4", "4", None], missed=1)
     found = fold(plan, cells, {})
-    assert found["baselines"]["single"]["samples"] == {"given": 200, "no_answer": 0, "missed": 100}
+    assert found["baselines"]["single"]["samples"] == {"given": 200, "no_answer": 0, "missed": 100, "left_out": 0}
     single = against_single(found, "one")
     assert (found["baselines"]["single"]["accuracy"], single["difference"], single["failed_items"]) == (1.0, 0, 0)
     matched = found["comparisons"][0]  # as many as the debate cost: more than were given

@@ -13,12 +13,12 @@ import pytest
 from moot.client.client import Client
 from moot.core.errors import InputError
 from moot.core.types import Json
-from moot.evaluate import stored
+from moot.evaluate import running, stored
 from moot.evaluate.changes import check_new, check_resumed
 from moot.evaluate.drafting import EvaluationRequest, draft, with_budget
 from moot.evaluate.folding import as_bytes
-from moot.evaluate.plans import MOST_POOL, EvaluationPlan
-from moot.evaluate.running import Ran, Running
+from moot.evaluate.plans import MOST_POOL, EvaluationPlan, blocks
+from moot.evaluate.running import Ran, Running, stored_debates
 from tests.client.test_client import an_app
 from tests.forking import run_moot
 
@@ -252,5 +252,84 @@ def test_a_task_that_changes_under_an_evaluation_is_noticed_before_anything_is_s
                 check_resumed(kept)
             write(items)
             assert (await draft(client, asked)).id == plan.id
+
+    asyncio.run(main())
+
+
+def test_an_evaluation_goes_on_without_the_items_of_which_a_debate_was_deleted(tmp_path: Path):
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            client = Client(app)
+            plan = await draft(client, SMALL)
+            worst = plan.worst_block.usd
+            assert worst is not None
+            short = with_budget(plan, max_cost_usd=worst * 1.001)
+            assert 0 < (await Running(client=client, plan=short).run()).blocks < 6
+            first = next(blocks(plan))
+            found = await stored.report(client, short)
+            spent, before = found["spent"]["tokens_out"], found["complete"]
+            gone = next(cell for cell in first.cells if cell.arm.name == "council")
+            used = (await client.find(gone.id)).usage
+            await client.delete(gone.id)
+            assert await stored.deleted(client, plan) == [gone.id]
+            assert [id async for id, _ in stored.replayed(client, plan)] == [
+                id for id in await stored_debates(client, plan) if id != gone.id
+            ]
+            enough = with_budget(plan, max_cost_usd=found["spent"]["usd"] + worst)  # but for what is deleted
+            again = await Running(client=client, plan=enough).run()
+            assert (again.deleted, again.failed, again.blocks) == ([first.item.id], 0, before - 1)
+            assert again.cut == 6 - before
+            ran = await Running(client=client, plan=plan).run()
+            assert (ran.deleted, ran.failed, ran.blocks, ran.cut) == ([first.item.id], 0, 5, 0)
+            whole = await stored.report(client, plan)
+            assert (whole["complete"], whole["not_begun"], whole["deleted"]) == (5, 0, 1)
+            assert [(each["debate"], each["cause"]) for each in whole["failed"]] == [(gone.id, "it was deleted")]
+            assert whole["spent"]["tokens_out"] > spent - used.tokens_out
+            (council, *_) = [each for each in whole["comparisons"] if each["arm"] == "council"]
+            assert (council["failed_items"], council["unfinished_items"]) == (1, 0)
+            arm = (await stored.compared(client, plan, await other(client)))["arms"][-1]
+            assert (arm["arm"], arm["failed_items"]) == ("council", 1)
+
+    async def other(client: Client) -> EvaluationPlan:
+        plan = await draft(client, replace(SMALL, pool=2))
+        await Running(client=client, plan=plan).run()
+        return plan
+
+    asyncio.run(main())
+
+
+def test_a_debate_that_is_deleted_while_its_evaluation_runs_ends_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async def none(*given: object) -> frozenset[str]:
+        """As before the debate was deleted."""
+        return frozenset()
+
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            client = Client(app)
+            plan = await draft(client, replace(SMALL, limit=3))
+            await Running(client=client, plan=plan).run()
+            middle = [*blocks(plan)][1]
+            await client.delete(middle.cells[-1].id)
+            monkeypatch.setattr(running, "deleted_of", none)
+            once = Running(client=client, plan=plan)
+            ran = await once.run()
+            assert (ran.deleted, ran.blocks, ran.failed, ran.cut, ran.ungraded) == ([middle.item.id], 2, 0, 0, 0)
+            assert once.lost.tokens == middle.cells[-1].arm.worst_tokens > 0
+
+    asyncio.run(main())
+
+
+def test_debates_in_the_archive_are_part_of_their_evaluation(tmp_path: Path):
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            client = Client(app)
+            plan = await draft(client, replace(SMALL, limit=2))
+            await Running(client=client, plan=plan).run()
+            before = await stored.report(client, plan)
+            for id in await stored_debates(client, plan):
+                await client.label(await client.find(id), archived=True)
+            assert await stored.report(client, plan) == before
 
     asyncio.run(main())

@@ -6,14 +6,19 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from moot.client import Client
 from moot.evaluate import stored, viewing
+from moot.evaluate.costs import accuracy_over_cost
 from moot.evaluate.html import page
-from moot.evaluate.sentences import few, missing
+from moot.evaluate.power import few
+from moot.evaluate.rows import Row
+from moot.evaluate.sentences import missing
+from moot.evaluate.summaries import summary
 from tests.server.evaluating import ITEMS, evaluated
 from tests.server.serving import Served, served
 from tests.server.test_owners import Person
@@ -56,6 +61,8 @@ def test_the_report_is_that_of_the_command_line(site: Served, plan: Any):
         folded = (whole["baselines"] | whole["arms"])[theirs]
         assert all(mine[name] == folded[name] for name in ("no_answer", "failed", "samples"))
     assert given["arms"]["council"]["first_vote"]["added"] == whole["arms"]["council"]["first_vote"]["added"]
+    head, rows = accuracy_over_cost(whole)
+    assert given["costs"] == {"head": list(head), "rows": rows}
     assert (given["missing"], given["can_show"], given["failed_count"]) == ([], few(whole), 0)
     assert missing(whole) == []
     file = site.get(f"/v1/evaluations/{plan.id}/report")
@@ -87,8 +94,9 @@ def test_answers_and_abstentions_are_found_apart(site: Served, plan: Any):
         ]
 
 
-def test_a_report_is_made_once_until_a_cell_changes(site: Served, plan: Any, monkeypatch: pytest.MonkeyPatch):
+def test_a_report_is_made_once_until_a_cell_changes(site: Served, monkeypatch: pytest.MonkeyPatch):
     made: list[str] = []
+    plan = evaluated(site, seed=2)
     monkeypatch.setattr(viewing, "REST", 0)
     folded = viewing.fold
 
@@ -105,10 +113,15 @@ def test_a_report_is_made_once_until_a_cell_changes(site: Served, plan: Any, mon
     assert made == []
     cell = report_of(site, plan)["cells"][0]["debate"]
     site.client.patch(f"/v1/debates/{cell}", json={"archived": True}).raise_for_status()
-    assert site.get(f"/v1/evaluations/{plan.id}").json()["complete"] == ITEMS - 1
+    assert site.get(f"/v1/evaluations/{plan.id}").json()["complete"] == ITEMS  # the archive is for lists
+    made.clear()
+    site.client.delete(f"/v1/debates/{cell}").raise_for_status()
+    found = site.get(f"/v1/evaluations/{plan.id}").json()
     assert made == [plan.id]
-    site.client.patch(f"/v1/debates/{cell}", json={"archived": False}).raise_for_status()
-    assert site.get(f"/v1/evaluations/{plan.id}").json()["complete"] == ITEMS
+    assert (found["complete"], found["deleted"], found["failed_count"]) == (ITEMS - 1, 1, 1)
+    assert (found["failed"][0]["debate"], found["failed"][0]["deleted"]) == (cell, True)
+    assert found["missing"][0] == "1 item left out, because a debate was deleted, which counts as failed."
+    assert {each["failed_items"] for each in found["comparisons"]} == {1}
 
 
 def test_what_is_not_there_is_said_without_a_command(site: Served, plan: Any):
@@ -130,3 +143,20 @@ def test_an_evaluation_whose_cells_are_private_is_not_there_for_others(tmp_path)
         for path in ("", "/cells", "/report"):
             assert ann.client.get(f"/v1/evaluations/{plan.id}{path}").status_code == 404
         assert json.loads(boss.client.get(f"/v1/evaluations/{plan.id}").text)["complete"] == 2
+
+
+def test_a_baseline_without_any_samples_is_in_no_table_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folded = viewing.fold
+    row = Row(item="1", epoch=1, cluster="1", score=0, usd=0.0, tokens_in=0, tokens_out=0, drawn=True, lost="samples")
+
+    def without_samples(*given: Any, **how: Any) -> Any:
+        report = folded(*given, **how)
+        report["baselines"]["single"] = summary([row])
+        return report
+
+    monkeypatch.setattr(viewing, "fold", without_samples)
+    with served(tmp_path) as server:
+        plan = evaluated(server, items=2)
+        given = server.get(f"/v1/evaluations/{plan.id}").raise_for_status().json()
+    assert list(given["baselines"]) == ["self-consistency of 3"]
+    assert given["missing"] == ["single is without 1 answer, for which too few samples could be drawn."]

@@ -84,6 +84,17 @@ class DeletionContract:
 
         run(check)
 
+    def test_of_many_debates_those_are_found_that_were_deleted(self, run, clock: Clock):
+        async def check(store: Store):
+            made = [await lived(store, n, status="failed") for n in (1, 2, 3)]
+            assert list(await store.tombstones([each.id for each in made])) == []
+            gone = [await store.delete(made[n].id, by="ann") for n in (2, 0)]
+            asked = [*(each.id for each in made), debate(7).id, *(debate(n).id for n in range(100, 3000))]
+            assert list(await store.tombstones(asked)) == [gone[1], gone[0]]
+            assert list(await store.tombstones([made[1].id])) == list(await store.tombstones([])) == []
+
+        run(check)
+
     def test_an_id_is_never_used_again(self, run):
         async def check(store: Store):
             one = await lived(store, 1, status="completed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from moot.store import CellCounts, Commit, Grade, Store, StoredEvaluation, Viewer
+from moot.store import CellCounts, Commit, Grade, Labels, Store, StoredEvaluation, Viewer
 from tests.store.samples import OUTCOME, debate
 
 PLAN = StoredEvaluation(id="e0000001-0000-5000-8000-000000000000", name="task", plan='{"seed": 1}')
@@ -78,5 +78,8 @@ class EvaluationsContract:
             assert await store.cell_counts(PLAN.id, Viewer(token="t")) == after
             assert (await store.cell_counts(PLAN.id, Viewer(token="other"))).begun == 1
             assert (await store.cell_counts(PLAN.id, Viewer(token="other", shared=False))).begun == 0
+            await store.label(debate(2).id, Labels(archived=True))
+            archived = await store.cell_counts(PLAN.id)
+            assert (archived.begun, archived.completed) == (2, 1), "the archive is for lists"
 
         run(check)

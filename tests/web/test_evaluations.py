@@ -61,6 +61,8 @@ def test_what_is_left_out_is_shown_with_its_cause(site: Served, open_page: Open,
     expect(page.get_by_role("region", name="Left out")).to_contain_text("with a larger budget")
     costs = page.get_by_role("region", name="Table of costs").locator("tbody tr")
     expect(costs).to_have_count(len(report["curve"]) + len(report["standing"]["arms"]))
+    expect(costs.locator("th, td")).to_have_text([cell for row in report["costs"]["rows"] for cell in row])
+    expect(page.locator(".curve figcaption")).to_contain_text("self-consistency, by samples, as a line")
     expect(page.locator(".equal-ring")).to_have_count(len(report["standing"]["arms"]))
     page.get_by_role("combobox", name="Answers").select_option("none")
     silent = site.get(f"/v1/evaluations/{cut.id}/cells", params={"answered": False}).json()["items"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import aclosing
 
@@ -17,6 +18,7 @@ from moot.core.amounts import count
 from moot.core.errors import DamagedDebate, InputError, UnknownName
 from moot.core.lifecycle import LIVE, OVER, RESTING
 from moot.core.types import Debate, Status
+from moot.evaluate.model_grading import evaluation_of
 from moot.reasoning.fence import one_line
 from moot.runtime.retention import DAY_SECONDS
 
@@ -28,9 +30,11 @@ _UNITS = {"h": 3600.0, "d": DAY_SECONDS, "w": 7 * DAY_SECONDS}
 
 async def delete(args: Namespace) -> int:
     async with open_client(args) as client:
-        found = dict([await _described(client, each) for each in args.ids])
-        for description in found.values():
+        described = [await _described(client, each) for each in args.ids]
+        found = {debate_id: evaluation for debate_id, _, evaluation in described}
+        for description in {debate_id: line for debate_id, line, _ in described}.values():
             note(description)
+        await _warn(client, [*found.values()])
         if not _agreed(args, f"Delete {_these(len(found))}?"):
             return FAILED
         for debate_id in found:
@@ -54,6 +58,7 @@ async def purge(args: Namespace) -> int:
             return DONE
         more = " or more" if len(found) > MOST_COUNTED else ""
         _list(found)
+        await _warn(client, [each.evaluation for each in found])
         if args.dry_run:
             print(f"{count(min(len(found), MOST_COUNTED), 'debate')}{more} would be deleted.")
             return DONE
@@ -73,14 +78,30 @@ async def _purge(client: Client, before: float, statuses: Sequence[Status]) -> N
         print(f"{count(deleted, 'debate')} {'is' if deleted == 1 else 'are'} deleted.")
 
 
-async def _described(client: Client, prefix: str) -> tuple[str, str]:
-    """The id of a debate, and a line about it. A debate whose row is damaged can be deleted, too."""
+async def _warn(client: Client, evaluations: Sequence[str]) -> None:
+    """Say what becomes of evaluations. `evaluations`: that of each debate that is to be deleted, or empty."""
+    for name, debates in Counter(filter(None, evaluations)).items():
+        evaluation = evaluation_of(name)
+        these = "It is" if len(evaluations) == 1 else f"{debates:,} of them {'is' if debates == 1 else 'are'}"
+        if name == evaluation:
+            what = f"{'a cell' if debates == 1 else 'cells'} of evaluation {evaluation[:8]}"
+            then = "its report counts what is deleted as failed, and it can't be run again"
+        else:
+            what, then = (
+                f"of the judge of evaluation {evaluation[:8]}",
+                "its report does not show any more what it cost",
+            )
+        note(f"{these} {what}: {then}.")
+
+
+async def _described(client: Client, prefix: str) -> tuple[str, str, str]:
+    """The id of a debate, a line about it, and its evaluation. A debate whose row is damaged can be deleted, too."""
     try:
         debate = await client.find(prefix)
     except DamagedDebate as damaged:
         debate_id = await client.app.runtime.find(prefix)
-        return debate_id, f"{debate_id[:8]}  {damaged.problem}"
-    return debate.id, _line(debate)
+        return debate_id, f"{debate_id[:8]}  {damaged.problem}", ""
+    return debate.id, _line(debate), debate.evaluation
 
 
 def _line(debate: Debate) -> str:

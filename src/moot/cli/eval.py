@@ -13,7 +13,7 @@ from moot.cli.views import print_json
 from moot.core.amounts import count
 from moot.core.errors import InputError
 from moot.core.types import Json
-from moot.evaluate.auditing import Audited, audited
+from moot.evaluate.auditing import Audited, audited, deleted_debates
 from moot.evaluate.inspect_log import inspect_log, row_of
 from moot.evaluate.validate import EVALUATIONS, Check, validate
 from moot.runtime.threads import in_thread
@@ -92,6 +92,7 @@ async def _export(args: Namespace) -> int:
 async def _audit(args: Namespace) -> int:
     async with open_client(args) as client:
         found = [each async for each in audited(client)]
+        deleted = await deleted_debates(client)
     wrong = [each for each in found if each.problems]
     doubted = [each for each in found if each.doubts]
     if args.json:
@@ -100,10 +101,16 @@ async def _audit(args: Namespace) -> int:
             "debates": len(found),
             "problems": {each.debate.id: list(each.problems) for each in wrong},
             "doubts": {each.debate.id: list(each.doubts) for each in doubted},
+            "deleted": deleted,
         }
         print_json(document, indent=2)
     else:
         _print(found, wrong, doubted)
+        for evaluation, debates in deleted.items():
+            make_printer().line(
+                f"{count(debates, 'debate')} of evaluation {evaluation[:8]} {'was' if debates == 1 else 'were'} "
+                "deleted and can't be checked; its report counts them as failed."
+            )
     return FAILED if wrong else DONE
 
 

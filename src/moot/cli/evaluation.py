@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,10 @@ from moot.evaluate.folding import as_bytes
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
 from moot.evaluate.more import about_arms, more_about_arms
-from moot.evaluate.plans import EvaluationPlan, detectable
+from moot.evaluate.plans import EvaluationPlan
+from moot.evaluate.power import few, power, power_in_words
 from moot.evaluate.running import AT_ONCE, Ran, Running
-from moot.evaluate.sentences import advice, few, figures, missing, short_of_budget
+from moot.evaluate.sentences import advice, figures, missing, short_of_budget
 from moot.request import read_assignments
 
 SEED = 1
@@ -131,17 +132,22 @@ async def replay(args: Namespace) -> int:
             if problem:
                 wrong += 1
                 note(f"Debate {debate[:8]}: {problem}")
+        deleted = await stored.deleted(client, made)
         again = as_bytes(await stored.report(client, made))
         same = _read(args.what[1]) == again if len(args.what) > 1 else None
         if args.json:
-            print_json({"type": "moot.eval.replay", "cells": cells, "differ": wrong, "same_report": same}, indent=2)
+            found: Json = {"cells": cells, "differ": wrong, "deleted": deleted, "same_report": same}
+            print_json({"type": "moot.eval.replay", **found}, indent=2)
         else:
             kept = {
                 True: "The report has the same bytes.",
                 False: f"The report differs from {args.what[-1]}.",
                 None: "No report was compared; give the file that --json wrote after the id, to have it compared.",
             }[same]
-            make_printer().line(f"{count(cells, 'cell')} replayed; {wrong} differ. {kept}")
+            if deleted:
+                note(f"Deleted, so they can't be replayed: {_some([each[:8] for each in deleted])}.")
+            gone = f"; {len(deleted):,} deleted" if deleted else ""
+            make_printer().line(f"{count(cells, 'cell')} replayed; {wrong} differ{gone}. {kept}")
     return FAILED if wrong or same is False else DONE
 
 
@@ -170,12 +176,16 @@ async def compare(args: Namespace) -> int:
             f"{each['p_holm']:.3f}",
         )
         for each in found
+        if each["answers"]
     ]
+    for each in made["left_out"]:
+        out.line(each)
     if not found:
-        out.line("They have no arm in common with an item that is complete in both.")
+        out.line("They have no arm in common with an item that has ended in both.")
         return DONE
     corrected = "P, CORRECTED" if len(found) > 1 else "P"
-    table(out, ("ARM", *(f"IN {name}" for name in names), "DIFFERENCE", "95% INTERVAL", corrected), rows)
+    if rows:
+        table(out, ("ARM", *(f"IN {name}" for name in names), "DIFFERENCE", "95% INTERVAL", corrected), rows)
     for each in found:
         out.line(str(each["sentence"]))
     return DONE
@@ -237,9 +247,20 @@ async def _ran(client: Client, made: EvaluationPlan, args: Namespace) -> int:
         )
     if done.failed:
         note(f"{count(done.failed, 'cell')} could not be finished. Try again with: moot eval resume {made.id[:8]}")
+    if done.deleted:
+        note(
+            f"{count(len(done.deleted), 'item')} can't be completed, because debates were deleted: "
+            f"{_some(done.deleted)}. The report counts them as failed."
+        )
     if done.ungraded:
         note(f"{count(done.ungraded, 'item')} left out: the judge gave no valid grade for an answer to each.")
     return FAILED if done.failed else DONE
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of these names, and how many more there are."""
+    more = len(names) - MOST_FAILED
+    return ", ".join(names[:MOST_FAILED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _progress(ran: Ran) -> None:
@@ -314,7 +335,7 @@ def _plan_json(made: EvaluationPlan) -> Json:
         "arms": [arm.model_dump(mode="json", exclude={"settings", "seats"}) for arm in made.arms],
         "worst_usd": None if worst.usd is None else worst.usd * len(made.task.items),
         "worst_output_tokens": worst.tokens * len(made.task.items),
-        "smallest_difference": detectable(len(made.task.items)),
+        **power(made, made.task.items),
     }
 
 
@@ -331,9 +352,7 @@ def _print_plan(made: EvaluationPlan) -> None:
         f"Evaluation {made.id[:8]}: {count(items, 'item')}, {count(made.cells, 'cell')}; at worst "
         f"{money(None if worst.usd is None else worst.usd * items)} and {worst.tokens * items:,} output tokens."
     )
-    shown = detectable(items)
-    size = "no difference" if shown is None else f"a difference of {shown * 100:.0f} points or more"
-    out.line(f"So many items show {size}, where the arms differ on a fifth of them. Nothing was spent.")
+    out.line(f"{power_in_words(power(made, made.task.items), items, len(made.compared))} Nothing was spent.")
 
 
 def _print_report(folded: Json) -> None:

@@ -10,8 +10,12 @@ from moot.client.client import Client
 from moot.core.errors import MootError
 from moot.core.stage import VERDICT
 from moot.core.types import Debate, Event, Outcome, record
+from moot.evaluate.deleted import deleted_of
+from moot.evaluate.grading import stored_grades
+from moot.evaluate.stored import plan_of
 
 AT_ONCE = 100  # debates of a page
+MOST_EVALUATIONS = 10_000
 
 
 @record
@@ -31,6 +35,18 @@ async def audited(client: Client) -> AsyncGenerator[Audited]:
         if page.next is None:
             return
         after = page.next
+
+
+async def deleted_debates(client: Client) -> dict[str, int]:
+    """How many debates of each evaluation were deleted, and can't be checked. Those without are left out."""
+    if not client.app.has_database:
+        return {}
+    found: dict[str, int] = {}
+    for each in await client.store.evaluations(limit=MOST_EVALUATIONS):
+        plan = plan_of(each)
+        if plan is not None and (n := len(await deleted_of(client, plan, {}, await stored_grades(client, plan.id)))):
+            found[plan.id] = n
+    return found
 
 
 async def _audited(client: Client, debate: Debate) -> Audited:

@@ -1,10 +1,9 @@
-"""How much scores in clusters are worth: an item's epochs, or items that are related. Pure.
+"""The effective sample size of scores in clusters: an item's epochs, or items that are related. Pure.
 
-The scores of a cluster go together, by how much is not known, so that fewer scores would tell as much if each stood
-alone. Two things are known of that number. It is at least that of clusters of equal size (`equal_clusters`), which it
-would be if the scores of a cluster were all alike. And it follows from how far the clusters' means differ; where few
-clusters or a few large ones decide that, they can be alike by chance, which Student's t with Satterthwaite's degrees of
-freedom allows for."""
+It is the number of independent scores that would tell as much. It can't be smaller than Kish's effective number of
+clusters (`equal_clusters`), which it is when the scores of each cluster are all alike. Beyond that it follows from the
+design effect: the jackknife's variance over clusters (CR3), with Student's t at Satterthwaite's degrees of freedom, and
+for differences with Hall's correction for skewed clusters, such as a few topics on which an arm does far worse."""
 
 from __future__ import annotations
 
@@ -16,7 +15,8 @@ from statistics import NormalDist
 
 LEVEL = 0.95
 NORMAL_FROM = 2000.0  # degrees of freedom, from which on Student's t is the normal distribution
-FEWEST = 6  # clusters of equal size, below which how far their means differ says nothing
+FEWEST = 6  # clusters of equal size, below which their variance is not used: by chance it can be far too small
+FEWEST_COMPARED = 50  # the same for differences: a kind of topic that a tenth are may be missing from fewer
 STEPS = 64
 BISECTIONS = 60
 
@@ -79,10 +79,29 @@ def robust_variance(residuals: Sequence[float], sizes: Sequence[int]) -> float:
     return sum((each / (n - size)) ** 2 for each, size in zip(residuals, sizes, strict=True))
 
 
-def worth(sizes: Sequence[int], naive: float, robust: float) -> float:
-    """How many scores that stand alone tell as much. `naive`: variance of one of them; `robust`: of the mean."""
+def skewness(residuals: Sequence[float]) -> float:
+    """How lopsided they are: below 0 where a few lie far below the others."""
+    spread = sum(each**2 for each in residuals) / len(residuals)
+    return sum(each**3 for each in residuals) / len(residuals) / spread**1.5 if spread > 0 else 0.0
+
+
+def effective_size(
+    sizes: Sequence[int], naive: float, robust: float, *, skew: float = 0.0, fewest: int = FEWEST
+) -> float:
+    """The effective number of scores in clusters of these sizes. `naive`: variance of one score; `robust`: of the mean,
+    over clusters; `skew`: of the clusters, below 0 where those are rare that speak against what the mean says."""
     least = equal_clusters(sizes)
-    if naive <= 0 or robust <= 0 or least < FEWEST:
+    if naive <= 0 or robust <= 0 or least < fewest:
         return least
-    certainty = (z_of() / t_of(freedom_of(sizes))) ** 2
-    return min(sum(sizes), max(least, naive / robust * certainty))
+    quantile = _skewed(t_of(freedom_of(sizes)), skew, len(sizes))
+    return min(sum(sizes), max(least, naive / robust * (z_of() / quantile) ** 2)) if quantile else least
+
+
+def _skewed(quantile: float, skew: float, clusters: int) -> float | None:
+    """What a t statistic must exceed if the clusters are skewed, by the inverse of Hall's transformation; never less
+    than without. None: it can't exceed enough."""
+    a = min(0.0, skew) / sqrt(clusters)
+    if not a:
+        return quantile
+    inner = 1 + a * (quantile - a / 6)
+    return max(quantile, 3 / a * (inner ** (1 / 3) - 1)) if inner > 0 else None

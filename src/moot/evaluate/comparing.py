@@ -53,8 +53,12 @@ def finding(pairs: Pairs, margin: float = MARGIN) -> Finding:
 
 def among(alone: Finding, p_holm: float) -> Finding:
     """What one of several comparisons shows. `alone`: what it would show by itself; `p_holm`: its p value, corrected.
-    With the correction, all of them together say *helped* or *hurt* wrongly as seldom as one does."""
-    return "can't tell" if alone in ("helped", "hurt") and p_holm > 1 - LEVEL else alone
+    With the correction, all of them together say *helped* or *hurt* wrongly as seldom as one does. What is not said to
+    have hurt has not helped, either: its interval ends below 0."""
+    if p_holm <= 1 - LEVEL:
+        return alone
+    taken_back: dict[Finding, Finding] = {"helped": "can't tell", "hurt": "did not help"}
+    return taken_back.get(alone, alone)
 
 
 def one_sided(gained: int, lost: int) -> float:

@@ -2,45 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from moot.core.types import Json
-from moot.evaluate.pool import samples_for
+from moot.core.amounts import count
+from moot.core.types import Json, record
 from moot.evaluate.sentences import cost
 
-HEAD = ("", "cost of an item", "of one sample's", "right", "at equal cost")
+HEAD = ("cheapest first", "cost of an item", "of one sample's", "right", "at equal cost")
+
+
+@record
+class Equal:
+    """As many samples as an arm costs."""
+
+    samples: int
+    short: bool = False  # all of the pool, which cost less
 
 
 def standing(
     drawn: str,
-    pool: int,
     arms: Mapping[str, Json],
     costs: Mapping[str, float],
     curve: Sequence[Json],
-    made: Sequence[Json],
+    equal: Mapping[str, Equal],
+    debates: Collection[str],
 ) -> Json:
     """The cost of one sample, and for each arm its cost, how many times one sample's that is, and how many samples
-    cost as much. `drawn`: what several samples are; `arms`: summaries; `costs`: means; `made`: the comparisons."""
+    cost as much. `drawn`: what several samples are; `arms`: summaries; `costs`: means; `debates`: no baselines."""
     if not curve:
         return {"baseline": drawn, "sample_cost": None, "arms": []}
-    sample = float(curve[0]["cost"]) / int(curve[0]["samples"])
-    matched = {each["arm"]: each["samples"] for each in made if each["baseline"] == drawn}
+    sample = float(curve[0]["cost"])
     points = {each["samples"]: each for each in curve}
     listed: list[Json] = []
     for name, each in arms.items():
-        k = matched.get(name) or samples_for(costs[name], sample, pool)
-        equal = points.get(k)
+        k = equal[name].samples
+        point = points.get(k)
         listed.append(
             {
                 "arm": name,
-                "debate": name in matched,
+                "debate": name in debates,
                 "cost": costs[name],
                 "ratio": costs[name] / sample if sample else None,
                 "accuracy": each["accuracy"],
                 "samples": k,
-                "samples_cost": k * sample if equal is None else equal["cost"],
-                "samples_accuracy": None if equal is None else equal["accuracy"],
-                "pool_too_small": k * sample < costs[name] * 0.999,
+                "samples_cost": k * sample if point is None else point["cost"],
+                "samples_accuracy": None if point is None else point["accuracy"],
+                "pool_too_small": equal[name].short,
             }
         )
     return {"baseline": drawn, "sample_cost": sample, "arms": listed}
@@ -59,7 +66,7 @@ def accuracy_over_cost(report: Json) -> tuple[Sequence[str], list[list[str]]]:
     for each in report["curve"]:
         k = each["samples"]
         name = "one sample" if k == 1 else named(drawn, k)
-        ratio, right = _times(each["cost"] / sample if sample else None), f"{each['accuracy']:.1%}"
+        ratio, right = _times(each["cost"] / sample if sample else None), f"{each['accuracy']:.1%}{_without(each)}"
         rows.append((each["cost"], [name, cost(each["cost"], unit), ratio, right, ", ".join(equal.get(k, []))]))
     for each in found["arms"]:
         right = f"{each['accuracy']:.1%}"
@@ -67,6 +74,10 @@ def accuracy_over_cost(report: Json) -> tuple[Sequence[str], list[list[str]]]:
             (each["cost"], [each["arm"], cost(each["cost"], unit), _times(each["ratio"]), right, _equal(each, drawn)])
         )
     return HEAD, [row for _, row in sorted(rows, key=lambda each: each[0])]
+
+
+def _without(point: Json) -> str:
+    return f" (without {count(point['left_out'], 'answer')})" if point["left_out"] else ""
 
 
 def named(drawn: str, samples: int) -> str:

@@ -91,7 +91,11 @@ async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
         for name, (format_, settings) in known.items()
     ]
     one = await _arm(client, request, task, longest, POOL, sampler, _drawn(sampler, 1, request.models[:1]))
-    size = _pool_size(arms, one) if request.pool is None else request.pool
+    size = max(_pool_size(arms, one), len(request.models)) if request.pool is None else request.pool
+    if size < len(request.models):
+        raise InputError(
+            f"The arm `majority` takes a sample of each of its {len(request.models)} models; --pool {size} is too few."
+        )
     drawn = _drawn(sampler, size, request.models if MAJORITY in names else ())
     pools = [await _arm(client, request, task, longest, POOL, sampler, drawn)]
     if MAJORITY in names and SELF_CONSISTENCY in names:

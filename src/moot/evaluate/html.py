@@ -11,7 +11,8 @@ from moot.core.types import Json
 from moot.evaluate.costs import accuracy_over_cost
 from moot.evaluate.model_grading import grading_in_words
 from moot.evaluate.more import about_arms, added, more_about_arms
-from moot.evaluate.sentences import advice, few, figures, missing
+from moot.evaluate.power import few
+from moot.evaluate.sentences import advice, figures, missing
 from moot.evaluate.sentences import cost as shown_cost
 
 WIDTH, ROW, LEFT, RIGHT = 760, 26, 190, 60
@@ -110,7 +111,7 @@ def _grid(values: Sequence[float], low: float, high: float, height: float, unit:
 
 
 def _intervals(report: Json) -> str:
-    shown = [(name, each, SOFT) for name, each in report["baselines"].items()]
+    shown = [(name, each, SOFT) for name, each in report["baselines"].items() if each["n"]]
     shown += [(name, each, INK) for name, each in report["arms"].items()]
     height = len(shown) * ROW + 34
     marks = [_grid((0, 0.25, 0.5, 0.75, 1), 0, 1, height)]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 
 from moot.core.types import record
-from moot.evaluate.clusters import BISECTIONS, LEVEL, robust_variance, worth, z_of
+from moot.evaluate.clusters import BISECTIONS, FEWEST_COMPARED, LEVEL, effective_size, robust_variance, skewness, z_of
 
 
 @record
@@ -46,7 +46,7 @@ def effective_n(scores: Sequence[Sequence[float]]) -> float:
         return float(min(n, 1))
     p = sum(map(sum, clusters)) / n
     residuals = [sum(each) - len(each) * p for each in clusters]
-    return worth(sizes, p * (1 - p), robust_variance(residuals, sizes))
+    return effective_size(sizes, p * (1 - p), robust_variance(residuals, sizes))
 
 
 def clustered_wilson(scores: Sequence[Sequence[float]], level: float = LEVEL) -> Interval:
@@ -123,7 +123,7 @@ def expected_pairs(scores: Sequence[Sequence[tuple[float, float]]]) -> Pairs:
     """Pairs from two arms' scores of the same items, in clusters. A score may be a probability, as that of samples from
     a pool is: then gains and losses are expected ones. They vary less than counted ones, which is on the safe side.
     With several scores in a cluster, at their effective number: one cluster counts as one item, however often it was
-    asked, and few clusters count as no more than so many items."""
+    asked, and fewer than 50 clusters count as no more than so many items."""
     clusters = [each for each in scores if each]
     flat = [pair for each in clusters for pair in each]
     n = len(flat)
@@ -134,6 +134,12 @@ def expected_pairs(scores: Sequence[Sequence[tuple[float, float]]]) -> Pairs:
     mean = (gained - lost) / n
     residuals = [sum(a - b for a, b in each) - len(each) * mean for each in clusters]
     robust = robust_variance(residuals, sizes) if len(clusters) > 1 else 0.0
-    effective = worth(sizes, (gained + lost) / n - mean * mean, robust)
+    effective = effective_size(
+        sizes,
+        (gained + lost) / n - mean * mean,
+        robust,
+        skew=skewness(residuals) * (1 if mean > 0 else -1),
+        fewest=FEWEST_COMPARED,
+    )
     scale = effective / n
     return Pairs(n=effective, gained=gained * scale, lost=lost * scale)

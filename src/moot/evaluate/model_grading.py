@@ -22,6 +22,11 @@ def gradings_of(evaluation_id: str) -> str:
     return f"grades/{evaluation_id}"
 
 
+def evaluation_of(name: str) -> str:
+    """The id of the evaluation to which a cell, or a debate of its judge, belongs. `name`: what the debate says."""
+    return name.removeprefix(gradings_of(""))
+
+
 def grading_id(plan: EvaluationPlan, item_id: str, answer: str) -> str:
     """The id of the debate that grades an answer, which is named by its hash."""
     return str(uuid.uuid5(uuid.UUID(plan.id), f"{item_id}\0grade\0{answer}"))

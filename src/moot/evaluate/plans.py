@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import Field
 
 from moot.core.types import SEEDS, Json, Usage, record
 from moot.core.values import Frozen, sha256_of
-from moot.evaluate.comparing import items_for
 from moot.evaluate.tasks import Item, Task
 
 NAMESPACE = uuid.UUID("5f0c6f0e-9a3f-4d5c-8f59-6d6f6f740016")
@@ -25,7 +25,6 @@ SHORT = {"sc": SELF_CONSISTENCY}
 BUDGET = ("max_cost_usd", "max_output_tokens")
 SOURCE = {"file", "limit"}
 MOST_POOL = 64  # samples of an item
-DISCORDANT = 0.2  # share of items on which two arms differ, for planning
 
 Match = Literal["usd", "tokens"]
 
@@ -74,6 +73,18 @@ class EvaluationPlan(Frozen):
         drawn = BEST_OF if self.task.tested else MAJORITY if self.majority else SELF_CONSISTENCY
         own = {arm.name: SELF_CONSISTENCY for arm in self.arms if arm.name == OWN_POOL}
         return {POOL: drawn, **own}
+
+    def voters(self, drawn: str) -> int:
+        """How many models vote where several samples are `drawn`: of a majority, as many samples of each."""
+        return max(1, len(set(self.models))) if drawn == MAJORITY else 1
+
+    def most_drawn(self, drawn: str) -> int:
+        """The most samples that a pool has for `drawn`: of a majority, as many of each model; 0 if one has none."""
+        models = self.voters(drawn)
+        if models == 1:
+            return self.pool
+        own = Counter(self.models[n % len(self.models)] for n in range(self.pool))
+        return models * min(own[model] for model in self.models)
 
     @property
     def beside_pools(self) -> list[Arm]:
@@ -160,6 +171,19 @@ def fits(plan: EvaluationPlan, spent: Usage, more: Worst) -> bool:
     return plan.max_output_tokens is None or spent.tokens_out + more.tokens <= plan.max_output_tokens
 
 
+def worst_of_deleted(plan: EvaluationPlan, deleted: Collection[str]) -> Worst:
+    """The most that deleted debates can have used, which a budget counts: what they did use is not known any more."""
+    total = Worst()
+    if not deleted:
+        return total
+    arms = [cell.arm for block in blocks(plan) for cell in block.cells if cell.id in deleted]
+    if plan.judge is not None:
+        arms += [plan.judge] * (len(deleted) - len(arms))
+    for arm in arms:
+        total += Worst(usd=arm.worst_usd, tokens=arm.worst_tokens)
+    return total
+
+
 def settings_of(plan: EvaluationPlan, cell: Cell) -> Json:
     """The settings of a cell's debate. A seat's seed follows from the cell, so that no two seats answer alike. The
     worst case of a cell is its limit even where the evaluation has no budget: it may get one later."""
@@ -185,10 +209,3 @@ def limits_of(arm: Arm) -> Json:
 def _seed(plan: EvaluationPlan, cell: Cell, seat: str) -> int:
     named = json.dumps([plan.seed, cell.item.id, cell.arm.name, cell.epoch, seat])
     return int(sha256_of(named)[:8], 16) % SEEDS
-
-
-def detectable(items: int) -> float | None:
-    """The smallest true difference, in whole points, that so many items show with 80% power where the arms differ on a
-    fifth of them, or on as many as that takes. None: none at all."""
-    shown = (points / 100 for points in range(1, 101))
-    return next((each for each in shown if items_for(each, max(DISCORDANT, each)) <= items), None)

@@ -173,6 +173,8 @@ def _drawn_groups(shares: Sequence[int], groups: Sequence[Votes]) -> float:
     for _ in range(DRAWS):
         votes = Counter[int]()
         for share, group in zip(shares, groups, strict=True):
+            if not share:  # of a model that gave none
+                continue
             votes.update(rng.sample([*answers, -1], share, counts=[*group.counts, group.silent]))
         total += _right([votes[at] for at in answers])
     return total / DRAWS

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
+from typing import Literal
 
 from moot.core.answers import same_as
 from moot.core.types import ABSTAINS, TIE, UNDECIDED, Debate, GivenAnswer, Usage, record
@@ -18,6 +20,7 @@ from moot.store import Grade
 OUT_WEIGHT = 4  # where prices are not known, a token that is written counts as so many that are read
 DIGITS = 12  # of US dollars
 
+Lost = Literal["", "debate", "samples"]
 Grades = Mapping[tuple[str, str], Grade]  # by item and the hash of the answer
 
 
@@ -48,11 +51,12 @@ class Row:
     samples: int = 0  # in the pool
     silent: int = 0  # of these, without a valid answer
     missed: int = 0  # samples beside these that a provider or a limit kept from being drawn
-    lost: bool = False  # the debate failed, or samples were missed that are needed: the score means nothing
+    lost: Lost = ""  # the score means nothing: the debate failed, or samples were missed that are needed
+    unfinished: bool = False  # the item is left out, though nothing of it failed: a debate has not ended yet
 
-    @property
-    def weighed(self) -> float:
-        return self.tokens_in + OUT_WEIGHT * self.tokens_out
+    def cost(self, unit: str) -> float:
+        """In US dollars, or in tokens, weighted by what they usually cost."""
+        return (self.usd or 0.0) if unit == "usd" else self.tokens_in + OUT_WEIGHT * self.tokens_out
 
 
 def pairs_of(rows: Iterable[tuple[Row, Row]]) -> Pairs:
@@ -134,15 +138,30 @@ def _answers(plan: EvaluationPlan, cell: Cell, cells: Mapping[str, Debate]) -> d
     return {sha256_of(each.value): each.value for each in given if each is not None and each.value is not None}
 
 
-def rows_of(plan: EvaluationPlan, read: Sequence[Block], cells: Mapping[str, Debate], grades: Grades) -> Arms:
-    """The rows of these blocks. A cell that is not done is a lost row."""
+def has_failed(cell: Cell, cells: Mapping[str, Debate], deleted: Collection[str]) -> bool:
+    """Whether a cell has no answer and gets none by itself."""
+    debate = cells.get(cell.id)
+    return cell.id in deleted or (debate is not None and debate.status in ("failed", "canceled", "stopped"))
+
+
+def rows_of(
+    plan: EvaluationPlan,
+    read: Sequence[Block],
+    cells: Mapping[str, Debate],
+    grades: Grades,
+    deleted: Collection[str] = (),
+) -> Arms:
+    """The rows of these blocks. A cell that is not done is a lost row. `deleted`: ids of debates that were."""
     rows: dict[str, list[Row]] = {arm.name: [] for arm in plan.arms}
     pools: dict[str, list[Drawing]] = {name: [] for name in plan.pools}
     scored = Scored(plan=plan, grades=grades)
     for block in read:
+        whole = is_complete(plan, block, cells, grades)
+        unfinished = not whole and not any(has_failed(cell, cells, deleted) for cell in block.cells)
         for cell in block.cells:
-            done = _is_done(plan, cell, cells, grades)
+            done = whole or _is_done(plan, cell, cells, grades)
             row = _row(scored, block, cell.epoch, cells[cell.id]) if done else _lost_row(cell, cells.get(cell.id))
+            row = replace(row, unfinished=True) if unfinished else row
             rows[cell.arm.name].append(row)
             if cell.arm.name in pools:
                 by_model = plan.pools[cell.arm.name] == MAJORITY
@@ -162,7 +181,7 @@ def _lost_row(cell: Cell, debate: Debate | None) -> Row:
         tokens_in=usage.tokens_in,
         tokens_out=usage.tokens_out,
         debate=cell.id,
-        lost=True,
+        lost="debate",
     )
 
 
@@ -204,16 +223,21 @@ def _vote(scored: Scored, block: Block, first: Sequence[GivenAnswer]) -> tuple[s
     are equally frequent, each counts as likely, as in a pool."""
     if scored.plan.task.graded:
         return "", 0.0  # no two codes are the same, and no judge has read these
-    spec = scored.plan.task.answer(block.item)
-    counted = Counter(same_as(each.value, spec) for each in first if each.value is not None)
+    counted = Counter(_form(scored, block.item, each.value) for each in first if each.value is not None)
     if not counted:
         return ("none" if first else ""), 0.0
     most = max(counted.values())
-    leading = [value for value, count in counted.items() if count == most]
-    score = sum(scored.right(block.item, value) for value in leading) / len(leading)
+    leading = [form for form, count in counted.items() if count == most]
+    score = (None in leading) / len(leading)
     if len(leading) > 1:
         return "tie", score
     return ("right" if score else "wrong"), score
+
+
+def _form(scored: Scored, item: Item, value: str) -> str | None:
+    """What answers are counted by: None for right ones, however they are written; wrong ones are the same if they
+    differ in their writing only."""
+    return None if scored.right(item, value) else same_as(value, scored.plan.task.answer(item))
 
 
 def _pool(scored: Scored, block: Block, debate: Debate, *, by_model: bool) -> Pool:
@@ -235,13 +259,11 @@ def _pool(scored: Scored, block: Block, debate: Debate, *, by_model: bool) -> Po
             levels=tuple((passed[level, True], passed[level, False]) for level in levels),
             missed=len(missed),
         )
-    spec = scored.plan.task.answer(item)
-    # Right answers count as one, however they are written: None, which stands first.
-    forms = [None if good else same_as(each.value or "", spec) for each, good in zip(answered, right, strict=True)]
-    names = [None, *sorted({form for form in forms if form is not None})]
+    forms = [_form(scored, item, each.value or "") for each in answered]
+    names = [None, *sorted({form for form in forms if form is not None})]  # the right answer stands first
     models = {seat.id: seat.model for seat in debate.cast} if by_model else {}
     votes: list[Votes] = []
-    for model in dict.fromkeys(models.get(each.seat, "") for each in given):
+    for model in dict.fromkeys(models.get(each.seat, "") for each in outcome.first_answers):  # also if it gave none
         counted = Counter(
             form for each, form in zip(answered, forms, strict=True) if models.get(each.seat, "") == model
         )

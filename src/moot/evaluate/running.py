@@ -7,16 +7,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from moot.client.client import Client
 from moot.client.once import Once
 from moot.core.amounts import money
-from moot.core.errors import InputError, WrongStatus
+from moot.core.errors import DebateDeleted, InputError, WrongStatus
 from moot.core.types import Debate, Usage
+from moot.evaluate.deleted import deleted_of
 from moot.evaluate.grading import grade, stored_grades
 from moot.evaluate.model_grading import asked_of_judge, grade_in, grading_id, gradings_of, settings_of_grading
-from moot.evaluate.plans import Block, Cell, EvaluationPlan, Worst, blocks, fits, settings_of
+from moot.evaluate.plans import Arm, Block, Cell, EvaluationPlan, Worst, blocks, fits, settings_of, worst_of_deleted
 from moot.evaluate.rows import is_complete, to_grade
 from moot.evaluate.tasks import Item
 from moot.request import Request
@@ -38,6 +39,7 @@ class Ran:
     of: int = 0
     failed: int = 0  # cells that could not be finished
     ungraded: int = 0  # blocks with an answer that the judge gave no valid grade
+    deleted: list[str] = field(default_factory=list[str])  # items that can't be completed: a debate was deleted
     cut: int = 0  # blocks that the budget did not allow
     stopped: bool = False
 
@@ -47,7 +49,7 @@ async def stored_cells(client: Client, evaluation_id: str, page_size: int = PAGE
     found: dict[str, Debate] = {}
     after: str | None = None
     while True:
-        page = await client.page(evaluation=evaluation_id, limit=page_size, after=after)
+        page = await client.page(evaluation=evaluation_id, archived=None, limit=page_size, after=after)
         found |= {each.id: each for each in page.debates}
         if page.next is None:
             return found
@@ -91,6 +93,8 @@ class Running:
         self.ran = Ran(of=len(self.plan.task.items))
         self.cells: dict[str, Debate] = {}
         self.grades: dict[tuple[str, str], Grade] = {}
+        self.deleted = set[str]()  # ids of debates
+        self.lost = Worst()  # the most that these can have used
 
     async def run(self) -> Ran:
         """Run what is left. Ends when all is done, the budget is used up, or the evaluation was stopped."""
@@ -107,16 +111,21 @@ class Running:
         await client.store.add_evaluation(StoredEvaluation(id=plan.id, name=plan.task.name, plan=plan.as_json()))
         await client.store.stop_evaluation(plan.id, stopped=False)
         self.grades = await stored_grades(client, plan.id)
-        tasks = set[asyncio.Task[None]]()
+        self.deleted |= await deleted_of(client, plan, self.cells, self.grades)
+        self.lost = worst_of_deleted(plan, self.deleted)
+        tasks, refused = set[asyncio.Task[None]](), False
         try:
             for block in blocks(plan):
+                if self._is_lost(block):
+                    self._incomplete += 1
+                    continue
                 left = [cell for cell in block.cells if not self._done(cell)]
                 if is_complete(plan, block, self.cells, self.grades):
                     self._count()
                     continue
-                if not await self._admitted(block, left, tasks):
-                    break
-                tasks.add(asyncio.create_task(self._block(block, left)))
+                refused = refused or not await self._admitted(block, left, tasks)
+                if not refused:
+                    tasks.add(asyncio.create_task(self._block(block, left)))
             while tasks:
                 await self._one(tasks)
         finally:
@@ -125,9 +134,14 @@ class Running:
             await asyncio.gather(*tasks, return_exceptions=True)
         if not self.ran.stopped:
             self.ran.cut = self.ran.of - self.ran.blocks - self._incomplete
+        self.ran.deleted = [block.item.id for block in blocks(plan) if self._is_lost(block)]
         return self.ran
 
     _incomplete = 0
+
+    def _is_lost(self, block: Block) -> bool:
+        """Whether a block can't be completed: an id is never used again."""
+        return any(cell.id in self.deleted for cell in block.cells)
 
     def _done(self, cell: Cell) -> bool:
         found = self.cells.get(cell.id)
@@ -166,7 +180,7 @@ class Running:
         return total
 
     def _in_flight(self, more: Worst) -> Worst:
-        total = more
+        total = self.lost + more
         for each in self.reserved.values():
             total += each
         return total
@@ -177,12 +191,13 @@ class Running:
 
     async def _block(self, block: Block, left: list[Cell]) -> None:
         ended = await asyncio.gather(*(self._cell(cell) for cell in left))
-        await self._grade(block)
+        if not self._is_lost(block):
+            await self._grade(block)
         self.reserved.pop(block.item.id)
-        failed = sum(debate.status != "completed" for debate in ended)
+        failed = sum(debate is not None and debate.status != "completed" for debate in ended)
         self.ran.failed += failed
         graded = is_complete(self.plan, block, self.cells, self.grades)
-        self.ran.ungraded += not failed and not graded
+        self.ran.ungraded += not failed and not graded and not self._is_lost(block)
         if failed or not graded:
             self._incomplete += 1
         else:
@@ -208,9 +223,10 @@ class Running:
         if self.progress is not None:
             self.progress(self.ran)
 
-    async def _cell(self, cell: Cell) -> Debate:
+    async def _cell(self, cell: Cell) -> Debate | None:
+        """None: it was deleted."""
         request = Request(topic=cell.item.topic, format=cell.arm.format, settings=settings_of(self.plan, cell))
-        return await self._debate(cell.id, request, self.plan.id)
+        return await self._debate(cell.id, request, self.plan.id, cell.arm)
 
     async def _judged(self, item: Item, name: str, answer: str) -> Grade | None:
         """The judge's grade of an answer; None if it gave none."""
@@ -219,12 +235,18 @@ class Running:
         id = grading_id(plan, item.id, name)
         topic = asked_of_judge(plan.task, item, answer)
         request = Request(topic=topic, format=plan.judge.format, settings=settings_of_grading(plan, id))
-        return grade_in(await self._debate(id, request, gradings_of(plan.id)), item, name)
+        debate = await self._debate(id, request, gradings_of(plan.id), plan.judge)
+        return None if debate is None else grade_in(debate, item, name)
 
-    async def _debate(self, id: str, request: Request, evaluation: str) -> Debate:
-        """Let one debate run until it rests, and count what it has used."""
+    async def _debate(self, id: str, request: Request, evaluation: str, arm: Arm) -> Debate | None:
+        """Let one debate run until it rests, and count what it has used. None: it was deleted meanwhile."""
         before = self.cells[id].usage if id in self.cells else Usage()
-        debate = self.cells[id] = await self._rested(id, request, evaluation)
+        try:
+            debate = self.cells[id] = await self._rested(id, request, evaluation)
+        except DebateDeleted:
+            self.deleted.add(id)
+            self.lost += Worst(usd=arm.worst_usd, tokens=arm.worst_tokens)
+            return None
         self.spent += debate.usage - before
         return debate
 

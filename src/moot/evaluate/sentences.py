@@ -13,8 +13,7 @@ def sentence(comparison: Json, unit: str) -> str:
     arm, baseline = comparison["arm"], comparison["baseline"]
     whether, points = f"Whether {arm} helps against {baseline} can't be told", _points(comparison)
     if comparison["doubt"] == "failed":
-        why = f"because debates failed on {count(comparison['failed_items'], 'item')}"
-        said = f"{whether}, {why} ({points} on the others; {_with_failed(comparison)})"
+        said = f"{whether}, {_because_of_failed(comparison, points, 'it')}"
         return f"{said}{_unequal(comparison, unit)}{_silence(comparison)}."
     if comparison["doubt"] == "cost":
         return f"{whether} at equal cost ({points}): {_costs(comparison, unit)}{_silence(comparison)}."
@@ -39,16 +38,21 @@ def sentence_without_finding(comparison: Json, unit: str) -> str:
 def sentence_between(comparison: Json) -> str:
     """What one arm did in the second of two evaluations, against the first."""
     arm = comparison["arm"]
+    better = f"{arm} does better in the second evaluation"
+    whether, points = f"Whether {better}", _points(comparison)
+    if not comparison["answers"]:
+        return f"{whether} can't be told{_failed(comparison)}."
     if comparison["graded"]:
-        why = "is not said, because a model graded the answers"
-        return f"Whether {arm} does better in the second evaluation {why} ({_points(comparison)})."
+        return f"{whether} is not said, because a model graded the answers ({points}){_failed(comparison)}."
+    if comparison["doubt"] == "failed":
+        return f"{whether} can't be told, {_because_of_failed(comparison, points, 'the second')}."
     said = {
-        "helped": f"{arm} does better in the second evaluation",
+        "helped": better,
         "hurt": f"{arm} does worse in the second evaluation",
         "did not help": f"{arm} does no better in the second evaluation",
-        "can't tell": f"Whether {arm} does better in the second evaluation can't be told from {_answers(comparison)}",
+        "can't tell": f"{whether} can't be told from {_answers(comparison)}",
     }[comparison["finding"]]
-    return f"{said} ({_points(comparison)}){_doubts(comparison)}{_more(comparison)}."
+    return f"{said} ({points}){_doubts(comparison)}{_more(comparison)}{_failed(comparison)}."
 
 
 def figures(comparison: Json, unit: str) -> str:
@@ -75,12 +79,22 @@ def missing(report: Json) -> list[str]:
     if n := report["not_begun"]:
         cut = {"budget": f": {short_of_budget(report)}", "stop": ": it was stopped", None: " yet"}
         said.append(f"{count(n, 'item')} not begun{cut[report['cut_by']]}.")
-    failed = len({each["item"] for each in report["failed"]})
+    failed = {each["item"] for each in report["failed"] if not each["deleted"]}
+    deleted = {each["item"] for each in report["failed"]} - failed
     if failed:
-        said.append(f"{count(failed, 'item')} left out, because a debate failed or was stopped.")
+        said.append(f"{count(len(failed), 'item')} left out, because a debate failed or was stopped.")
+    if deleted:
+        said.append(f"{count(len(deleted), 'item')} left out, because a debate was deleted, which counts as failed.")
+    if n := report["deleted"]:
+        said.append(
+            f"What is shown as spent is without {count(n, 'debate')} that {'was' if n == 1 else 'were'} deleted."
+        )
+    for name, each in report["baselines"].items():
+        if n := each["samples"]["left_out"]:
+            said.append(f"{name} is without {count(n, 'answer')}, for which too few samples could be drawn.")
     if n := report["ungraded"]:
         said.append(f"{count(n, 'item')} left out, because an answer has no grade.")
-    if (n := report["unfinished"] - report["ungraded"] - failed) > 0:
+    if (n := report["unfinished"] - report["ungraded"] - len(failed | deleted)) > 0:
         said.append(f"{count(n, 'item')} begun and not finished.")
     return said
 
@@ -91,24 +105,18 @@ def short_of_budget(report: Json) -> str:
     if not budget:
         return ""
     why: list[str] = []
-    most, used, worst = budget["max_cost_usd"], spent["usd"], budget["worst_item_usd"]
+    n = report["deleted"]
+    gone = f", counting {count(n, 'deleted debate')} at worst" if n else ""
+    most, worst = budget["max_cost_usd"], budget["worst_item_usd"]
+    used = None if None in (spent["usd"], budget["worst_deleted_usd"]) else spent["usd"] + budget["worst_deleted_usd"]
     if most is not None and (used is None or worst is None or used + worst > most):
         item = "what an item costs is not known" if worst is None else f"an item can cost {money(worst)}"
-        why.append(f"{money(used)} of {money(most)} is spent, and {item}")
-    most, used, worst = budget["max_output_tokens"], spent["tokens_out"], budget["worst_item_output_tokens"]
+        why.append(f"{money(used)} of {money(most)} is spent{gone}, and {item}")
+    most, worst = budget["max_output_tokens"], budget["worst_item_output_tokens"]
+    used = spent["tokens_out"] + budget["worst_deleted_output_tokens"]
     if most is not None and used + worst > most:
-        why.append(f"{used:,} of {most:,} output tokens are used, and an item can take {worst:,}")
+        why.append(f"{used:,} of {most:,} output tokens are used{gone}, and an item can take {worst:,}")
     return ": ".join(("the budget does not last", *filter(None, ["; ".join(why)])))
-
-
-def few(report: Json) -> str:
-    """What so many items can show."""
-    if not report["complete"]:
-        return ""
-    if report["smallest_difference"] is None:
-        return f"{count(report['complete'], 'item')} can't show anything, however the arms differ: they are too few."
-    points = report["smallest_difference"] * 100
-    return f"So many items show a difference of {points:.0f} points or more, where the arms differ on a fifth of them."
 
 
 def cost(amount: float, unit: str) -> str:
@@ -135,23 +143,41 @@ def _costs(comparison: Json, unit: str) -> str:
     return f"the pool's {samples} cost {spent} an item, and {comparison['arm']} {own}"
 
 
-def _with_failed(comparison: Json) -> str:
+def _because_of_failed(comparison: Json, points: str, whom: str) -> str:
+    """What kept a comparison from a finding: `whom` what failed is counted against."""
     low, high = comparison["counted_against"], comparison["counted_for"]
+    samples, unfinished = comparison["failed_samples"], comparison["unfinished_items"]
+    lost = {
+        "debates failed": comparison["failed_items"] - samples - unfinished,
+        "samples failed": samples,
+        "debates are unfinished": unfinished,
+    }
+    where = " and ".join(f"{what} on {count(items, 'item')}" for what, items in lost.items() if items)
     return (
-        f"on all items {low['difference'] * 100:+.1f} if what failed is counted against it, "
-        f"{high['difference'] * 100:+.1f} if in its favour"
+        f"because {where} ({points} on the others; on all items {low['difference'] * 100:+.1f} if {_lost(comparison)} "
+        f"is counted against {whom}, {high['difference'] * 100:+.1f} if in its favour)"
     )
 
 
+def _lost(comparison: Json) -> str:
+    unfinished = comparison["unfinished_items"]
+    failed = "what failed" if comparison["failed_items"] > unfinished else ""
+    return " or ".join(filter(None, (failed, "what is unfinished" if unfinished else "")))
+
+
 def _failed(comparison: Json) -> str:
-    """What failed debates mean for a finding that holds in spite of them."""
+    """What failed debates or samples mean for a finding that holds in spite of them."""
     if not comparison["failed_items"]:
         return ""
-    items = count(comparison["failed_items"], "item")
+    items, samples = count(comparison["failed_items"], "item"), comparison["failed_samples"]
+    unfinished = comparison["unfinished_items"]
     if comparison["finding"] == "can't tell":
-        return f"; {items} left out, because debates failed"
+        what = ("debates" if comparison["failed_items"] > samples + unfinished else "", "samples" if samples else "")
+        failed = f"{' or '.join(filter(None, what))} failed" if any(what) else ""
+        why = " or ".join(filter(None, (failed, "debates are unfinished" if unfinished else "")))
+        return f"; {items} left out, because {why}"
     side = "against it" if comparison["finding"] == "helped" else "in its favour"
-    return f", also if what failed, on {items}, is counted {side}"
+    return f", also if {_lost(comparison)}, on {items}, is counted {side}"
 
 
 def _silence(comparison: Json) -> str:

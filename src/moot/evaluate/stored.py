@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from pydantic import ValidationError
 
 from moot.client.client import Client
 from moot.core.errors import InputError, MootError, UnknownName
 from moot.core.types import Json
-from moot.evaluate.between import differences, shared_items, side_by_side
+from moot.evaluate.between import differences, shared_items, shared_samples, side_by_side, without_samples
+from moot.evaluate.deleted import deleted_of
 from moot.evaluate.folding import fold, rows_by_arm
 from moot.evaluate.grading import stored_grades
 from moot.evaluate.inspect_report import inspect_logs
 from moot.evaluate.plans import EvaluationPlan
+from moot.evaluate.rows import Row
 from moot.evaluate.running import stored_cells, stored_debates
 from moot.store import StoredEvaluation
 
@@ -49,7 +51,8 @@ def plan_of(stored: StoredEvaluation) -> EvaluationPlan | None:
 async def report(client: Client, plan: EvaluationPlan) -> Json:
     found = await client.store.evaluations(plan.id, 1)
     stopped = bool(found) and found[0].stopped_at is not None
-    return fold(plan, await stored_debates(client, plan), await stored_grades(client, plan.id), stopped=stopped)
+    cells, grades = await stored_debates(client, plan), await stored_grades(client, plan.id)
+    return fold(plan, cells, grades, stopped=stopped, deleted=await deleted_of(client, plan, cells, grades))
 
 
 async def inspect(client: Client, plan: EvaluationPlan) -> dict[str, bytes]:
@@ -72,16 +75,26 @@ async def replayed(client: Client, plan: EvaluationPlan) -> AsyncGenerator[tuple
 async def compared(client: Client, one: EvaluationPlan, two: EvaluationPlan) -> Json:
     """Two evaluations side by side, by the items that both ask; of their pools, as many samples as both have. Raises
     InputError if there are no such items."""
-    items, samples = shared_items(one, two), min(one.pool, two.pool)
-    first, second = [
-        rows_by_arm(plan, await stored_debates(client, plan), await stored_grades(client, plan.id), samples)
-        for plan in (one, two)
-    ]
+    items, samples = shared_items(one, two), shared_samples(one, two)
+    first, second = [await _rows(client, plan, samples) for plan in (one, two)]
     return {
         "type": "moot.eval.compare",
         "items": len(items),
         "only_first": len(one.task.items) - len(items),
         "only_second": len(two.task.items) - len(items),
         "differ": differences(one, two),
+        "left_out": without_samples(samples),
         "arms": side_by_side(one, items, first, second),
     }
+
+
+async def deleted(client: Client, plan: EvaluationPlan) -> list[str]:
+    """The ids of debates of an evaluation that were deleted: they can't be replayed."""
+    return sorted(
+        await deleted_of(client, plan, await stored_debates(client, plan), await stored_grades(client, plan.id))
+    )
+
+
+async def _rows(client: Client, plan: EvaluationPlan, samples: Mapping[str, int]) -> dict[str, list[Row]]:
+    cells, grades = await stored_debates(client, plan), await stored_grades(client, plan.id)
+    return rows_by_arm(plan, cells, grades, samples, await deleted_of(client, plan, cells, grades))

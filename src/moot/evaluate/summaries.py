@@ -16,30 +16,25 @@ from moot.evaluate.voters import effective_voters, error_correlation, majority_t
 
 
 def summary(rows: Sequence[Row], failed: int = 0) -> Json:
-    """What is printed for each arm. `failed`: how many of its debates did, beside these rows."""
+    """What is printed for each arm. `failed`: how many of its debates did, beside these rows. Lost rows are
+    counted, and part of nothing else."""
+    samples, rows = _samples(rows), [row for row in rows if not row.lost]
     if not rows:
-        return {"n": 0, "failed": failed}
+        return {"n": 0, "failed": None if samples else failed, "samples": samples}
     scores, n, right = _by_cluster((row, row.score) for row in rows), len(rows), sum(row.score for row in rows)
     known = [row.usd for row in rows if row.usd is not None]
     usd = sum(known) if len(known) == n else None
     tokens = sum(row.tokens_in + row.tokens_out for row in rows)
     flips = [(row, row.flip_rate) for row in rows if row.flip_rate is not None]
-    drawn = rows[0].drawn
     return {
         "n": n,
         "right": right,
         "accuracy": right / n,
         "interval": ends(_share_interval(scores)),
         "effective_n": float(n) if len(scores) == n else effective_n(scores),
-        "failed": None if drawn else failed,
+        "failed": None if samples else failed,
         "no_answer": sum(row.no_answer for row in rows),
-        "samples": None
-        if not drawn
-        else {
-            "given": sum(row.samples for row in rows),
-            "no_answer": sum(row.silent for row in rows),
-            "missed": sum(row.missed for row in rows),
-        },
+        "samples": samples,
         "undecided": sum(row.undecided for row in rows),
         "ties": sum(row.tie for row in rows),
         "flips": None
@@ -59,6 +54,19 @@ def summary(rows: Sequence[Row], failed: int = 0) -> Json:
             "stated": reliability([(row.stated, bool(row.score)) for row in rows if row.stated is not None]),
             "agreement": reliability([(row.agreement, bool(row.score)) for row in rows if row.agreement is not None]),
         },
+    }
+
+
+def _samples(rows: Sequence[Row]) -> Json | None:
+    """The samples that a baseline is drawn from; None: these rows have debates of their own."""
+    if not any(row.drawn for row in rows):
+        return None
+    kept = [row for row in rows if not row.lost]
+    return {
+        "given": sum(row.samples for row in kept),
+        "no_answer": sum(row.silent for row in kept),
+        "missed": sum(row.missed for row in rows),
+        "left_out": len(rows) - len(kept),
     }
 
 

@@ -12,6 +12,7 @@ from typing import cast
 from moot.client.client import Client
 from moot.config import masked
 from moot.core.types import Json, record
+from moot.evaluate.deleted import deleted_of
 from moot.evaluate.folding import fold
 from moot.evaluate.grading import stored_grades
 from moot.evaluate.plans import EvaluationPlan
@@ -92,7 +93,8 @@ class Reports:
             return None
         began = time.monotonic()
         cells = await stored_debates(client, plan, PAGE)
-        report = await in_thread(lambda: fold(plan, cells, grades, stopped=stopped))
+        deleted = await deleted_of(client, plan, cells, grades)
+        report = await in_thread(lambda: fold(plan, cells, grades, stopped=stopped, deleted=deleted))
         report["models"] = [masked(model) for model in cast("list[str]", report["models"])]
         if report["graded_by"]:
             report["graded_by"]["model"] = masked(report["graded_by"]["model"])

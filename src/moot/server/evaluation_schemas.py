@@ -56,6 +56,7 @@ class SamplesGiven(BaseModel):
     given: int
     no_answer: int = Field(description="of those given, without a valid answer: counted as wrong")
     missed: int = Field(description="beside those given: a provider failed or a limit was reached; not counted")
+    left_out: int = Field(description="answers that do not count, because too few samples were given for them")
 
 
 class ArmSummary(BaseModel):
@@ -103,7 +104,11 @@ class EvaluationComparison(BaseModel):
     doubt: str | None = Field(
         description="what kept it from a finding beside its interval: arms, failed, cost or graded"
     )
-    failed_items: int = Field(description="items on which a debate failed, or samples that were needed")
+    failed_items: int = Field(
+        description="items on which a debate failed, was deleted or has not ended, or samples that were needed failed"
+    )
+    failed_samples: int = Field(description="of these, items on which no debate failed, only samples")
+    unfinished_items: int = Field(description="of these, items on which nothing failed, but a debate has not ended")
     counted_against: ComparisonBound | None = Field(description="over all items, failures counted against the arm")
     counted_for: ComparisonBound | None = Field(description="the same, counted in its favour")
     no_answer: float = Field(description="share of the arm's answers that are none")
@@ -115,6 +120,7 @@ class CurvePoint(BaseModel):
     samples: int
     cost: float
     accuracy: float
+    left_out: int = Field(description="answers that do not count, because too few samples were given for them")
 
 
 class ArmStanding(BaseModel):
@@ -137,18 +143,31 @@ class EvaluationStanding(BaseModel):
     arms: list[ArmStanding]
 
 
+class ReportTable(BaseModel):
+    """A table, in words, as a terminal shows it."""
+
+    head: list[str]
+    rows: list[list[str]]
+
+
 class FailedCell(BaseModel):
     arm: str
     item: str
     epoch: int
     debate: str
     cause: str
+    deleted: bool = Field(description="the debate was deleted; nothing of it is left")
 
 
 class EvaluationSpent(BaseModel):
     usd: float | None
     tokens_in: int
     tokens_out: int
+
+
+class RelatedItems(BaseModel):
+    number: int
+    of_one_size: float = Field(description="how many groups of equal size these are worth")
 
 
 class EvaluationReport(BaseModel):
@@ -161,17 +180,20 @@ class EvaluationReport(BaseModel):
     complete: int = Field(description="items all of whose cells are complete; only these count")
     unfinished: int
     not_begun: int
+    deleted: int = Field(description="debates that were deleted; what they cost is not part of `spent`")
     models: list[str]
     ungraded: int = Field(description="unfinished items with an answer that the judge gave no valid grade")
     grading: str = Field(description="what to say of figures that a model graded; empty: code scored the answers")
     demonstration: bool = Field(description="a demonstration model takes part: the findings mean nothing")
     unit: str = Field(description="in what cost is counted: usd or tokens")
     smallest_difference: float | None = Field(description="that so many items show")
+    groups: RelatedItems | None = Field(description="of complete items that are related; null: none are")
     spent: EvaluationSpent
     baselines: dict[str, ArmSummary]
     arms: dict[str, ArmSummary]
     curve: list[CurvePoint]
     standing: EvaluationStanding
+    costs: ReportTable = Field(description="samples and arms, cheapest first, each with what costs as much")
     comparisons: list[EvaluationComparison]
     missing: list[str] = Field(description="which items are left out, and why, in a sentence each")
     cut_by: str | None = Field(description="why items were not begun: budget or stop")

@@ -160,6 +160,10 @@ class Deletion(Protocol):
         """Return the tombstone of the debate with this id, or of the only one whose id starts so."""
         ...
 
+    async def tombstones(self, ids: Collection[str]) -> Sequence[Tombstone]:
+        """Return the tombstones of those of these debates that were deleted, by id."""
+        ...
+
     async def untouched(self, before: float, statuses: Collection[Status], limit: int) -> Sequence[Debate]:
         """Return debates with one of these statuses that have not changed since `before`, the oldest first."""
         ...

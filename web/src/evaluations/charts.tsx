@@ -1,5 +1,5 @@
-import type { ArmStanding, ArmSummary, EvaluationReport } from '../api/generated'
-import { count, money } from '../ui/words'
+import type { ArmSummary, EvaluationReport } from '../api/generated'
+import { capital, count, money, plural } from '../ui/words'
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 const points = (share: number): string => `${share > 0 ? '+' : share < 0 ? '−' : ''}${Math.abs(share * 100).toFixed(1)}`
@@ -61,7 +61,7 @@ export function Comparisons({ report }: { report: EvaluationReport }) {
             {report.comparisons.map((each) => (
               <tr key={`${each.arm}/${each.baseline}`}>
                 <th scope="row">{each.arm}</th>
-                <td>{each.baseline}{each.samples !== null && <span class="dim"> of {each.samples}</span>}</td>
+                <td>{each.baseline}{each.samples !== null && <span class="dim">, {plural(each.samples, 'sample')}</span>}</td>
                 <td class="num"><b>{points(each.difference)}</b></td>
                 <td><Interval at={each.difference} ends={endsOf(each)} low={-most} high={most} /></td>
                 <td class="num">{between(endsOf(each), points)}</td>
@@ -79,24 +79,19 @@ const W = 760, H = 260, LEFT = 46, RIGHT = 20, TOP = 14, BOTTOM = 28
 
 /** Accuracy over cost: samples as a line, arms as points, each tied to the samples that cost as much. */
 export function Curve({ report }: { report: EvaluationReport }) {
-  const { arms, baseline, sample_cost: sample } = report.standing
+  const { arms, baseline } = report.standing
+  const { head, rows } = report.costs
   const most = Math.max(1e-12, ...report.curve.map((each) => each.cost), ...arms.map((each) => each.cost))
   const x = (cost: number) => LEFT + (cost / most) * (W - LEFT - RIGHT)
   const y = (share: number) => TOP + (1 - share) * (H - TOP - BOTTOM)
   const cost = (value: number) => (report.unit === 'usd' ? money(value) : `${count(Math.round(value))} tokens`)
-  const drawn = (samples: number) => (samples === 1 ? 'one sample' : `${baseline.replace(/-of$/, '')} of ${samples}`)
-  const times = (ratio: number | null) => (ratio === null ? '–' : `${ratio.toFixed(1)}×`)
-  const equal = (each: ArmStanding) => `${drawn(each.samples)}${each.samples_accuracy === null ? '' : `: ${percent(each.samples_accuracy)}`}${each.pool_too_small ? ', which cost less' : ''}`
-  const rows = [
-    ...report.curve.map((each) => ({ name: drawn(each.samples), cost: each.cost, ratio: sample ? each.cost / sample : null, accuracy: each.accuracy, equal: '', pool: true })),
-    ...arms.map((each) => ({ name: each.arm, cost: each.cost, ratio: each.ratio, accuracy: each.accuracy, equal: equal(each), pool: !each.debate })),
-  ].sort((one, other) => one.cost - other.cost)
-  const told = rows.map((each) => `${each.name}, ${cost(each.cost)}: ${percent(each.accuracy)}`).join('. ')
+  const told = rows.map(([name, price, , right]) => `${name}, ${price}: ${right}`).join('. ')
+  const debates = arms.filter((each) => each.debate).map((each) => each.arm)
   return (
     <section aria-label="Accuracy over cost">
       <h2>Accuracy over cost</h2>
       <figure class="chart curve">
-        <figcaption>{baseline} of 1, 2, 3 … samples as a line, arms as points; a ring marks as many samples as an arm costs. Cost of an item in {report.unit === 'usd' ? 'US dollars' : 'tokens, those written count four times'}</figcaption>
+        <figcaption>{baseline}, by samples, as a line; arms as points; a ring marks as many samples as an arm costs. Cost of an item in {report.unit === 'usd' ? 'US dollars' : 'tokens, those written count four times'}</figcaption>
         <svg viewBox={`0 0 ${W} ${H}`} role="img" aria-label={`Accuracy over cost. ${told}.`}>
           {[0, 0.25, 0.5, 0.75, 1].map((tick) => (
             <g key={tick}>
@@ -124,15 +119,12 @@ export function Curve({ report }: { report: EvaluationReport }) {
       </figure>
       <div class="table-scroll" tabIndex={0} role="region" aria-label="Table of costs">
         <table>
-          <thead><tr><th>Cheapest first</th><th>Cost of an item</th><th>Of one sample’s</th><th>Right</th><th>At equal cost</th></tr></thead>
+          <thead><tr>{head.map((each) => <th key={each}>{capital(each)}</th>)}</tr></thead>
           <tbody>
-            {rows.map((each) => (
-              <tr key={each.name} class={each.pool ? 'baseline' : ''}>
-                <th scope="row">{each.name}</th>
-                <td class="num">{cost(each.cost)}</td>
-                <td class="num">{times(each.ratio)}</td>
-                <td class="num">{percent(each.accuracy)}</td>
-                <td>{each.equal}</td>
+            {rows.map(([name = '', ...cells]) => (
+              <tr key={name} class={debates.includes(name) ? '' : 'baseline'}>
+                <th scope="row">{name}</th>
+                {cells.map((each, at) => <td key={head[at + 1]} class={at < 3 ? 'num' : ''}>{each}</td>)}
               </tr>
             ))}
           </tbody>

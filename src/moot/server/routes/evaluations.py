@@ -8,9 +8,11 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from moot.caller import Caller
 from moot.core.types import Json
+from moot.evaluate.costs import accuracy_over_cost
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
-from moot.evaluate.sentences import advice, few, missing
+from moot.evaluate.power import few
+from moot.evaluate.sentences import advice, missing
 from moot.models.choice import is_demonstration
 from moot.runtime.threads import in_thread
 from moot.server import evaluation_schemas as schemas
@@ -64,15 +66,17 @@ async def list_evaluations(
 async def get_evaluation(evaluation_id: EvaluationId, context: Context, caller: Reader) -> schemas.EvaluationReport:
     """Made from the cells that the caller may see; while cells are added, it may be a few seconds old."""
     report = await _report(context, caller, evaluation_id)
-    arms = {name: each for name, each in report["arms"].items() if each["n"]}
+    shown = {part: {name: each for name, each in report[part].items() if each["n"]} for part in ("baselines", "arms")}
+    head, costs = accuracy_over_cost(report)
     demonstration = any(map(is_demonstration, report["models"]))
     return schemas.EvaluationReport.model_validate(
         {
             **report,
             "id": report["evaluation"],
-            "arms": arms,
+            **shown,
             "grading": grading_in_words(report["graded_by"]),
             "demonstration": demonstration,
+            "costs": {"head": head, "rows": costs},
             "missing": missing(report),
             "failed": report["failed"][:MOST_FAILED],
             "failed_count": len(report["failed"]),

@@ -37,6 +37,9 @@ class PostgresDeletion(Database):
     async def tombstone(self, prefix: str) -> Tombstone | None:
         return the_tombstone([tombstone_of(row) for row in await self._rows("tombstone", prefix=prefix)], prefix)
 
+    async def tombstones(self, ids: Collection[str]) -> Sequence[Tombstone]:
+        return [tombstone_of(row) for row in await self._rows("tombstones", ids=list(ids))]
+
     async def untouched(self, before: float, statuses: Collection[Status], limit: int) -> Sequence[Debate]:
         rows = await self._rows("untouched", before=before, statuses=list(statuses), limit=limit)
         return [listed(row) for row in rows]

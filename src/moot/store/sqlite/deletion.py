@@ -42,6 +42,9 @@ class SqliteDeletion(Database):
     async def tombstone(self, prefix: str) -> Tombstone | None:
         return the_tombstone(await self._rows("tombstone", tombstone_of, prefix=prefix), prefix)
 
+    async def tombstones(self, ids: Collection[str]) -> Sequence[Tombstone]:
+        return await self._rows("tombstones", tombstone_of, ids=dumps(list(ids)))
+
     async def untouched(self, before: float, statuses: Collection[Status], limit: int) -> Sequence[Debate]:
         return await self._rows("untouched", listed, before=before, statuses=dumps(list(statuses)), limit=limit)
 

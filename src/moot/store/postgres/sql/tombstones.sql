@@ -1,0 +1,1 @@
+select * from deleted_debates where id = any(:ids::text[]) order by id
