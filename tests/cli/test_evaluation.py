@@ -241,7 +241,7 @@ def test_a_terminal_shows_more_about_each_arm_and_names_what_failed(moot: Moot):
     )
     assert re.search(r"ARM +UNDECIDED +TIES .*P50 +P95", shown)
     assert "2 items can't show anything, however the arms differ: they are too few." in shown
-    assert re.search(r"though not at equal cost: the pool's 3 samples cost [\d,]+ weighted tokens an item", shown)
+    assert re.search(r"That was not at equal cost: the pool's 3 samples cost [\d,]+ weighted tokens an item", shown)
     failing = ("--set", "council.model_debater=sim:?fail=1", "--set", "council.model_judge=sim:?fail=1")
     failed = moot("eval", "run", *asked, *failing)
     assert failed.code == 1

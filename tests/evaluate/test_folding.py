@@ -158,8 +158,10 @@ def test_a_pool_that_costs_less_than_the_debate_is_said_in_the_sentence_and_on_t
     assert said in short["sentence"]
     worse = report(tokens=1000, one=lambda n: n < 20)["comparisons"][0]
     assert (worse["pool_too_small"], worse["finding"]) == (True, "hurt")
-    assert f"though not at equal cost: {said}" in worse["sentence"]
-    assert "equal cost" not in against_single(found, "one")["sentence"]
+    assert f"). That was not at equal cost: {said}" in worse["sentence"]
+    single = against_single(found, "one")
+    assert single["finding"] == "helped"  # one sample is no more, and the sentence says so
+    assert "That was not at equal cost: one cost 30 times as much" in single["sentence"]
     shown = page(found)
     assert escape(said) in shown
     assert "draw more samples: --pool, 64 at most" in shown
@@ -168,6 +170,50 @@ def test_a_pool_that_costs_less_than_the_debate_is_said_in_the_sentence_and_on_t
     assert "draw more samples" not in most
     assert "at most 64 samples, so a debate as dear as this can&#x27;t be matched" in most
     assert "told at equal cost" not in page(report(one=slightly_better))
+
+
+def test_a_debate_that_costs_more_than_a_baseline_with_debates_of_its_own_has_not_helped():
+    plan, cells = planned(tokens=100, one=slightly_better, other=pool)
+    arms = tuple(arm.model_copy(update={"baseline": arm.name != "one"}) for arm in plan.arms)
+    plan = plan.model_copy(update={"arms": arms})
+    same = dict(zip((cell.id for cell in cells_of(plan)), cells.values(), strict=True))  # the plan has another id
+    dear = {cell.id: replace(same[cell.id], tokens_out=1800) for cell in cells_of(plan, "one")}
+    for given, finding, doubt in ((same, "helped", None), (same | dear, "can't tell", "cost")):
+        found = next(each for each in fold(plan, given, {})["comparisons"] if each["baseline"] == "other")
+        assert (found["finding"], found["doubt"], found["needed"]) == (finding, doubt, None)
+        assert found["baseline_cheaper"] == (doubt == "cost")
+    assert found["sentence"] == (
+        "Whether one helps against other can't be told at equal cost (+9.0 points, 95% interval "
+        "+1.0 to +17.7): one cost 18 times as much, 7,200 weighted tokens an item against 400 weighted tokens."
+    )
+
+
+def test_a_debate_that_asks_another_model_than_the_baseline_has_not_helped():
+    plan, cells = planned(one=slightly_better, two=lambda n: n < 20)
+
+    def by(model: str, arm: str) -> dict[str, Debate]:
+        seat = SeatSpec(id="a", name="A", role="member", model=model, max_tokens=100)
+        return {cell.id: replace(cells[cell.id], cast=(seat,)) for cell in cells_of(plan, arm)}
+
+    same = fold(plan, by("small", "pool") | by("small", "one") | by("small", "two"), {})
+    assert not any("model" in each["sentence"] for each in same["comparisons"])
+    other = fold(plan, by("small", "pool") | by("large", "one") | by("large", "two"), {})
+    better, worse = (against_single(other, arm) for arm in ("one", "two"))
+    assert (better["finding"], better["doubt"], better["needed"]) == ("can't tell", "models", None)
+    assert better["sentence"].startswith(
+        "Whether one helps against single can't be told, because it may be the models ("
+    )
+    assert "one asked large, single small." in better["sentence"]
+    assert (worse["finding"], worse["doubt"]) == ("hurt", None)
+    assert worse["sentence"].endswith(" The models differ: two asked large, single small.")
+
+
+def test_more_items_would_not_tell_where_the_pool_costs_less():
+    assert report(one=lambda n: n < 52)["comparisons"][0]["needed"] > ITEMS
+    found = report(tokens=1000, one=lambda n: n < 52)["comparisons"][0]
+    assert (found["finding"], found["pool_too_small"]) == ("can't tell", True)
+    assert (found["difference"] > 0, found["needed"]) == (True, None)
+    assert "would tell" not in found["sentence"]
 
 
 def test_an_interval_with_which_the_exact_test_does_not_agree_is_explained():
@@ -443,7 +489,7 @@ def test_samples_without_an_answer_are_shown_and_said():
     assert "66.7% (200 of 300 samples)" in page(found)
     compared = against_single(found, "one")
     assert (compared["no_answer"], round(compared["baseline_no_answer"], 3)) == (0, 0.667)
-    assert compared["sentence"].endswith("; without an answer: 66.7% of the samples of single, 0.0% of one.")
+    assert "; without an answer: 66.7% of the samples of single, 0.0% of one. That" in compared["sentence"]
     assert "without an answer" not in against_single(report(one=pool), "one")["sentence"]
 
 

@@ -12,6 +12,8 @@ from moot.evaluate.plans import POOL, EvaluationPlan
 from moot.evaluate.rows import Arms, Row
 from moot.evaluate.sentences import sentence, sentence_without_finding
 
+NEARLY = 0.95  # of a debate's cost is as much, for a baseline with debates of its own
+
 
 def against(plan: EvaluationPlan, read: Arms, whole: Arms, unit: str) -> list[Json]:
     """The comparisons. `whole`: also the blocks in which a debate failed."""
@@ -48,15 +50,23 @@ def _one(rows: Sequence[Row], base: Baseline, ended: Sequence[Row], low: Baselin
         if found[bound]:
             found[bound] |= {"samples": other.samples, "pool_too_small": other.short}
     drawn = [other for _, other in known_of(pairs)] or base.rows
+    cost, own = fmean(row.cost(unit) for row in drawn), base.samples is None
     return {
         **found,
         "baseline": base.name,
         "samples": base.samples,
-        "baseline_cost": fmean(row.cost(unit) for row in drawn),
+        "baseline_cost": cost,
         "pool_too_small": base.short,
+        "baseline_cheaper": own and cost < NEARLY * fmean(row.cost(unit) for row in rows),
+        "models": _models(rows),
+        "baseline_models": _models(drawn),
         "no_answer": _silence(rows),
         "baseline_no_answer": _silence(drawn),
     }
+
+
+def _models(rows: Sequence[Row]) -> list[str]:
+    return sorted({model for row in rows for model in row.models})
 
 
 def _silence(rows: Sequence[Row]) -> float:

@@ -110,6 +110,7 @@ def _drawn(drawing: Drawing, k: int) -> Row:
         tokens_in=row.tokens_in * share,
         tokens_out=row.tokens_out * share,
         debate=row.debate,
+        models=row.models,
         drawn=True,
         no_answer=pool.no_answer(k),
         samples=pool.size,

@@ -100,8 +100,9 @@ def _correct(comparison: Json, p_holm: float, arms: int) -> None:
 
 
 def _hold(comparison: Json) -> None:
-    """Take back what a comparison finds where it need not hold: what failed, counted against it, could undo it, or a
-    debate that did better has also cost more than all samples."""
+    """Take back what a comparison finds where it need not hold: what failed, counted against it, could undo it, or the
+    debate that did better has asked models that the baseline has not, or cost more than it. More items would not tell,
+    then, either."""
     found, short = comparison["finding"], comparison.get("pool_too_small", False)
     if comparison["failed_items"]:
         low, high = (comparison[bound] for bound in BOUNDS)
@@ -114,5 +115,11 @@ def _hold(comparison: Json) -> None:
         if not held[found]:
             comparison |= {"finding": NO_FINDING, "doubt": "failed", "needed": None}
             return
-    if found == "helped" and short:
-        comparison |= {"finding": NO_FINDING, "doubt": "cost", "needed": None}
+    asked, other = (set(comparison.get(key, ())) for key in ("models", "baseline_models"))
+    doubt = (
+        "models" if other and asked - other else "cost" if short or comparison.get("baseline_cheaper", False) else None
+    )
+    if doubt and comparison["difference"] > 0 and found in ("helped", NO_FINDING):
+        comparison["needed"] = None
+        if found == "helped":
+            comparison |= {"finding": NO_FINDING, "doubt": doubt}

@@ -36,6 +36,7 @@ class Row:
     tokens_in: float
     tokens_out: float
     debate: str = ""
+    models: Sequence[str] = ()  # that were asked
     value: str | None = None
     undecided: bool = False
     tie: bool = False
@@ -204,6 +205,7 @@ def _row(scored: Scored, block: Block, epoch: int, debate: Debate) -> Row:
         tokens_in=usage.tokens_in,
         tokens_out=usage.tokens_out,
         debate=debate.id,
+        models=sorted({seat.model for seat in debate.cast}),
         value=value,
         undecided=outcome.winner == UNDECIDED,
         tie=outcome.winner == TIE,

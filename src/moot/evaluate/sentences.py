@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from moot.core.amounts import count, money
+from moot.core.amounts import count, listed, money
 from moot.core.types import Json
 from moot.evaluate.comparing import MARGIN
 from moot.evaluate.plans import MOST_POOL
+
+DEARER = 1.05  # times what the baseline costs: less is not worth a remark
 
 
 def sentence(comparison: Json, unit: str) -> str:
@@ -14,24 +16,28 @@ def sentence(comparison: Json, unit: str) -> str:
     whether, points = f"Whether {arm} helps against {baseline} can't be told", _points(comparison)
     if comparison["doubt"] == "failed":
         said = f"{whether}, {_because_of_failed(comparison, points, 'it')}"
-        return f"{said}{_unequal(comparison, unit)}{_silence(comparison)}."
+        return f"{said}{_silence(comparison)}.{_remarks(comparison, unit)}"
     if comparison["doubt"] == "cost":
-        return f"{whether} at equal cost ({points}): {_costs(comparison, unit)}{_silence(comparison)}."
+        said = f"{whether} at equal cost ({points}): {_costs(comparison, unit)}"
+        return f"{said}{_silence(comparison)}.{_remarks(comparison, unit)}"
+    if comparison["doubt"] == "models":
+        said = f"{whether}, because it may be the models ({points}): {_models(comparison)}"
+        return f"{said}{_silence(comparison)}.{_remarks(comparison, unit)}"
     said = {
         "helped": f"{arm} helped against {baseline}",
         "hurt": f"{arm} hurt against {baseline}",
         "did not help": f"{arm} did not help against {baseline}",
         "can't tell": f"{whether} from {_answers(comparison)}",
     }[comparison["finding"]]
-    doubts = f"{_unequal(comparison, unit)}{_doubts(comparison)}{_more(comparison)}"
-    return f"{said} ({points}){doubts}{_failed(comparison)}{_silence(comparison)}."
+    doubts = f"{_doubts(comparison)}{_more(comparison)}{_failed(comparison)}{_silence(comparison)}"
+    return f"{said} ({points}){doubts}.{_remarks(comparison, unit)}"
 
 
 def sentence_without_finding(comparison: Json, unit: str) -> str:
     """The same where a model graded the answers, so that nothing is found."""
     return (
         f"Whether {comparison['arm']} helps against {comparison['baseline']} is not said, because a model graded the "
-        f"answers ({_points(comparison)}){_unequal(comparison, unit)}."
+        f"answers ({_points(comparison)}).{_remarks(comparison, unit)}"
     )
 
 
@@ -133,14 +139,28 @@ def _points(comparison: Json) -> str:
     return f"{comparison['difference'] * 100:+.1f} points, 95% interval {low * 100:+.1f} to {high * 100:+.1f}"
 
 
-def _unequal(comparison: Json, unit: str) -> str:
-    return f", though not at equal cost: {_costs(comparison, unit)}" if comparison["pool_too_small"] else ""
+def _remarks(comparison: Json, unit: str) -> str:
+    """In what else the two differ, in sentences of their own: the cost, and the models that were asked."""
+    said: list[str] = []
+    if comparison["doubt"] != "cost" and comparison["cost"] > comparison["baseline_cost"] * DEARER:
+        said.append(f" That was not at equal cost: {_costs(comparison, unit)}.")
+    known = comparison["models"] and comparison["baseline_models"]
+    if known and comparison["doubt"] != "models" and comparison["models"] != comparison["baseline_models"]:
+        said.append(f" The models differ: {_models(comparison)}.")
+    return "".join(said)
 
 
 def _costs(comparison: Json, unit: str) -> str:
     spent, own = cost(comparison["baseline_cost"], unit), cost(comparison["cost"], unit)
-    samples = count(comparison["samples"], "sample")
-    return f"the pool's {samples} cost {spent} an item, and {comparison['arm']} {own}"
+    arm, ratio = comparison["arm"], comparison["cost"] / (comparison["baseline_cost"] or comparison["cost"] or 1.0)
+    if comparison["pool_too_small"]:
+        return f"the pool's {count(comparison['samples'], 'sample')} cost {spent} an item, and {arm} {own}"
+    return f"{arm} cost {ratio:.{0 if ratio >= 10 else 1}f} times as much, {own} an item against {spent}"
+
+
+def _models(comparison: Json) -> str:
+    own, other = (listed(comparison[key]) for key in ("models", "baseline_models"))
+    return f"{comparison['arm']} asked {own}, {comparison['baseline']} {other}"
 
 
 def _because_of_failed(comparison: Json, points: str, whom: str) -> str:

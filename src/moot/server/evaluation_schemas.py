@@ -94,6 +94,9 @@ class EvaluationComparison(BaseModel):
     cost: float
     baseline_cost: float
     pool_too_small: bool = Field(description="all samples together cost less than the debate")
+    baseline_cheaper: bool = Field(description="a baseline with debates of its own costs less than the debate")
+    models: list[str] = Field(description="that the arm asked")
+    baseline_models: list[str]
     n: float
     difference: float
     interval: Ends
@@ -102,7 +105,7 @@ class EvaluationComparison(BaseModel):
     finding: str
     needed: int | None = Field(description="items that would tell")
     doubt: str | None = Field(
-        description="what kept it from a finding beside its interval: arms, failed, cost or graded"
+        description="what kept it from a finding beside its interval: arms, failed, models, cost or graded"
     )
     failed_items: int = Field(
         description="items on which a debate failed, was deleted or has not ended, or samples that were needed failed"
