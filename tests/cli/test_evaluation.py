@@ -54,6 +54,20 @@ def test_an_evaluation_is_repeatable_and_its_cells_stay_apart(moot: Moot):
     assert "12 cells replayed; 0 differ. No report was compared" in moot("eval", "replay", first["evaluation"]).out
 
 
+def test_how_a_cell_turned_out_is_kept_and_said_to_be_left_out_of_calibration(moot: Moot):
+    first = report(moot("eval", "run", "sim_choice", "--limit", "1", "--pool", "1", "--arms", "single", "--json"))
+    cell = first["cells"][0]["debate"]
+    told = moot("outcome", cell, "right")
+    assert told.code == 0
+    assert "moot calibration leaves it out" in told.err
+    assert f"answers agree: moot eval report {first['evaluation'][:8]}" in told.err
+    assert "debates of evaluations are left out: moot eval report ID" in moot("calibration").err
+    assert json.loads(moot("calibration", "--json").out)["decisions"] == 0
+    fork = "moot calibration leaves it out."
+    assert moot.sql("update debate_sessions set evaluation = 'inspect' returning id") == [(cell,)]
+    assert fork in moot("outcome", cell, "wrong").err
+
+
 def test_a_killed_evaluation_comes_to_the_same_report(moot: Moot, tmp_path: Path):
     slow = (*SMALL, "--model", "sim:?latency_ms=20", "--json")
     whole = report(moot("eval", "run", *slow))
