@@ -253,7 +253,8 @@ async def _report(client: Client, args: Namespace) -> int:
 
 
 async def _shown(client: Client, made: EvaluationPlan, args: Namespace) -> Json:
-    folded = await stored.report(client, made)
+    found = await stored.read(client, made)
+    folded = found.report()
     if args.html:
         _write(args.html, page(folded).encode())
         note(f"Wrote {args.html}.")
@@ -261,7 +262,7 @@ async def _shown(client: Client, made: EvaluationPlan, args: Namespace) -> Json:
         _write(args.json, as_bytes(folded))
         note(f"Wrote {args.json}.")
     if args.inspect:
-        _write_logs(await stored.inspect(client, made), args.inspect)
+        _write_logs(found.inspect_logs(), args.inspect)
     if args.json is True:
         sys.stdout.write(as_bytes(folded).decode())
     else:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -60,10 +61,15 @@ class EvaluationPlan(Frozen):
     file: str = ""  # the task file, or the files of its items; empty: the task is built in
     limit: int | None = None  # how many items were asked for
 
-    @property
+    @cached_property
     def id(self) -> str:
         named = {**self.model_dump(mode="json", exclude=SOURCE), **dict.fromkeys(BUDGET)}
         return str(uuid.uuid5(NAMESPACE, json.dumps(named, ensure_ascii=False, sort_keys=True)))
+
+    def __copy__(self) -> Self:
+        copied = super().__copy__()
+        vars(copied).pop("id", None)  # one that differs has another
+        return copied
 
     def as_json(self) -> str:
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)

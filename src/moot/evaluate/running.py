@@ -14,6 +14,7 @@ from moot.client.once import Once
 from moot.core.amounts import money
 from moot.core.errors import InputError, WrongStatus
 from moot.core.types import Debate, Usage
+from moot.evaluate.cells import slim, stored_debates
 from moot.evaluate.grading import grade, stored_grades
 from moot.evaluate.model_grading import asked_of_judge, grade_in, grading_id, gradings_of, settings_of_grading
 from moot.evaluate.plans import Block, Cell, EvaluationPlan, Worst, blocks, fits, settings_of
@@ -25,7 +26,6 @@ from moot.store import Grade, IdempotencyKey, StoredEvaluation
 from moot.tools.abilities import check_ability
 
 AT_ONCE = 4  # blocks
-PAGE = 1000
 
 Progress = Callable[["Ran"], None]
 
@@ -40,24 +40,6 @@ class Ran:
     ungraded: int = 0  # blocks with an answer that the judge gave no valid grade
     cut: int = 0  # blocks that the budget did not allow
     stopped: bool = False
-
-
-async def stored_cells(client: Client, evaluation_id: str, page_size: int = PAGE) -> dict[str, Debate]:
-    """The debates of an evaluation, by id. `page_size`: how many are read at once."""
-    found: dict[str, Debate] = {}
-    after: str | None = None
-    while True:
-        page = await client.page(evaluation=evaluation_id, limit=page_size, after=after)
-        found |= {each.id: each for each in page.debates}
-        if page.next is None:
-            return found
-        after = page.next
-
-
-async def stored_debates(client: Client, plan: EvaluationPlan, page_size: int = PAGE) -> dict[str, Debate]:
-    """The cells of an evaluation, and the debates in which a judge has graded its answers."""
-    graded = await stored_cells(client, gradings_of(plan.id), page_size) if plan.judge is not None else {}
-    return await stored_cells(client, plan.id, page_size) | graded
 
 
 def check_spent(plan: EvaluationPlan, spent: Usage) -> None:
@@ -224,7 +206,8 @@ class Running:
     async def _debate(self, id: str, request: Request, evaluation: str) -> Debate:
         """Let one debate run until it rests, and count what it has used."""
         before = self.cells[id].usage if id in self.cells else Usage()
-        debate = self.cells[id] = await self._rested(id, request, evaluation)
+        debate = await self._rested(id, request, evaluation)
+        self.cells[id] = slim(debate)
         self.spent += debate.usage - before
         return debate
 

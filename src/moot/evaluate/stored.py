@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 
 from pydantic import ValidationError
 
 from moot.client.client import Client
 from moot.core.errors import InputError, MootError, UnknownName
-from moot.core.types import Json
+from moot.core.types import Debate, Json, record
 from moot.evaluate.between import differences, shared_items, side_by_side
+from moot.evaluate.cells import stored_debates, whole_cells
 from moot.evaluate.folding import fold, rows_by_arm
 from moot.evaluate.grading import stored_grades
 from moot.evaluate.inspect_report import inspect_logs
+from moot.evaluate.model_grading import gradings_of
 from moot.evaluate.plans import EvaluationPlan
-from moot.evaluate.running import stored_cells, stored_debates
+from moot.evaluate.rows import Grades
 from moot.store import StoredEvaluation
 
 
@@ -46,27 +49,52 @@ def plan_of(stored: StoredEvaluation) -> EvaluationPlan | None:
     return plan if plan.id == stored.id else None
 
 
-async def report(client: Client, plan: EvaluationPlan) -> Json:
+@record
+class Stored:
+    """An evaluation with all that its report is made of."""
+
+    plan: EvaluationPlan
+    cells: Mapping[str, Debate]  # slim, with the debates in which a judge graded
+    grades: Grades
+    stopped: bool
+
+    def report(self) -> Json:
+        return fold(self.plan, self.cells, self.grades, stopped=self.stopped)
+
+    def inspect_logs(self) -> dict[str, bytes]:
+        """Logs for Inspect, by their file names."""
+        return inspect_logs(self.plan, self.cells, self.grades)
+
+
+async def read(client: Client, plan: EvaluationPlan) -> Stored:
     found = await client.store.evaluations(plan.id, 1)
-    stopped = bool(found) and found[0].stopped_at is not None
-    return fold(plan, await stored_debates(client, plan), await stored_grades(client, plan.id), stopped=stopped)
+    return Stored(
+        plan=plan,
+        cells=await stored_debates(client, plan),
+        grades=await stored_grades(client, plan.id),
+        stopped=bool(found) and found[0].stopped_at is not None,
+    )
 
 
-async def inspect(client: Client, plan: EvaluationPlan) -> dict[str, bytes]:
-    """Logs for Inspect, by their file names."""
-    return inspect_logs(plan, await stored_cells(client, plan.id), await stored_grades(client, plan.id))
+async def report(client: Client, plan: EvaluationPlan) -> Json:
+    return (await read(client, plan)).report()
 
 
 async def replayed(client: Client, plan: EvaluationPlan) -> AsyncGenerator[tuple[str, str]]:
     """Run the rules of every complete cell over its turns again; yield each id, and what differs (empty: nothing)."""
-    for debate in (await stored_debates(client, plan)).values():
-        if debate.status != "completed":
-            continue
-        try:
-            proof = await client.replay(debate)
-            yield debate.id, "" if proof.same else "Its turns lead to another transcript or outcome."
-        except MootError as error:
-            yield debate.id, str(error)
+    for evaluation in (plan.id, gradings_of(plan.id)):
+        async with aclosing(whole_cells(client, evaluation)) as debates:
+            async for debate in debates:
+                if debate.status == "completed":
+                    yield debate.id, await _difference(client, debate)
+
+
+async def _difference(client: Client, debate: Debate) -> str:
+    try:
+        proof = await client.replay(debate)
+    except MootError as error:
+        return str(error)
+    return "" if proof.same else "Its turns lead to another transcript or outcome."
 
 
 async def compared(client: Client, one: EvaluationPlan, two: EvaluationPlan) -> Json:
