@@ -50,7 +50,9 @@ def test_an_evaluation_is_repeatable_and_its_cells_stay_apart(moot: Moot):
     debate = first["cells"][0]["debate"]
     assert moot("replay", debate).code == 0
     replayed = moot("eval", "replay", first["evaluation"], "--json")
-    assert json.loads(replayed.out) == {"type": "moot.eval.replay", "cells": 12, "differ": 0, "same_report": None}
+    grades = {"checked": 0, "differ": 0, "unchecked": 0}
+    whole = {"type": "moot.eval.replay", "cells": 12, "differ": 0, "grades": grades, "same_report": None}
+    assert json.loads(replayed.out) == whole
     assert "12 cells replayed; 0 differ. No report was compared" in moot("eval", "replay", first["evaluation"]).out
 
 
@@ -66,6 +68,41 @@ def test_how_a_cell_turned_out_is_kept_and_said_to_be_left_out_of_calibration(mo
     fork = "moot calibration leaves it out."
     assert moot.sql("update debate_sessions set evaluation = 'inspect' returning id") == [(cell,)]
     assert fork in moot("outcome", cell, "wrong").err
+
+
+def test_grades_that_were_changed_are_found(moot: Moot, tmp_path: Path):
+    (tmp_path / "items.jsonl").write_text('{"id": "even", "question": "Why is 2 even?", "target": "Halve it."}')
+    (tmp_path / "task.yaml").write_text(
+        "name: whys\nkind: text\nscore: graded\nitems: items.jsonl\njudge: sim:?seed=7\n"
+    )
+    judged = report(moot("eval", "run", str(tmp_path / "task.yaml"), "--arms", "single", "--pool", "2", "--json"))
+    tested = report(moot("eval", "run", "sim_code", "--limit", "1", "--arms", "single", "--pool", "2", "--json"))
+
+    def replayed(found: dict[str, Any], *more: str) -> tuple[int, dict[str, int], str]:
+        done = moot("eval", "replay", found["evaluation"], *more, "--json")
+        return done.code, json.loads(done.out)["grades"], done.err
+
+    by_judge, by_tests = (
+        moot.sql("select count(*) from grades where evaluation = ?", found["evaluation"])[0][0]
+        for found in (judged, tested)
+    )
+    assert min(by_judge, by_tests) > 0
+    assert replayed(judged)[:2] == (0, {"checked": by_judge, "differ": 0, "unchecked": 0})
+    assert replayed(tested)[:2] == (0, {"checked": 0, "differ": 0, "unchecked": by_tests})
+    assert "by tests not run again; --tests runs them." in moot("eval", "replay", tested["evaluation"]).out
+    assert replayed(tested, "--tests")[:2] == (0, {"checked": by_tests, "differ": 0, "unchecked": 0})
+
+    moot.sql("update grades set passed = 1 - passed")
+    code, grades, said = replayed(judged)
+    assert (code, grades) == (1, {"checked": by_judge, "differ": by_judge, "unchecked": 0})
+    assert "to item even is stored as" in said
+    assert f"{by_judge} differ." in moot("eval", "replay", judged["evaluation"]).out
+    assert replayed(tested, "--tests")[:2] == (1, {"checked": by_tests, "differ": by_tests, "unchecked": 0})
+
+    moot.sql("update grades set passed = 1 - passed, answer = 'x' || answer")
+    code, grades, said = replayed(tested)
+    assert (code, grades) == (1, {"checked": by_tests, "differ": by_tests, "unchecked": 0})
+    assert "is of an answer that no cell has given" in said
 
 
 def test_a_killed_evaluation_comes_to_the_same_report(moot: Moot, tmp_path: Path):

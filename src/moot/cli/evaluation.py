@@ -25,6 +25,7 @@ from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
 from moot.evaluate.more import about_arms, more_about_arms
 from moot.evaluate.plans import EvaluationPlan, detectable
+from moot.evaluate.regrading import Regraded, regraded
 from moot.evaluate.running import AT_ONCE, Ran, Running
 from moot.evaluate.sentences import advice, few, figures, missing, short_of_budget
 from moot.request import read_assignments
@@ -131,18 +132,43 @@ async def replay(args: Namespace) -> int:
             if problem:
                 wrong += 1
                 note(f"Debate {debate[:8]}: {problem}")
-        again = as_bytes(await stored.report(client, made))
-        same = _read(args.what[1]) == again if len(args.what) > 1 else None
+        found = await stored.read(client, made)
+        grades = await regraded(client, made, found.cells, found.grades, tests=args.tests)
+        for problem in grades.problems:
+            note(problem)
+        same = _read(args.what[1]) == as_bytes(found.report()) if len(args.what) > 1 else None
         if args.json:
-            print_json({"type": "moot.eval.replay", "cells": cells, "differ": wrong, "same_report": same}, indent=2)
+            document: Json = {
+                "type": "moot.eval.replay",
+                "cells": cells,
+                "differ": wrong,
+                "grades": {
+                    "checked": grades.checked,
+                    "differ": len(grades.problems),
+                    "unchecked": grades.unchecked,
+                },
+                "same_report": same,
+            }
+            print_json(document, indent=2)
         else:
             kept = {
                 True: "The report has the same bytes.",
                 False: f"The report differs from {args.what[-1]}.",
                 None: "No report was compared; give the file that --json wrote after the id, to have it compared.",
             }[same]
-            make_printer().line(f"{count(cells, 'cell')} replayed; {wrong} differ. {kept}")
-    return FAILED if wrong or same is False else DONE
+            parts = [f"{count(cells, 'cell')} replayed; {wrong} differ.", *_grades(grades), kept]
+            make_printer().line(" ".join(parts))
+    return FAILED if wrong or grades.problems or same is False else DONE
+
+
+def _grades(found: Regraded) -> list[str]:
+    """What was checked of the grades, and what not."""
+    said: list[str] = []
+    if found.checked:
+        said.append(f"{count(found.checked, 'grade')} checked; {len(found.problems)} differ.")
+    if found.unchecked:
+        said.append(f"{count(found.unchecked, 'grade')} by tests not run again; --tests runs them.")
+    return said
 
 
 async def compare(args: Namespace) -> int:
