@@ -70,6 +70,15 @@ def test_how_a_cell_turned_out_is_kept_and_said_to_be_left_out_of_calibration(mo
     assert fork in moot("outcome", cell, "wrong").err
 
 
+def test_samples_are_called_so_in_plans(moot: Moot):
+    both = ("--arms", "sc,majority", "--models", "sim:,sim:?seed=2", "--pool", "4", "--limit", "1")
+    planned = moot("eval", "plan", "sim_choice", *both)
+    assert planned.code == 0, planned.err
+    assert [line.split("  ")[0] for line in planned.out.splitlines()[1:3]] == ["4 samples", "4 samples of one model"]
+    assert "pool" not in planned.out
+    assert "1 item, 1 sample." in moot("eval", "run", "sim_choice", "--arms", "sc", "--pool", "1", "--limit", "1").err
+
+
 def test_grades_that_were_changed_are_found(moot: Moot, tmp_path: Path):
     (tmp_path / "items.jsonl").write_text('{"id": "even", "question": "Why is 2 even?", "target": "Halve it."}')
     (tmp_path / "task.yaml").write_text(
@@ -233,7 +242,8 @@ def test_a_report_is_written_as_page_json_and_logs_at_once(moot: Moot, tmp_path:
     assert "{" not in done.out  # in words: the JSON is in the file
     assert json.loads(files["out.json"].read_text()) == begun
     assert files["out.html"].read_text().startswith("<!doctype html>")
-    assert sorted(each.suffix for each in files["logs"].iterdir()) == [".eval"] * 3
+    logs = sorted(each.name for each in files["logs"].iterdir())
+    assert logs == [f"sim-choice-{arm}-{begun['evaluation'][:8]}.eval" for arm in ("council", "reflect", "samples")]
     refused = moot("eval", "compare", "a", "b", "--json", "x.json")
     assert (refused.code, "`compare` makes none" in refused.err) == (2, True)
     misread = moot("eval", "report", "--json", begun["evaluation"])

@@ -24,7 +24,7 @@ from moot.evaluate.folding import as_bytes
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
 from moot.evaluate.more import about_arms, more_about_arms
-from moot.evaluate.plans import EvaluationPlan, detectable
+from moot.evaluate.plans import EvaluationPlan, called, detectable
 from moot.evaluate.regrading import Regraded, regraded
 from moot.evaluate.running import AT_ONCE, Ran, Running
 from moot.evaluate.sentences import advice, few, figures, missing, short_of_budget
@@ -324,7 +324,8 @@ def _read(path: str) -> bytes:
 
 
 def _arms(made: EvaluationPlan) -> list[str]:
-    return [f"{arm.name} of {made.pool}" if arm.name in made.pools else arm.name for arm in made.arms]
+    drawn = count(made.pool, "sample")
+    return [called(arm.name).replace("samples", drawn, 1) if arm.name in made.pools else arm.name for arm in made.arms]
 
 
 def _plan_json(made: EvaluationPlan) -> Json:
@@ -373,7 +374,7 @@ def _print_report(folded: Json) -> None:
         out.line(each)
     for each in folded["failed"][:MOST_FAILED]:
         cause = str(each["cause"]).rstrip(".")
-        out.line(f"{each['arm']} failed on item {each['item']}: {cause}. See: moot show {each['debate'][:8]}")
+        out.line(f"{called(each['arm'])} failed on item {each['item']}: {cause}. See: moot show {each['debate'][:8]}")
     if len(folded["failed"]) > MOST_FAILED:
         out.line(f"So did {len(folded['failed']) - MOST_FAILED} more; --json has them all.")
     if graded := grading_in_words(folded["graded_by"]):

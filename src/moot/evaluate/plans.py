@@ -18,6 +18,7 @@ from moot.evaluate.tasks import Item, Task
 NAMESPACE = uuid.UUID("5f0c6f0e-9a3f-4d5c-8f59-6d6f6f740016")
 POOL = "pool"
 OWN_POOL = "pool-of-one"  # samples of one model, beside a pool of several models
+_CALLED = {POOL: "samples", OWN_POOL: "samples of one model"}
 SINGLE, SELF_CONSISTENCY, MAJORITY = "single", "self-consistency", "majority"
 POOLED = (SINGLE, SELF_CONSISTENCY, MAJORITY)  # arms that are computed from the pool
 BEST_OF = "best-of"
@@ -112,6 +113,11 @@ class EvaluationPlan(Frozen):
         count = (self.pool * len(self.pools) + len(self.beside_pools)) * self.epochs
         usd = self.judge.worst_usd
         return Worst(usd=None if usd is None else usd * count, tokens=self.judge.worst_tokens * count)
+
+
+def called(arm: str) -> str:
+    """What people read of an arm: pools are the samples that they are."""
+    return _CALLED.get(arm, arm)
 
 
 @record
