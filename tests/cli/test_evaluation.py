@@ -55,9 +55,68 @@ def test_an_evaluation_is_repeatable_and_its_cells_stay_apart(moot: Moot):
         "cells": 12,
         "differ": 0,
         "deleted": [],
+        "grades": {"checked": 0, "differ": 0, "unchecked": 0},
         "same_report": None,
     }
     assert "12 cells replayed; 0 differ. No report was compared" in moot("eval", "replay", first["evaluation"]).out
+
+
+def test_how_a_cell_turned_out_is_kept_and_said_to_be_left_out_of_calibration(moot: Moot):
+    first = report(moot("eval", "run", "sim_choice", "--limit", "1", "--pool", "1", "--arms", "single", "--json"))
+    cell = first["cells"][0]["debate"]
+    told = moot("outcome", cell, "right")
+    assert told.code == 0
+    assert "moot calibration leaves it out" in told.err
+    assert f"answers agree: moot eval report {first['evaluation'][:8]}" in told.err
+    assert "debates of evaluations are left out: moot eval report ID" in moot("calibration").err
+    assert json.loads(moot("calibration", "--json").out)["decisions"] == 0
+    fork = "moot calibration leaves it out."
+    assert moot.sql("update debate_sessions set evaluation = 'inspect' returning id") == [(cell,)]
+    assert fork in moot("outcome", cell, "wrong").err
+
+
+def test_samples_are_called_so_in_plans(moot: Moot):
+    both = ("--arms", "sc,majority", "--models", "sim:,sim:?seed=2", "--pool", "4", "--limit", "1")
+    planned = moot("eval", "plan", "sim_choice", *both)
+    assert planned.code == 0, planned.err
+    assert [line.split("  ")[0] for line in planned.out.splitlines()[1:3]] == ["4 samples", "4 samples of one model"]
+    assert "pool" not in planned.out
+    assert "1 item, 1 sample." in moot("eval", "run", "sim_choice", "--arms", "sc", "--pool", "1", "--limit", "1").err
+
+
+def test_grades_that_were_changed_are_found(moot: Moot, tmp_path: Path):
+    (tmp_path / "items.jsonl").write_text('{"id": "even", "question": "Why is 2 even?", "target": "Halve it."}')
+    (tmp_path / "task.yaml").write_text(
+        "name: whys\nkind: text\nscore: graded\nitems: items.jsonl\njudge: sim:?seed=7\n"
+    )
+    judged = report(moot("eval", "run", str(tmp_path / "task.yaml"), "--arms", "single", "--pool", "2", "--json"))
+    tested = report(moot("eval", "run", "sim_code", "--limit", "1", "--arms", "single", "--pool", "2", "--json"))
+
+    def replayed(found: dict[str, Any], *more: str) -> tuple[int, dict[str, int], str]:
+        done = moot("eval", "replay", found["evaluation"], *more, "--json")
+        return done.code, json.loads(done.out)["grades"], done.err
+
+    by_judge, by_tests = (
+        moot.sql("select count(*) from grades where evaluation = ?", found["evaluation"])[0][0]
+        for found in (judged, tested)
+    )
+    assert min(by_judge, by_tests) > 0
+    assert replayed(judged)[:2] == (0, {"checked": by_judge, "differ": 0, "unchecked": 0})
+    assert replayed(tested)[:2] == (0, {"checked": 0, "differ": 0, "unchecked": by_tests})
+    assert "by tests not run again; --tests runs them." in moot("eval", "replay", tested["evaluation"]).out
+    assert replayed(tested, "--tests")[:2] == (0, {"checked": by_tests, "differ": 0, "unchecked": 0})
+
+    moot.sql("update grades set passed = 1 - passed")
+    code, grades, said = replayed(judged)
+    assert (code, grades) == (1, {"checked": by_judge, "differ": by_judge, "unchecked": 0})
+    assert "to item even is stored as" in said
+    assert f"{by_judge} differ." in moot("eval", "replay", judged["evaluation"]).out
+    assert replayed(tested, "--tests")[:2] == (1, {"checked": by_tests, "differ": by_tests, "unchecked": 0})
+
+    moot.sql("update grades set passed = 1 - passed, answer = 'x' || answer")
+    code, grades, said = replayed(tested)
+    assert (code, grades) == (1, {"checked": by_tests, "differ": by_tests, "unchecked": 0})
+    assert "is of an answer that no cell has given" in said
 
 
 def test_a_killed_evaluation_comes_to_the_same_report(moot: Moot, tmp_path: Path):
@@ -188,7 +247,8 @@ def test_a_report_is_written_as_page_json_and_logs_at_once(moot: Moot, tmp_path:
     assert "{" not in done.out  # in words: the JSON is in the file
     assert json.loads(files["out.json"].read_text()) == begun
     assert files["out.html"].read_text().startswith("<!doctype html>")
-    assert sorted(each.suffix for each in files["logs"].iterdir()) == [".eval"] * 3
+    logs = sorted(each.name for each in files["logs"].iterdir())
+    assert logs == [f"sim-choice-{arm}-{begun['evaluation'][:8]}.eval" for arm in ("council", "reflect", "samples")]
     refused = moot("eval", "compare", "a", "b", "--json", "x.json")
     assert (refused.code, "`compare` makes none" in refused.err) == (2, True)
     misread = moot("eval", "report", "--json", begun["evaluation"])

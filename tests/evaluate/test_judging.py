@@ -115,10 +115,10 @@ def test_a_stored_debate_is_read_again_in_a_fork_and_stays_as_it_was(tmp_path: P
             ]
             by_reader = {each.reader: (each.wording, each.model) for each in read.readings}
             assert by_reader == {
-                "juror1": ("jury/ballot", "sim:?seed=5"),
-                "juror2": ("jury/ballot_other", "sim:?seed=6"),
-                "juror3": ("jury/ballot_short", "sim:?seed=5"),
-                "juror4": ("jury/ballot", "sim:?seed=6"),
+                "juror1": ("the usual words", "sim:?seed=5"),
+                "juror2": ("other words", "sim:?seed=6"),
+                "juror3": ("fewer words", "sim:?seed=5"),
+                "juror4": ("the usual words", "sim:?seed=6"),
             }
             assert {each.choice for each in read.readings} <= {"a", "b", "tie"}
             assert set(read.characters) == {"a", "b"}

@@ -12,11 +12,12 @@ from moot.client.client import Client
 from moot.core.errors import InputError
 from moot.core.values import sha256_of
 from moot.evaluate import stored
+from moot.evaluate.cells import stored_cells, whole_cells
 from moot.evaluate.drafting import EvaluationRequest, draft
 from moot.evaluate.folding import as_bytes
 from moot.evaluate.grading import stored_grades
 from moot.evaluate.model_grading import RIGHT, asked_of_judge, grading_id, gradings_of
-from moot.evaluate.running import Running, stored_cells
+from moot.evaluate.running import Running
 from moot.evaluate.tasks import load_task
 from tests.client.test_client import an_app
 
@@ -53,7 +54,7 @@ def test_every_grade_comes_from_a_debate_of_the_judge_and_is_made_once(tmp_path:
             ran = await Running(client=client, plan=plan).run()
             assert (ran.blocks, ran.failed, ran.ungraded) == (2, 0, 0)
             found = await stored.report(client, plan)
-            judged = await stored_cells(client, gradings_of(plan.id))
+            judged = {each.id: each async for each in whole_cells(client, gradings_of(plan.id))}
             grades = await stored_grades(client, plan.id)
             cells = await stored_cells(client, plan.id)
             assert len(judged) == len(grades) == 2 * 3

@@ -9,7 +9,7 @@ import pytest
 from moot.core.types import Call, Message
 from moot.reasoning.voting import methods
 from perf import __main__ as bench
-from perf import durable_steps, memory, peer, postgres, prefix, replay, sandbox, start, votes
+from perf import durable_steps, evaluations, memory, peer, postgres, prefix, replay, sandbox, start, votes
 from perf.table import Goal, Row, render
 
 
@@ -53,6 +53,11 @@ def test_the_prefix_is_larger_with_answers(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_memory_in_a_fresh_process(tmp_path: Path) -> None:
     check(memory.measure(tmp_path, debates=3), 2)
+
+
+@pytest.mark.slow
+def test_plan_and_report_of_a_large_evaluation(tmp_path: Path) -> None:
+    check(evaluations.measure(tmp_path, items=4, originals=1, repeats=1), 4)
 
 
 @pytest.mark.slow

@@ -14,7 +14,10 @@ from moot.core.amounts import count
 from moot.core.types import Json
 from moot.evaluate.calibration import FEW, SOURCE_WORDS, Bin, Calibration, Forecast, calibrated, forecasts
 
-NONE_YET = "No decision has an outcome yet. Record how one turned out with: moot outcome ID right|wrong"
+NONE_YET = (
+    "No decision has an outcome yet; debates of evaluations are left out: moot eval report ID shows how well they are "
+    "calibrated. Record how one turned out with: moot outcome ID right|wrong"
+)
 
 
 async def calibration(args: Namespace) -> int:

@@ -8,6 +8,8 @@ from moot.cli.commands import DONE
 from moot.cli.printer import note
 from moot.cli.session import open_client
 from moot.cli.words import how_it_turned_out, next_step, rating
+from moot.client.reading import FULL_ID
+from moot.core.types import Debate
 
 
 async def stop(args: Namespace) -> int:
@@ -61,8 +63,20 @@ async def outcome(args: Namespace) -> int:
             print(f"How the decision of debate {found.short} turned out is not recorded any more.")
         else:
             print(f"Debate {found.short}: {how_it_turned_out(kept)}")
-            note("How well confidence and outcomes agree: moot calibration")
+            note(_summed_up(found))
     return DONE
+
+
+def _summed_up(debate: Debate) -> str:
+    """Where to see how well confidence and outcomes agree: `moot calibration` has no debates of evaluations."""
+    if not debate.evaluation:
+        return "How well confidence and outcomes agree: moot calibration"
+    if len(debate.evaluation) != FULL_ID:
+        return "It was made for an evaluation, so moot calibration leaves it out."
+    return (
+        "It is a cell of an evaluation, so moot calibration leaves it out. How well confidence and answers agree: moot "
+        f"eval report {debate.evaluation[:8]}"
+    )
 
 
 async def quarantine(args: Namespace) -> int:

@@ -24,8 +24,9 @@ from moot.evaluate.folding import as_bytes
 from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_in_words
 from moot.evaluate.more import about_arms, more_about_arms
-from moot.evaluate.plans import EvaluationPlan
+from moot.evaluate.plans import EvaluationPlan, called
 from moot.evaluate.power import few, power, power_in_words
+from moot.evaluate.regrading import Regraded, regraded
 from moot.evaluate.running import AT_ONCE, Ran, Running
 from moot.evaluate.sentences import advice, figures, missing, short_of_budget
 from moot.request import read_assignments
@@ -132,12 +133,26 @@ async def replay(args: Namespace) -> int:
             if problem:
                 wrong += 1
                 note(f"Debate {debate[:8]}: {problem}")
-        deleted = await stored.deleted(client, made)
-        again = as_bytes(await stored.report(client, made))
-        same = _read(args.what[1]) == again if len(args.what) > 1 else None
+        found = await stored.read(client, made)
+        grades = await regraded(client, made, found.cells, found.grades, tests=args.tests)
+        for problem in grades.problems:
+            note(problem)
+        same = _read(args.what[1]) == as_bytes(found.report()) if len(args.what) > 1 else None
+        deleted = sorted(found.deleted)
         if args.json:
-            found: Json = {"cells": cells, "differ": wrong, "deleted": deleted, "same_report": same}
-            print_json({"type": "moot.eval.replay", **found}, indent=2)
+            document: Json = {
+                "type": "moot.eval.replay",
+                "cells": cells,
+                "differ": wrong,
+                "deleted": deleted,
+                "grades": {
+                    "checked": grades.checked,
+                    "differ": len(grades.problems),
+                    "unchecked": grades.unchecked,
+                },
+                "same_report": same,
+            }
+            print_json(document, indent=2)
         else:
             kept = {
                 True: "The report has the same bytes.",
@@ -147,8 +162,19 @@ async def replay(args: Namespace) -> int:
             if deleted:
                 note(f"Deleted, so they can't be replayed: {_some([each[:8] for each in deleted])}.")
             gone = f"; {len(deleted):,} deleted" if deleted else ""
-            make_printer().line(f"{count(cells, 'cell')} replayed; {wrong} differ{gone}. {kept}")
-    return FAILED if wrong or same is False else DONE
+            parts = [f"{count(cells, 'cell')} replayed; {wrong} differ{gone}.", *_grades(grades), kept]
+            make_printer().line(" ".join(parts))
+    return FAILED if wrong or grades.problems or same is False else DONE
+
+
+def _grades(found: Regraded) -> list[str]:
+    """What was checked of the grades, and what not."""
+    said: list[str] = []
+    if found.checked:
+        said.append(f"{count(found.checked, 'grade')} checked; {len(found.problems)} differ.")
+    if found.unchecked:
+        said.append(f"{count(found.unchecked, 'grade')} by tests not run again; --tests runs them.")
+    return said
 
 
 async def compare(args: Namespace) -> int:
@@ -274,7 +300,8 @@ async def _report(client: Client, args: Namespace) -> int:
 
 
 async def _shown(client: Client, made: EvaluationPlan, args: Namespace) -> Json:
-    folded = await stored.report(client, made)
+    found = await stored.read(client, made)
+    folded = found.report()
     if args.html:
         _write(args.html, page(folded).encode())
         note(f"Wrote {args.html}.")
@@ -282,7 +309,7 @@ async def _shown(client: Client, made: EvaluationPlan, args: Namespace) -> Json:
         _write(args.json, as_bytes(folded))
         note(f"Wrote {args.json}.")
     if args.inspect:
-        _write_logs(await stored.inspect(client, made), args.inspect)
+        _write_logs(found.inspect_logs(), args.inspect)
     if args.json is True:
         sys.stdout.write(as_bytes(folded).decode())
     else:
@@ -318,7 +345,8 @@ def _read(path: str) -> bytes:
 
 
 def _arms(made: EvaluationPlan) -> list[str]:
-    return [f"{arm.name} of {made.pool}" if arm.name in made.pools else arm.name for arm in made.arms]
+    drawn = count(made.pool, "sample")
+    return [called(arm.name).replace("samples", drawn, 1) if arm.name in made.pools else arm.name for arm in made.arms]
 
 
 def _plan_json(made: EvaluationPlan) -> Json:
@@ -365,7 +393,7 @@ def _print_report(folded: Json) -> None:
         out.line(each)
     for each in folded["failed"][:MOST_FAILED]:
         cause = str(each["cause"]).rstrip(".")
-        out.line(f"{each['arm']} failed on item {each['item']}: {cause}. See: moot show {each['debate'][:8]}")
+        out.line(f"{called(each['arm'])} failed on item {each['item']}: {cause}. See: moot show {each['debate'][:8]}")
     if len(folded["failed"]) > MOST_FAILED:
         out.line(f"So did {len(folded['failed']) - MOST_FAILED} more; --json has them all.")
     if graded := grading_in_words(folded["graded_by"]):

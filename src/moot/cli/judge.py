@@ -44,7 +44,7 @@ def _print(done: list[Reread], figures: Stability) -> None:
     out = make_printer()
     rows = [
         ("gives the stored verdict", *_cells(figures.stable)),
-        *((f"  asked by {name}", *_cells(share)) for name, share in figures.by_wording.items()),
+        *((f"  asked in {name}", *_cells(share)) for name, share in figures.by_wording.items()),
         ("changes sides in the other order", *_cells(figures.flipped)),
         ("chooses the side read first", *_cells(figures.first)),
         ("chooses the side that said more", *_cells(figures.longer)),

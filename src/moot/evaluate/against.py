@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
+from moot.config import masked
 from moot.core.types import Json
 from moot.evaluate.baselines import Baseline, bases
 from moot.evaluate.bounds import NO_FINDING, comparison, known_of, settle
@@ -66,7 +67,7 @@ def _one(rows: Sequence[Row], base: Baseline, ended: Sequence[Row], low: Baselin
 
 
 def _models(rows: Sequence[Row]) -> list[str]:
-    return sorted({model for row in rows for model in row.models})
+    return sorted({masked(model) for row in rows for model in row.models})
 
 
 def _silence(rows: Sequence[Row]) -> float:

@@ -11,6 +11,7 @@ from moot.core.types import Json
 from moot.evaluate.costs import accuracy_over_cost
 from moot.evaluate.model_grading import grading_in_words
 from moot.evaluate.more import about_arms, added, more_about_arms
+from moot.evaluate.plans import called
 from moot.evaluate.power import few
 from moot.evaluate.sentences import advice, figures, missing
 from moot.evaluate.sentences import cost as shown_cost
@@ -230,7 +231,7 @@ def _items(report: Json, dashboard: str) -> str:
         (
             each["item"],
             each["epoch"],
-            each["arm"],
+            called(each["arm"]),
             "none" if each["answer"] is None else str(each["answer"])[:80],
             "right" if each["right"] else "wrong",
             _debate(each["debate"], dashboard),
@@ -242,7 +243,7 @@ def _items(report: Json, dashboard: str) -> str:
 
 def _failures(report: Json, dashboard: str) -> str:
     rows: list[Sequence[Any]] = [
-        (each["item"], each["epoch"], each["arm"], each["cause"], _debate(each["debate"], dashboard))
+        (each["item"], each["epoch"], called(each["arm"]), each["cause"], _debate(each["debate"], dashboard))
         for each in report["failed"]
     ]
     return _table(("item", "epoch", "arm", "cause", "debate"), rows)

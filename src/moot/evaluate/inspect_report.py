@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from moot.core.types import Debate
 from moot.evaluate.inspect_log import InspectRow, inspect_log
-from moot.evaluate.plans import EvaluationPlan, blocks
+from moot.evaluate.plans import EvaluationPlan, blocks, called
 from moot.evaluate.rows import Grades, is_complete, rows_of
 
 _UNFIT = re.compile(r"[^A-Za-z0-9.-]+")
@@ -22,7 +22,8 @@ def inspect_logs(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grad
     created = min(cells[cell.id].created_at for block in complete for cell in block.cells)
     made: dict[str, bytes] = {}
     for arm, rows in rows_of(plan, complete, cells, grades).rows.items():
-        model = f"moot/{arm}"
+        name = called(arm).replace(" ", "-")
+        model = f"moot/{name}"
         samples: list[InspectRow] = []
         for row in rows:
             item, debate = items[row.item], cells[row.debate]
@@ -42,6 +43,6 @@ def inspect_logs(plan: EvaluationPlan, cells: Mapping[str, Debate], grades: Grad
                     completed_at=debate.completed_at,
                 )
             )
-        name = _UNFIT.sub("-", f"{plan.task.name}_{arm}_{plan.id[:8]}".replace("_", "-"))
-        made[f"{name}.eval"] = inspect_log(samples, task=plan.task.name, model=model, created=created)
+        file = _UNFIT.sub("-", f"{plan.task.name}_{name}_{plan.id[:8]}".replace("_", "-"))
+        made[f"{file}.eval"] = inspect_log(samples, task=plan.task.name, model=model, created=created)
     return made

@@ -65,7 +65,7 @@ class Stability:
     flipped: Share  # readers who chose another side in the other order
     first: Share  # choices of a side that fell on the one read first
     longer: Share  # choices of a side that fell on the one that said more
-    by_wording: dict[str, Share]  # readings that give the stored verdict, by the prompt that asked
+    by_wording: dict[str, Share]  # readings that give the stored verdict, by what words asked
     alpha: float | None  # Krippendorff's, across readers; None: nothing differed
     families: tuple[str, ...]  # of the readers' models
     shared_families: tuple[str, ...]  # those that are a debater's, too

@@ -6,7 +6,8 @@ import json
 import uuid
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -17,6 +18,7 @@ from moot.evaluate.tasks import Item, Task
 NAMESPACE = uuid.UUID("5f0c6f0e-9a3f-4d5c-8f59-6d6f6f740016")
 POOL = "pool"
 OWN_POOL = "pool-of-one"  # samples of one model, beside a pool of several models
+_CALLED = {POOL: "samples", OWN_POOL: "samples of one model"}
 SINGLE, SELF_CONSISTENCY, MAJORITY = "single", "self-consistency", "majority"
 POOLED = (SINGLE, SELF_CONSISTENCY, MAJORITY)  # arms that are computed from the pool
 BEST_OF = "best-of"
@@ -59,10 +61,15 @@ class EvaluationPlan(Frozen):
     file: str = ""  # the task file, or the files of its items; empty: the task is built in
     limit: int | None = None  # how many items were asked for
 
-    @property
+    @cached_property
     def id(self) -> str:
         named = {**self.model_dump(mode="json", exclude=SOURCE), **dict.fromkeys(BUDGET)}
         return str(uuid.uuid5(NAMESPACE, json.dumps(named, ensure_ascii=False, sort_keys=True)))
+
+    def __copy__(self) -> Self:
+        copied = super().__copy__()
+        vars(copied).pop("id", None)  # one that differs has another
+        return copied
 
     def as_json(self) -> str:
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
@@ -117,6 +124,11 @@ class EvaluationPlan(Frozen):
         count = (self.pool * len(self.pools) + len(self.beside_pools)) * self.epochs
         usd = self.judge.worst_usd
         return Worst(usd=None if usd is None else usd * count, tokens=self.judge.worst_tokens * count)
+
+
+def called(arm: str) -> str:
+    """What people read of an arm: pools are the samples that they are."""
+    return _CALLED.get(arm, arm)
 
 
 @record

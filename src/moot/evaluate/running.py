@@ -14,6 +14,7 @@ from moot.client.once import Once
 from moot.core.amounts import money
 from moot.core.errors import DebateDeleted, InputError, WrongStatus
 from moot.core.types import Debate, Usage
+from moot.evaluate.cells import slim, stored_debates
 from moot.evaluate.deleted import deleted_of
 from moot.evaluate.grading import grade, stored_grades
 from moot.evaluate.model_grading import asked_of_judge, grade_in, grading_id, gradings_of, settings_of_grading
@@ -26,7 +27,6 @@ from moot.store import Grade, IdempotencyKey, StoredEvaluation
 from moot.tools.abilities import check_ability
 
 AT_ONCE = 4  # blocks
-PAGE = 1000
 
 Progress = Callable[["Ran"], None]
 
@@ -42,24 +42,6 @@ class Ran:
     deleted: list[str] = field(default_factory=list[str])  # items that can't be completed: a debate was deleted
     cut: int = 0  # blocks that the budget did not allow
     stopped: bool = False
-
-
-async def stored_cells(client: Client, evaluation_id: str, page_size: int = PAGE) -> dict[str, Debate]:
-    """The debates of an evaluation, by id. `page_size`: how many are read at once."""
-    found: dict[str, Debate] = {}
-    after: str | None = None
-    while True:
-        page = await client.page(evaluation=evaluation_id, archived=None, limit=page_size, after=after)
-        found |= {each.id: each for each in page.debates}
-        if page.next is None:
-            return found
-        after = page.next
-
-
-async def stored_debates(client: Client, plan: EvaluationPlan, page_size: int = PAGE) -> dict[str, Debate]:
-    """The cells of an evaluation, and the debates in which a judge has graded its answers."""
-    graded = await stored_cells(client, gradings_of(plan.id), page_size) if plan.judge is not None else {}
-    return await stored_cells(client, plan.id, page_size) | graded
 
 
 def check_spent(plan: EvaluationPlan, spent: Usage) -> None:
@@ -242,11 +224,12 @@ class Running:
         """Let one debate run until it rests, and count what it has used. None: it was deleted meanwhile."""
         before = self.cells[id].usage if id in self.cells else Usage()
         try:
-            debate = self.cells[id] = await self._rested(id, request, evaluation)
+            debate = await self._rested(id, request, evaluation)
         except DebateDeleted:
             self.deleted.add(id)
             self.lost += Worst(usd=arm.worst_usd, tokens=arm.worst_tokens)
             return None
+        self.cells[id] = slim(debate)
         self.spent += debate.usage - before
         return debate
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import aclosing
 
 from pydantic import ValidationError
 
 from moot.client.client import Client
 from moot.core.errors import InputError, MootError, UnknownName
-from moot.core.types import Json
+from moot.core.types import Debate, Json, record
 from moot.evaluate.between import differences, shared_items, shared_samples, side_by_side, without_samples
+from moot.evaluate.cells import stored_debates, whole_cells
 from moot.evaluate.deleted import deleted_of
 from moot.evaluate.folding import fold, rows_by_arm
 from moot.evaluate.grading import stored_grades
 from moot.evaluate.inspect_report import inspect_logs
+from moot.evaluate.model_grading import gradings_of
 from moot.evaluate.plans import EvaluationPlan
-from moot.evaluate.rows import Row
-from moot.evaluate.running import stored_cells, stored_debates
+from moot.evaluate.rows import Grades, Row
 from moot.store import StoredEvaluation
 
 
@@ -48,28 +50,55 @@ def plan_of(stored: StoredEvaluation) -> EvaluationPlan | None:
     return plan if plan.id == stored.id else None
 
 
-async def report(client: Client, plan: EvaluationPlan) -> Json:
+@record
+class Stored:
+    """An evaluation with all that its report is made of."""
+
+    plan: EvaluationPlan
+    cells: Mapping[str, Debate]  # slim, with the debates in which a judge graded
+    grades: Grades
+    stopped: bool
+    deleted: Collection[str]  # ids of debates
+
+    def report(self) -> Json:
+        return fold(self.plan, self.cells, self.grades, stopped=self.stopped, deleted=self.deleted)
+
+    def inspect_logs(self) -> dict[str, bytes]:
+        """Logs for Inspect, by their file names."""
+        return inspect_logs(self.plan, self.cells, self.grades)
+
+
+async def read(client: Client, plan: EvaluationPlan) -> Stored:
     found = await client.store.evaluations(plan.id, 1)
-    stopped = bool(found) and found[0].stopped_at is not None
     cells, grades = await stored_debates(client, plan), await stored_grades(client, plan.id)
-    return fold(plan, cells, grades, stopped=stopped, deleted=await deleted_of(client, plan, cells, grades))
+    return Stored(
+        plan=plan,
+        cells=cells,
+        grades=grades,
+        stopped=bool(found) and found[0].stopped_at is not None,
+        deleted=await deleted_of(client, plan, cells, grades),
+    )
 
 
-async def inspect(client: Client, plan: EvaluationPlan) -> dict[str, bytes]:
-    """Logs for Inspect, by their file names."""
-    return inspect_logs(plan, await stored_cells(client, plan.id), await stored_grades(client, plan.id))
+async def report(client: Client, plan: EvaluationPlan) -> Json:
+    return (await read(client, plan)).report()
 
 
 async def replayed(client: Client, plan: EvaluationPlan) -> AsyncGenerator[tuple[str, str]]:
     """Run the rules of every complete cell over its turns again; yield each id, and what differs (empty: nothing)."""
-    for debate in (await stored_debates(client, plan)).values():
-        if debate.status != "completed":
-            continue
-        try:
-            proof = await client.replay(debate)
-            yield debate.id, "" if proof.same else "Its turns lead to another transcript or outcome."
-        except MootError as error:
-            yield debate.id, str(error)
+    for evaluation in (plan.id, gradings_of(plan.id)):
+        async with aclosing(whole_cells(client, evaluation)) as debates:
+            async for debate in debates:
+                if debate.status == "completed":
+                    yield debate.id, await _difference(client, debate)
+
+
+async def _difference(client: Client, debate: Debate) -> str:
+    try:
+        proof = await client.replay(debate)
+    except MootError as error:
+        return str(error)
+    return "" if proof.same else "Its turns lead to another transcript or outcome."
 
 
 async def compared(client: Client, one: EvaluationPlan, two: EvaluationPlan) -> Json:
@@ -88,13 +117,6 @@ async def compared(client: Client, one: EvaluationPlan, two: EvaluationPlan) -> 
     }
 
 
-async def deleted(client: Client, plan: EvaluationPlan) -> list[str]:
-    """The ids of debates of an evaluation that were deleted: they can't be replayed."""
-    return sorted(
-        await deleted_of(client, plan, await stored_debates(client, plan), await stored_grades(client, plan.id))
-    )
-
-
 async def _rows(client: Client, plan: EvaluationPlan, samples: Mapping[str, int]) -> dict[str, list[Row]]:
-    cells, grades = await stored_debates(client, plan), await stored_grades(client, plan.id)
-    return rows_by_arm(plan, cells, grades, samples, await deleted_of(client, plan, cells, grades))
+    found = await read(client, plan)
+    return rows_by_arm(plan, found.cells, found.grades, samples, found.deleted)

@@ -306,7 +306,23 @@ def _item(line: str, number: int, file: Path, related: str | None) -> dict[str, 
             )
     if related is not None:
         own = _clustered(own, number, file, related)
-    return {**own, **{name: str(own[name]) for name in ("id", "target") if name in own}}
+    return {**own, **{name: _as_text(own, name, number, file) for name in ("id", "target") if name in own}}
+
+
+def _as_text(item: dict[str, Any], name: str, number: int, file: Path) -> str:
+    """The id or the target of an item, which may be written as a number."""
+    value: object = item[name]
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return str(value)
+    if value is None:
+        return ""  # of an item with tests, which needs no target
+    kind = str(value).lower() if isinstance(value, bool) else "a list" if isinstance(value, list) else "an object"
+    which = "" if name == "id" else f" (item {item['id']!r})"
+    instead = f'"q{number}"' if name == "id" else '"true" or "amber, dune"'
+    raise InputError(
+        f"Line {number} of {file}{which} has {kind} as its `{name}`. Write a text in quotation marks, such as "
+        f"{instead}, or a number."
+    )
 
 
 def _clustered(item: dict[str, Any], number: int, file: Path, field: str) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from typing import cast
 from moot.client.client import Client
 from moot.config import masked
 from moot.core.types import Json, record
+from moot.evaluate.cells import stored_debates
 from moot.evaluate.deleted import deleted_of
 from moot.evaluate.folding import fold
 from moot.evaluate.grading import stored_grades
 from moot.evaluate.plans import EvaluationPlan
-from moot.evaluate.running import stored_debates
 from moot.evaluate.stored import plan_of
 from moot.runtime.threads import in_thread
 from moot.store import CellCounts, StoredEvaluation, Viewer

@@ -175,7 +175,7 @@ class BlindReading:
     reader: str  # a seat's id; the same for its readings in both orders
     first: str  # the seat whose side it read first
     choice: str  # a seat's id, "tie" or "abstains"
-    wording: str  # the name of the prompt that asked for it
+    wording: str  # in what words it was asked for: "other words"
     model: str
 
 

@@ -66,6 +66,9 @@ def _eval(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--old-items", action="store_true", help="of `resume`: go on with the items as they were when it was begun"
     )
+    parser.add_argument(
+        "--tests", action="store_true", help="of `replay`: run the tests of all answers again, and compare the grades"
+    )
     parser.add_argument("--html", metavar="FILE", help="write the report as one page, too")
     parser.add_argument(
         "--inspect", metavar="PATH",

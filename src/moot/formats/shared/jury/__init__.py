@@ -21,7 +21,8 @@ from moot.reasoning.verdict import SIDES, Choice, Decision, ReaderVote, Side, le
 prompts = Prompts("jury", "moot.formats.shared.jury")
 
 PHASE = "ballot"
-WORDINGS = ("", "_other", "_short")  # of the same instructions; ends of the names of prompts
+# Wordings of the same instructions, by what the names of their prompts end with.
+WORDINGS = {"": "the usual words", "_other": "other words", "_short": "fewer words"}
 _SWAPPED = "-swapped"
 _SPARE_CALLS = 4  # for the judge, who is asked again, too
 EVENTS = {
@@ -117,7 +118,7 @@ def _first_side(seat_id: str, n: int, settings: JurySettings) -> Side:
 def _wording(seat_id: str, settings: JurySettings) -> str:
     """What the names of a juror's prompts end with. Both readings of a juror are asked for in the same words."""
     juror = seat_id.removesuffix(_SWAPPED).removeprefix("juror")
-    return WORDINGS[(int(juror) - 1) % len(WORDINGS)] if settings.paraphrase and juror.isdigit() else ""
+    return [*WORDINGS][(int(juror) - 1) % len(WORDINGS)] if settings.paraphrase and juror.isdigit() else ""
 
 
 async def _vote(
@@ -204,7 +205,7 @@ def _readings(turns: Sequence[Turn]) -> list[BlindReading]:
             reader=turn.seat.removesuffix(_SWAPPED),
             first=turn.metadata["first"],
             choice=turn.metadata["choice"],
-            wording=turn.prompt,
+            wording=WORDINGS[turn.prompt.rpartition(PHASE)[2]],
             model=turn.model,
         )
         for turn in turns
