@@ -54,6 +54,8 @@ def read_mapping(path: Path, what: str, example: str, *, may_be_empty: bool = Fa
         text = read_some(path, MAX_BYTES + 1)
     except FileNotFoundError:
         raise InputError(f"There is no {what} {path}. Give the path of a YAML file with {example}.") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder, not a {what}. Give the path of a YAML file with {example}.") from None
     except OSError as error:
         raise InputError(f"The {what} {path} can't be read: {error.strerror}. Check its permissions.") from None
     return parse_mapping(text, path, what, example, may_be_empty=may_be_empty)

@@ -168,7 +168,7 @@ def test_a_budget_is_kept_by_whole_items(moot: Moot, tmp_path: Path):
     assert (other.code, "The report differs from" in other.out) == (1, True)
     refused = moot("eval", "run", *SMALL, "--model", PRICED, "--max-cost-usd", "0.000001")
     assert refused.code != 0
-    assert "Nothing could be compared" in refused.err
+    assert "the budget is $0.000001. Nothing could be compared" in refused.err
 
 
 def test_a_changed_task_file_is_refused_until_one_says_what_is_meant(moot: Moot, tmp_path: Path):

@@ -17,7 +17,7 @@ from moot.evaluate.html import page
 from moot.evaluate.model_grading import grading_id
 from moot.evaluate.more import about_arms, more_about_arms
 from moot.evaluate.plans import Arm, Cell, EvaluationPlan, blocks
-from moot.evaluate.sentences import missing
+from moot.evaluate.sentences import figures, missing
 from moot.evaluate.tasks import Item, Task
 from moot.store import Grade
 
@@ -222,18 +222,27 @@ def test_an_interval_with_which_the_exact_test_does_not_agree_is_explained():
     assert "because the exact test does not agree with the interval" in found["sentence"]
 
 
+def test_what_is_hardly_by_chance_is_not_said_to_be_impossible():
+    surely = report(good=lambda n: True)["comparisons"][0]
+    assert surely["p_holm"] < 0.0005
+    assert "p < 0.001;" in figures(surely, "tokens")
+
+
 def test_more_about_each_arm_is_shown_where_it_is_known():
     plan, cells = planned(items=10, one=lambda n: n < 5)
     one = {cell.id for block in blocks(plan) for cell in block.cells if cell.arm.name == "one"}
 
     def changed(each: Debate) -> Debate:
+        """Whose votes are tied, with an answer on which the tied agree, or without one."""
         assert each.outcome is not None
+        assert each.outcome.answer is not None
+        answer = each.outcome.answer if each.outcome.answer.value == "4" else None
         return replace(
             each,
             cost_usd=0.5,
             started_at=10.0,
             completed_at=13.0,
-            outcome=each.outcome.model_copy(update={"winner": "tie", "flip_rate": 0.5}),
+            outcome=each.outcome.model_copy(update={"winner": "tie", "flip_rate": 0.5, "answer": answer}),
         )
 
     found = fold(plan, {id: changed(each) if id in one else each for id, each in cells.items()}, {})
@@ -242,7 +251,7 @@ def test_more_about_each_arm_is_shown_where_it_is_known():
     assert by_arm["one"] == {
         "arm": "one",
         "undecided": "0",
-        "ties": "10",
+        "ties": "5",
         "flips": "50.0% (23.7% to 76.3%)",
         "usd/right": "$1.00",
         "tokens/right": "200",

@@ -128,6 +128,11 @@ def test_a_pattern_must_match_the_whole_answer_and_takes_linear_time(tmp_path: P
     assert found.right(nested, "a" * 100_000 + "b")
 
 
+def test_a_folder_is_no_task_file(tmp_path: Path):
+    with pytest.raises(InputError, match="is a folder, not a task file. Give the path of a YAML file with `name:`"):
+        load_task(str(tmp_path), seed=1, limit=None)
+
+
 def test_what_can_not_be_had_is_said():
     with pytest.raises(InputError, match="container images"):
         load_task("swe_bench", seed=1, limit=None)

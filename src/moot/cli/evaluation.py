@@ -13,7 +13,7 @@ from moot.cli.printer import make_printer, note, table
 from moot.cli.session import open_client
 from moot.cli.views import print_json
 from moot.client.client import Client
-from moot.core.amounts import count, money
+from moot.core.amounts import count, money, p_value
 from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.evaluate import stored
@@ -199,7 +199,7 @@ async def compare(args: Namespace) -> int:
             f"{each['second']:.1%}",
             f"{each['difference'] * 100:+.1f}",
             f"{each['interval'][0] * 100:+.1f} to {each['interval'][1] * 100:+.1f}",
-            f"{each['p_holm']:.3f}",
+            p_value(each["p_holm"]),
         )
         for each in found
         if each["answers"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 
 def count(number: int, noun: str) -> str:
@@ -17,6 +18,15 @@ def money(usd: float | None) -> str:
     if usd < 0.0001:
         return "under $0.0001"
     return f"${usd:.2f}" if usd >= 1 else f"${usd:.4f}"
+
+
+def dollars(usd: float) -> str:
+    """An amount as someone has given it, to its last digit."""
+    return f"${Decimal(repr(usd)).normalize():f}"
+
+
+def p_value(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def duration(seconds: float) -> str:

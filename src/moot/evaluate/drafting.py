@@ -10,6 +10,7 @@ from typing import Any
 
 from moot import formats
 from moot.client.client import Client
+from moot.core.amounts import dollars, money
 from moot.core.errors import InputError, UnknownName
 from moot.core.types import HUMAN, Json, Sampling
 from moot.estimate import Estimate
@@ -168,8 +169,8 @@ def check_budget(plan: EvaluationPlan) -> None:
             )
         if worst.usd > plan.max_cost_usd:
             raise InputError(
-                f"One item with all its arms may cost ${worst.usd:.4f}; the budget is ${plan.max_cost_usd:g}. Nothing "
-                "could be compared. Give more, or fewer or shorter arms."
+                f"One item with all its arms may cost {money(worst.usd)}; the budget is "
+                f"{dollars(plan.max_cost_usd)}. Nothing could be compared. Give more, or fewer or shorter arms."
             )
     if plan.max_output_tokens is not None and worst.tokens > plan.max_output_tokens:
         raise InputError(

@@ -208,7 +208,7 @@ def _row(scored: Scored, block: Block, epoch: int, debate: Debate) -> Row:
         models=sorted({seat.model for seat in debate.cast}),
         value=value,
         undecided=outcome.winner == UNDECIDED,
-        tie=outcome.winner == TIE,
+        tie=outcome.winner == TIE and value is None,  # members whose opinions rank alike may give one answer
         flip_rate=outcome.flip_rate,
         first=[] if scored.plan.task.by_model else [scored.right(item, each.value) for each in outcome.first_answers],
         first_vote=vote,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from moot.client.client import Client
 from moot.client.once import Once
-from moot.core.amounts import money
+from moot.core.amounts import dollars, money
 from moot.core.errors import DebateDeleted, InputError, WrongStatus
 from moot.core.types import Debate, Usage
 from moot.evaluate.cells import slim, stored_debates
@@ -50,7 +50,7 @@ def check_spent(plan: EvaluationPlan, spent: Usage) -> None:
         return
     used: list[str] = []
     if plan.max_cost_usd is not None:
-        used.append(f"{money(spent.cost_usd)} of ${plan.max_cost_usd:g}")
+        used.append(f"{money(spent.cost_usd)} of {dollars(plan.max_cost_usd)}")
     if plan.max_output_tokens is not None:
         used.append(f"{spent.tokens_out:,} of {plan.max_output_tokens:,} output tokens")
     raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moot.core.amounts import count, listed, money
+from moot.core.amounts import count, listed, money, p_value
 from moot.core.types import Json
 from moot.evaluate.comparing import MARGIN
 from moot.evaluate.plans import MOST_POOL
@@ -64,7 +64,7 @@ def sentence_between(comparison: Json) -> str:
 def figures(comparison: Json, unit: str) -> str:
     """How many samples, how likely by chance, at what cost: what stands beside a sentence."""
     several = comparison["arms_compared"]
-    p = f"p {comparison['p_holm']:.3f}" + (f", corrected for {several} arms" if several > 1 else "")
+    p = f"p {p_value(comparison['p_holm'])}" + (f", corrected for {several} arms" if several > 1 else "")
     samples = comparison["samples"]
     drawn = "" if samples is None else f"{count(samples, 'sample')}; "
     return f"{drawn}{p}; {cost(comparison['cost'], unit)} an item against {cost(comparison['baseline_cost'], unit)}"
