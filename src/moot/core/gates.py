@@ -15,7 +15,7 @@ GateText = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MA
 
 
 class Decision(Answer):
-    """An answer to a gate, and who gave it. That is no field: whoever answers can't say it of themselves."""
+    """An answer to a gate, and who gave it. That is no field, so that an answer can't name its own author."""
 
     _by: str = PrivateAttr("")
 
