@@ -11,7 +11,7 @@ from moot.core.types import Debate, GivenAnswer, Outcome, SeatSpec, VoteCast
 from moot.evaluate.model_grading import gradings_of
 from moot.evaluate.plans import EvaluationPlan
 
-PAGE = 200  # debates that are read at once
+PAGE = 20  # debates that are read at once; with more, garbage collection takes longer than reading
 READ = ("winner", "ended_by", "verdict_source", "answer", "first_answers", "votes", "support", "stated", "flip_rate")
 UNREAD = {
     "headline": "",
