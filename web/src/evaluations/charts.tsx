@@ -65,7 +65,7 @@ export function Comparisons({ report }: { report: EvaluationReport }) {
                 <td class="num"><b>{points(each.difference)}</b></td>
                 <td><Interval at={each.difference} ends={endsOf(each)} low={-most} high={most} /></td>
                 <td class="num">{between(endsOf(each), points)}</td>
-                <td class="num">{each.p_holm.toFixed(3)}</td>
+                <td class="num">{each.p_holm < 0.001 ? '< 0.001' : each.p_holm.toFixed(3)}</td>
               </tr>
             ))}
           </tbody>
