@@ -89,6 +89,15 @@ def test_without_a_winner_the_exit_code_says_so(moot):
     assert result.code == 1
 
 
+def test_a_gate_whose_time_is_over_is_not_asked_again(moot):
+    asked = ("--preset", "quick", "--gate", "proposal", "--set", "on_timeout=reject", "--model", MODEL, "--plain")
+    assert moot("forge", TASK.spec, *asked).code == 3
+    moot.sql("update debate_gates set expires_at = 1")
+    resumed = moot("resume", moot.ids[-1], "--plain")
+    assert "No one answered in time" in resumed.out
+    assert moot.status() == "completed"
+
+
 def test_a_gate_that_waits_says_that_the_file_is_not_written_and_the_answer_writes_it(moot, tmp_path: Path):
     out = tmp_path / "gated code.py"
     asked = ("--preset", "quick", "--gate", "proposal", "--model", MODEL, "--plain", "--out", str(out))

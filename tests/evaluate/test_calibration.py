@@ -121,6 +121,22 @@ def test_what_came_to_no_decision_can_not_turn_out(tmp_path: Path):
     asyncio.run(main())
 
 
+def test_an_answer_that_all_gave_can_turn_out_although_their_texts_tie(tmp_path: Path):
+    async def main() -> None:
+        async with an_app(tmp_path) as app:
+            client = Client(app)
+            question = "Simulated question 1-1: which of these is right, cobalt, amber or dune?"
+            answer = {"kind": "choice", "options": ["cobalt", "amber", "dune"]}
+            settings = {"model_debater": "sim:?skill=1&seed=2", "model_judge": "sim:", "answer": answer}
+            made = await client.create(await client.plan(Request(topic=question, format="council", settings=settings)))
+            done = await app.runtime.wait(made.id)
+            assert done.outcome is not None
+            assert (done.outcome.decided, done.outcome.answer is None) == (False, False)
+            assert (await client.turned_out(done, 1)).turned_out is not None
+
+    asyncio.run(main())
+
+
 def test_a_hundred_are_enough_to_say_something():
     assert calibrated([forecast(0.7, 1)] * FEW)[0].few is False
     assert calibrated([forecast(0.7, 1)] * (FEW - 1))[0].few is True

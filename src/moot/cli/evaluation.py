@@ -6,7 +6,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from moot.cli.commands import DONE, FAILED
 from moot.cli.printer import make_printer, note, table
@@ -177,6 +177,13 @@ def _grades(found: Regraded) -> list[str]:
     return said
 
 
+def _value(given: object) -> str:
+    """A setting's value in words."""
+    if isinstance(given, list | tuple):
+        return ", ".join(map(str, cast("Sequence[object]", given))) or "none"
+    return "none" if given is None else str(given)
+
+
 async def compare(args: Namespace) -> int:
     if len(args.what) != 2:
         raise InputError("Two evaluations are compared. Give two ids; `moot eval show` lists them.")
@@ -191,7 +198,8 @@ async def compare(args: Namespace) -> int:
     alone = [f"{made[key]} only in {name}" for key, name in zip(("only_first", "only_second"), names, strict=True)]
     out.line(f"Asked in both: {count(made['items'], 'item')}; {', '.join(alone)}.")
     for each in made["differ"]:
-        out.line(f"They differ in {each['what']}: {each['first']} in {names[0]}, {each['second']} in {names[1]}.")
+        first, second = _value(each["first"]), _value(each["second"])
+        out.line(f"They differ in {each['what']}: {first} in {names[0]}, {second} in {names[1]}.")
     rows = [
         (
             str(each["arm"]),
@@ -393,7 +401,8 @@ def _print_report(folded: Json) -> None:
         out.line(each)
     for each in folded["failed"][:MOST_FAILED]:
         cause = str(each["cause"]).rstrip(".")
-        out.line(f"{called(each['arm'])} failed on item {each['item']}: {cause}. See: moot show {each['debate'][:8]}")
+        more = "" if each["deleted"] else f" See: moot show {each['debate'][:8]}"
+        out.line(f"{called(each['arm'])} failed on item {each['item']}: {cause}.{more}")
     if len(folded["failed"]) > MOST_FAILED:
         out.line(f"So did {len(folded['failed']) - MOST_FAILED} more; --json has them all.")
     if graded := grading_in_words(folded["graded_by"]):

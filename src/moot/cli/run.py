@@ -69,6 +69,7 @@ async def resume(args: Namespace) -> int:
         raise InputError("Which debate? `moot resume ID`, or `moot resume --all` for those whose process died.")
     download = Download()
     async with open_client(args, download) as client:
+        await client.expire()  # a question whose time is over is not asked again
         found = await client.find(args.id, "run")
         await client.check_ready(found)
         if args.detach:

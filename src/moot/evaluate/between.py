@@ -61,7 +61,7 @@ def differences(one: EvaluationPlan, two: EvaluationPlan) -> list[Json]:
     found = [_differs(name, *values) for name, values in _of_plans(one, two).items()]
     first, second = ({arm.name: {**arm.settings, "format": arm.format} for arm in plan.arms} for plan in (one, two))
     arms = [name for name in first if name in second]
-    for name in sorted({name for arm in arms for name in (*first[arm], *second[arm])} - {"samples"}):
+    for name in sorted({name for arm in arms for name in (*first[arm], *second[arm])} - {"samples", "models"}):
         values = {arm: _differs(name, first[arm].get(name), second[arm].get(name)) for arm in arms}
         if len({json.dumps(each) for each in values.values()}) == 1:
             found.append(values[arms[0]])

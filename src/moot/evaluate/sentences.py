@@ -14,6 +14,8 @@ def sentence(comparison: Json, unit: str) -> str:
     """What one arm did against a baseline."""
     arm, baseline = comparison["arm"], comparison["baseline"]
     whether, points = f"Whether {arm} helps against {baseline} can't be told", _points(comparison)
+    if not comparison["answers"]:
+        return f"{whether}{_failed(comparison)}."
     if comparison["doubt"] == "failed":
         said = f"{whether}, {_because_of_failed(comparison, points, 'it')}"
         return f"{said}{_silence(comparison)}.{_remarks(comparison, unit)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
+from moot.core.amounts import count
 from moot.core.errors import LimitReached
 from moot.core.limits import Limits
 from moot.core.steps import Ask
@@ -44,7 +45,10 @@ def allow(
     if limits.max_calls is not None:
         calls = limits.max_calls - used.calls - (step.leave.calls if step.leave else 0)
         if calls < 1:
-            return LimitReached("max_calls", f"No calls are left; {step.key} was not asked.")
+            kept = limits.max_calls - used.calls
+            are = "is" if kept == 1 else "are"
+            why = f"The {count(kept, 'call')} left {are} kept for the end" if kept > 0 else "No calls are left"
+            return LimitReached("max_calls", f"{why}; {step.key} was not asked.")
         tries = min(tries, calls)
     cap = limits.max_total_output_tokens
     if cap is not None:

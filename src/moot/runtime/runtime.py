@@ -293,7 +293,10 @@ class Runtime:
         if len(note) > MOST_NOTED:
             raise InputError(f"The note has {len(note):,} characters; at most {MOST_NOTED:,} are kept.")
         debate = await self.store.get(debate_id)
-        if right is not None and debate.outcome is not None and not debate.outcome.decided:
+        outcome = debate.outcome
+        # Members whose texts tie can agree on the typed answer that was asked for.
+        answered = outcome is not None and outcome.answer is not None and bool(debate.config.get("answer"))
+        if right is not None and outcome is not None and not outcome.decided and not answered:
             raise InputError(
                 f"Debate {debate.short} came to no decision, so there is none that could be right or wrong."
             )

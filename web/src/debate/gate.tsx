@@ -152,6 +152,8 @@ function Asked({ gate }: { gate: Gate }) {
   )
 }
 
+const TIMED_OUT = 'no one: the time was over' // the reviewer of a question that its time-out has decided
+
 /** Who answered last, when it was not from here. */
 function Answered({ watched }: { watched: Watched }) {
   const last = watched.gates.value.filter((gate) => gate.status === 'decided' && gate.kind !== 'guidance').at(-1)
@@ -162,7 +164,7 @@ function Answered({ watched }: { watched: Watched }) {
   return (
     <div class="answered">
       <p>
-        <Icon name="check" /> {last.reviewer ?? 'No answer'}: {WORDS[choice] ?? choice}
+        <Icon name="check" /> {last.reviewer === TIMED_OUT ? 'No one answered in time' : last.reviewer ?? 'No answer'}: {WORDS[choice] ?? choice}
         {last.decided_at ? `, ${atTime(last.decided_at)}` : ''}
       </p>
       {unsent && <Unsent text={unsent} watched={watched} />}

@@ -106,7 +106,7 @@ function LeftOut({ report }: { report: EvaluationReport }) {
                   <td>{each.item}{report.epochs > 1 && <span class="dim"> · {each.epoch}</span>}</td>
                   <td>{each.arm}</td>
                   <td class="cause" dir="auto">{each.cause}</td>
-                  <td><Link href={`/debates/${each.debate}`}>{short(each.debate)}</Link></td>
+                  <td>{each.deleted ? short(each.debate) : <Link href={`/debates/${each.debate}`}>{short(each.debate)}</Link>}</td>
                 </tr>
               ))}
             </tbody>

@@ -210,6 +210,11 @@ def _no_code(forge: Forge, ended: Ended) -> str:
         if seat.id in forge.failed and seat.id not in forge.lost and seat.id not in forge.refused
     ]
     why = f" In what {_and(unread)} answered, no code could be found." if unread else ""
+    if refused := [seat.name for seat in forge.engineers if seat.id in forge.refused]:
+        return (
+            f"No change could be used, so there is nothing to choose: what {_and(refused)} wrote was refused, for the "
+            f"reasons in the notes.{why} Try again, or with another model."
+        )
     return (
         f"No engineer wrote any code, so there is nothing to choose.{why} If the task asks for none, ask it in another "
         "format; otherwise try another model."
