@@ -103,7 +103,7 @@ def test_the_viewer_shows_an_evaluation(clients: Clients, tmp_path: Path):
     report = json.loads(ran.stdout)
     written = {path.name: path.read_bytes() for path in logs.iterdir()}
     short = report["evaluation"][:8]
-    assert set(written) == {f"sim-choice-{arm}-{short}.eval" for arm in ("pool", "council")}
+    assert set(written) == {f"sim-choice-{arm}-{short}.eval" for arm in ("samples", "council")}
     again = run(tmp_path, "eval", "report", short, "--inspect", str(tmp_path / "again"))
     assert again.returncode == 0, again.stderr
     assert {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()} == written

@@ -148,7 +148,7 @@ def test_what_is_wrong_is_said_in_one_line_with_the_file(place: Place, layer: st
 
 def test_a_file_that_cannot_be_read(place: Place) -> None:
     place.user.mkdir()
-    assert f"The config file {place.user} can't be read" in place.refused()
+    assert f"{place.user} is a folder, not a config file" in place.refused()
 
 
 @pytest.mark.parametrize(

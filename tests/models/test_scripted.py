@@ -159,5 +159,5 @@ def test_a_missing_or_binary_file_says_so(tmp_path: Path) -> None:
     (tmp_path / "bin.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="is not UTF-8 text"):
         load(str(tmp_path / "bin.yaml"))
-    with pytest.raises(InputError, match="can't be read"):
+    with pytest.raises(InputError, match="is a folder, not a script file"):
         load(str(tmp_path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import logging
 import random
 from collections import Counter
@@ -98,7 +99,8 @@ class World:
     def _run(self) -> None:
         try:
             self.loop.run_until_complete(self._main())
-            self._transcripts += [self.audit.ended(known) for known in self.audit.debates.values()]
+            ended = map(self.audit.ended, self.audit.debates.values())
+            self._transcripts += [None if each is None else _without_words_of_people(each) for each in ended]
         except Stuck as stuck:
             self._blame(str(stuck))
         except RuntimeError:
@@ -344,6 +346,16 @@ def _absent(known: Known) -> tuple[tuple[str, str], ...]:
     wrong."""
     failures = [(turn.key, turn.failure.kind) for turn in known.turns if turn.failure is not None]
     return tuple((key, kind) for key, kind in failures if kind in ABSENT)
+
+
+def _without_words_of_people(transcript: bytes) -> bytes:
+    """A transcript without the words that tell a person's answer from that of a time-out: where both give the same,
+    either can come first. The answers stay."""
+    events = [json.loads(line) for line in transcript.splitlines()]
+    for event in events:
+        if event.get("type") == "PERSON" and event["answer"] is not None:
+            event["content"] = ""
+    return b"".join(json.dumps(each, ensure_ascii=False, sort_keys=True).encode() + b"\n" for each in events)
 
 
 def _first_difference(one: bytes, two: bytes) -> str:
