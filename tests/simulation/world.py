@@ -100,7 +100,7 @@ class World:
         try:
             self.loop.run_until_complete(self._main())
             ended = map(self.audit.ended, self.audit.debates.values())
-            self._transcripts += [None if each is None else _without_words_of_people(each) for each in ended]
+            self._transcripts += [None if each is None else _without_who_chose(each) for each in ended]
         except Stuck as stuck:
             self._blame(str(stuck))
         except RuntimeError:
@@ -348,12 +348,12 @@ def _absent(known: Known) -> tuple[tuple[str, str], ...]:
     return tuple((key, kind) for key, kind in failures if kind in ABSENT)
 
 
-def _without_words_of_people(transcript: bytes) -> bytes:
-    """A transcript without the words that tell a person's answer from that of a time-out: where both give the same,
-    either can come first. The answers stay."""
+def _without_who_chose(transcript: bytes) -> bytes:
+    """A transcript without the words that tell a person's choice from that of a time-out: where both choose the same,
+    either can come first. The choices stay, and so do other words of people."""
     events = [json.loads(line) for line in transcript.splitlines()]
     for event in events:
-        if event.get("type") == "PERSON" and event["answer"] is not None:
+        if event.get("type") == "PERSON" and "choice" in (event["answer"] or {}):
             event["content"] = ""
     return b"".join(json.dumps(each, ensure_ascii=False, sort_keys=True).encode() + b"\n" for each in events)
 
