@@ -28,7 +28,7 @@ from moot.models.registry import ModelRegistry
 from moot.models.weights import Progress
 from moot.planning import Plan, plan
 from moot.request import Request
-from moot.runtime.isolation import Isolation, Processes
+from moot.runtime.isolation import Children, Isolation
 from moot.runtime.owner import is_dead
 from moot.runtime.presence import present
 from moot.runtime.retention import retained
@@ -125,8 +125,6 @@ class App:
                 self.models,
                 self.formats,
                 lease_seconds=self.settings.lease_seconds,
-                pulse_seconds=self.settings.pulse_seconds,
-                crash_limit=self.settings.crash_limit,
                 memory=self.memory,
                 tools=self.tools,
                 observer=self.telemetry,
@@ -186,20 +184,18 @@ class App:
             )
         return self.queue
 
-    def worker(self, processes: Processes | None = None) -> Worker:
-        """`processes`: where debates under suspicion are driven."""
+    def worker(self, children: Children | None = None) -> Worker:
+        """`children`: what drives debates under suspicion."""
         queue = self.workers_queue()  # refused before a database is opened
         return Worker(
             self.runtime,
             queue,
             at_once=self.settings.worker_debates,
-            sweep_seconds=self.settings.worker_sweep_seconds,
-            drain_seconds=self.settings.worker_drain_seconds,
-            isolation=self.isolation(processes),
+            isolation=self.isolation(children),
         )
 
-    def isolation(self, processes: Processes | None) -> Isolation | None:
-        return None if processes is None else Isolation(processes, self.settings.crash_limit)
+    def isolation(self, children: Children | None) -> Isolation | None:
+        return None if children is None else Isolation(self.runtime, children)
 
     def retained(self) -> AbstractAsyncContextManager[None]:
         """Delete old debates now and then, while the context lasts, if the settings say so."""
@@ -228,7 +224,7 @@ class App:
                 draining=worker.stopping,
                 abilities=tuple(abilities),
             ),
-            settings.worker_sweep_seconds,
+            worker.sweep_seconds,
             known,
         )
         async with rows:

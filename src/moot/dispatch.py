@@ -8,10 +8,10 @@ from contextlib import suppress
 from typing import Protocol
 
 from moot.app import App
-from moot.core.errors import AbilityMissing, NoSuchDebate, WrongStatus
+from moot.core.errors import AbilityMissing, MootError, NoSuchDebate, WrongStatus
 from moot.core.lifecycle import RULES, DriveVerb
 from moot.core.types import Debate
-from moot.runtime.isolation import Isolation, Processes
+from moot.runtime.isolation import Children, Isolation
 from moot.runtime.runtime import Runtime
 from moot.store.queue import Queue
 
@@ -44,12 +44,11 @@ class LocalDispatcher:
     here = True
 
     def __init__(self, runtime: Runtime, *, resume: bool = True, isolation: Isolation | None = None) -> None:
-        """`resume`: go on with abandoned debates. Otherwise they rest until a person resumes them. `isolation`: where
-        debates under suspicion are driven; without it, in this process."""
+        """`resume`: go on with abandoned debates. Otherwise they rest until a person resumes them. `isolation`: what
+        drives debates under suspicion; without it, this process does."""
         self._runtime, self._resume, self._isolation = runtime, resume, isolation
         self._sweeper: asyncio.Task[None] | None = None
-        self._apart: set[asyncio.Task[None]] = set()
-        self._due = asyncio.Event()  # a sweep, before its time
+        self._suspects: set[asyncio.Task[None]] = set()
 
     async def dispatch(self, debate_id: str, verb: DriveVerb, *, seen: Debate | None = None) -> Debate:
         verbs = {"start": self._runtime.start, "resume": self._runtime.resume, "retry": self._runtime.retry}
@@ -70,47 +69,38 @@ class LocalDispatcher:
 
     async def _keep_sweeping(self) -> None:
         while True:
-            await self.until_due(SWEEP_SECONDS)
+            await asyncio.sleep(SWEEP_SECONDS)
             try:
                 await self.sweep()
             except Exception:  # the next sweep may succeed
                 log.exception("looking for abandoned debates failed")
 
-    async def until_due(self, seconds: float) -> None:
-        """Wait so many seconds, or until a debate that was driven in another process can be driven here."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._due.wait()
-
     async def sweep(self) -> None:
         """Take over debates whose process died, and settle questions whose time is over."""
-        self._due.clear()
-        taken = await self._runtime.recover(resume=self._resume, elsewhere=self._drive_elsewhere)
+        suspected = None if self._isolation is None else self._isolate
+        taken = await self._runtime.recover(resume=self._resume, suspected=suspected)
         if taken:
             log.info("took over %d debates whose process had ended", len(taken))
-        for debate in await self._runtime.expire():
+        for debate in await self._runtime.gates.expire():
             # Another process was faster, it was deleted, or its format needs what is not here.
             with suppress(WrongStatus, NoSuchDebate, AbilityMissing):
                 await self.dispatch(debate.id, "resume")
 
-    def _drive_elsewhere(self, debate_id: str, deaths: int) -> bool:
-        if self._isolation is None or not self._isolation.takes(deaths):
-            return False
-        if not self._isolation.has(debate_id):
-            task = asyncio.create_task(self._drive_apart(self._isolation, debate_id, deaths))
-            self._apart.add(task)
-            task.add_done_callback(self._apart.discard)
-        return True
+    def _isolate(self, debate_id: str) -> None:
+        task = asyncio.create_task(self._drive_suspect(debate_id))
+        self._suspects.add(task)
+        task.add_done_callback(self._suspects.discard)
 
-    async def _drive_apart(self, isolation: Isolation, debate_id: str, deaths: int) -> None:
-        if again := await isolation.drive(debate_id, deaths):
-            await asyncio.sleep(again)
-        self._due.set()
+    async def _drive_suspect(self, debate_id: str) -> None:
+        assert self._isolation is not None
+        with suppress(MootError):  # it rests, or the next sweep finds it
+            if await self._isolation.drive(debate_id):
+                await self._runtime.resume(debate_id)
 
     async def _recall(self, seconds: float) -> None:
         if self._isolation is not None:
             await self._isolation.recall(seconds)
-        for task in self._apart:
+        for task in self._suspects:
             task.cancel()
 
 
@@ -135,8 +125,8 @@ class QueueDispatcher:
         pass
 
 
-def dispatcher_of(app: App, processes: Processes | None = None, *, resume: bool = True) -> Dispatcher:
-    """`processes`: where debates under suspicion are driven, if not on workers."""
+def dispatcher_of(app: App, children: Children | None = None, *, resume: bool = True) -> Dispatcher:
+    """`children`: what drives debates under suspicion, if no worker does."""
     if app.queue is not None:
         return QueueDispatcher(app.runtime, app.queue)
-    return LocalDispatcher(app.runtime, resume=resume, isolation=app.isolation(processes))
+    return LocalDispatcher(app.runtime, resume=resume, isolation=app.isolation(children))

@@ -1,236 +1,129 @@
-"""Debates under suspicion in processes of their own: which share one, and what becomes of the processes."""
+"""Debates under suspicion, with children that are tasks of this process."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from moot.runtime.isolation import AGAIN_SECONDS, AT_ONCE, GATHER_SECONDS, Isolation, Report
-from moot.runtime.processes import ForkedProcesses
+from moot.app import App
+from moot.core.errors import DatabaseAway
+from moot.core.types import Debate
+from moot.dispatch import LocalDispatcher
+from moot.runtime.isolation import LONE_DEATHS, SUSPECT_DEATHS, Isolation, drive_suspects, part_of
+from tests.running import Held, new_debate, until
 
-LIMIT = 6
+EXPECT = ("pending", "running")
 
 
-class Recorded:
-    """Processes that end when they are told to."""
+class Here:
+    """Drives debates in this process as a child does, once the first `missing` tries have failed."""
 
-    def __init__(self) -> None:
-        self.begun: list[tuple[tuple[str, ...], Report, asyncio.Event]] = []
-        self.recalled = False
+    def __init__(self, app: App, missing: int = 0) -> None:
+        self.app, self.missing = app, missing
+        self.driven: list[tuple[str, ...]] = []
+        self.recalled = asyncio.Event()
 
-    async def run(self, debates: Sequence[str], report: Report) -> None:
-        ends = asyncio.Event()
-        self.begun.append((tuple(debates), report, ends))
-        await ends.wait()
+    async def run(self, gather: Callable[[], Sequence[str]], done: Callable[[str], None]) -> None:
+        debates = gather()
+        self.driven.append(tuple(debates))
+        if len(self.driven) > self.missing:
+            await drive_suspects(self.app.runtime, debates, done, self.recalled.wait())
 
     def recall(self) -> None:
-        self.recalled = True
-        for _, _, ends in self.begun:
-            ends.set()
-
-    @property
-    def groups(self) -> list[tuple[str, ...]]:
-        return [debates for debates, _, _ in self.begun]
+        self.recalled.set()
 
 
-async def settled() -> None:
-    """Until what has come so far had its time to gather."""
-    await asyncio.sleep(GATHER_SECONDS)
-    for _ in range(5):
-        await asyncio.sleep(0)
+async def died(app: App, debate: Debate, times: int, *, alone: bool = False) -> None:
+    """As if so many processes had died driving it."""
+    for n in range(times):
+        await app.runtime.store.claim(debate.id, f"dead {n} {alone}", 0, expect=EXPECT, alone=alone)
 
 
-def test_debates_with_fewer_deaths_share_a_process():
-    async def main() -> None:
-        processes = Recorded()
-        isolation = Isolation(processes, LIMIT)
-        given = [*["two"] * 12, *["three"] * 4, *["four"] * 2]
-        deaths = {"two": 2, "three": 3, "four": 4}
-        driving = [asyncio.create_task(isolation.drive(f"{each}{n}", deaths[each])) for n, each in enumerate(given)]
-        await settled()
-        sizes = [(debates[0].rstrip("0123456789"), len(debates)) for debates in processes.groups]
-        assert sizes == [("two", 10), ("two", 2), ("three", 3), ("three", 1)][:AT_ONCE]
-        for _, _, ends in processes.begun:
-            ends.set()
-        await settled()
-        assert processes.groups[AT_ONCE:] == [("four16",), ("four17",)]
-        await isolation.recall(0)
-        assert await asyncio.gather(*driving) == [AGAIN_SECONDS] * len(given)
-
-    asyncio.run(main())
-
-
-def test_a_debate_is_delivered_again_if_its_process_said_nothing_of_it():
-    async def main() -> None:
-        processes = Recorded()
-        isolation = Isolation(processes, LIMIT)
-        driving = [asyncio.create_task(isolation.drive(each, 2)) for each in ("done", "later", "lost")]
-        await settled()
-        debates, report, ends = processes.begun[0]
-        assert debates == ("done", "later", "lost")
-        report("done", None)
-        report("later", 2.0)
-        await settled()
-        assert [task.done() for task in driving] == [True, True, False]
-        ends.set()
-        assert await asyncio.gather(*driving) == [None, 2.0, AGAIN_SECONDS]
-
-    asyncio.run(main())
-
-
-def test_a_debate_that_is_delivered_twice_is_driven_once():
-    async def main() -> None:
-        processes = Recorded()
-        isolation = Isolation(processes, LIMIT)
-        first = asyncio.create_task(isolation.drive("a", 4))
-        await settled()
-        assert await isolation.drive("a", 4) is None
-        processes.begun[0][1]("a", None)
-        assert await first is None
-        again = asyncio.create_task(isolation.drive("a", 4))
-        await settled()
-        assert processes.groups == [("a",), ("a",)]
-        processes.begun[0][2].set()  # that the first process ends says nothing of the second
-        await settled()
-        assert not again.done()
-        await isolation.recall(0)
-
-    asyncio.run(main())
-
-
-def test_no_more_processes_than_allowed_are_there_at_once():
-    async def main() -> None:
-        processes = Recorded()
-        isolation = Isolation(processes, LIMIT)
-        driving = [asyncio.create_task(isolation.drive(f"d{n}", 5)) for n in range(AT_ONCE + 2)]
-        await settled()
-        assert len(processes.begun) == AT_ONCE
-        processes.begun[0][2].set()
-        await settled()
-        assert len(processes.begun) == AT_ONCE + 1
-        await isolation.recall(0)
-        assert await asyncio.gather(*driving) == [AGAIN_SECONDS] * len(driving)  # also the one that waited
-        assert len(processes.begun) == AT_ONCE + 1
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize(("error", "tried"), [(BrokenPipeError(), 1), (OSError(), 3)])
-def test_where_no_process_can_be_had_debates_wait_for_another(
-    error: OSError, tried: int, caplog: pytest.LogCaptureFixture
-):
-    class Missing(Recorded):
-        async def run(self, debates: Sequence[str], report: Report) -> None:
-            self.begun.append((tuple(debates), report, asyncio.Event()))
-            raise error
-
-    async def main() -> None:
-        processes = Missing()
-        isolation = Isolation(processes, LIMIT)
-        for each in "abc":
-            assert await isolation.drive(each, 4) == AGAIN_SECONDS
-            assert not isolation.has(each)
-        assert len(processes.begun) == tried  # the process to fork from does not come back
-
-    asyncio.run(main())
-    assert caplog.text.count("can begin no other") == tried
-
-
-@pytest.mark.parametrize(("limit", "deaths", "takes"), [(6, 1, False), (6, 2, True), (3, 1, True), (3, 0, False)])
-def test_which_debates_are_taken(limit: int, deaths: int, takes: bool):
-    assert Isolation(Recorded(), limit).takes(deaths) is takes
-
-
-def program(debates: Sequence[str], known: Any, ended: int, report: Report) -> None:
-    for debate in debates:
-        if debate == "poison":
-            os.kill(os.getpid(), signal.SIGKILL)
-        elif debate == "breaks":
-            raise RuntimeError("on purpose")
-        elif debate == "waits":
-            report("pid", os.getpid())
-            os.read(ended, 1)
-            report(debate, 0.5)
-        else:
-            report(debate, None)
-
-
-async def ran(processes: ForkedProcesses, *debates: str) -> list[tuple[str, float | None]]:
-    told: list[tuple[str, float | None]] = []
-    await processes.run(debates, lambda *what: told.append(what))
-    return told
-
-
-def gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
-
-
-async def until_gone(pid: int) -> None:
+async def rests(app: App, debate: Debate) -> Debate:
     async with asyncio.timeout(60):
-        while not gone(pid):
+        while (now := await app.runtime.store.get(debate.id)).status in EXPECT:
             await asyncio.sleep(0.01)
+    return now
 
 
-def test_a_process_that_dies_takes_no_other_along():
-    async def main() -> None:
-        processes = ForkedProcesses(program)
-        assert await ran(processes, "a", "b") == [("a", None), ("b", None)]
-        assert await ran(processes, "a", "poison", "b") == [("a", None)]
-        assert await ran(processes, "breaks", "b") == []
-        assert await ran(processes, "b") == [("b", None)]
-        many = await asyncio.gather(*(ran(processes, f"d{n}", "poison" if n % 2 else "e") for n in range(20)))
-        assert [len(each) for each in many] == [1 if n % 2 else 2 for n in range(20)]
-        processes.recall()
-        with pytest.raises(OSError, match=r"."):
-            await ran(processes, "a")
-
-    asyncio.run(main())
+def test_each_death_leaves_less_company():
+    ids = [str(n) for n in range(64)]
+    assert len({part_of(each, SUSPECT_DEATHS) for each in ids}) == 1
+    for deaths in range(SUSPECT_DEATHS + 1, 20):
+        ids = [each for each in ids if part_of(each, deaths) == part_of("0", deaths)]
+    assert ids == ["0"]
 
 
-def test_processes_that_are_recalled_end_and_none_is_left():
-    async def main() -> None:
-        processes = ForkedProcesses(program)
-        told: list[tuple[str, Any]] = []
-        running = asyncio.create_task(processes.run(["waits"], lambda *what: told.append(what)))
-        async with asyncio.timeout(60):
-            while not told:
-                await asyncio.sleep(0.01)
-        processes.recall()
-        await running
-        assert told[1:] == [("waits", 0.5)]
-        await until_gone(told[0][1])
-
-    asyncio.run(main())
+async def test_a_death_in_company_convicts_no_one(app):
+    innocent, guilty = await new_debate(app, "sim:", turns=2), await new_debate(app, "sim:", turns=2)
+    await died(app, innocent, 20)
+    await died(app, guilty, SUSPECT_DEATHS)
+    await died(app, guilty, LONE_DEATHS, alone=True)
+    await app.runtime.recover()
+    assert (await rests(app, innocent)).status == "completed"
+    assert (await rests(app, guilty)).error.kind == "crashed"
 
 
-KILLED = """
-import asyncio, os, sys
-from moot.runtime.processes import ForkedProcesses
-from tests.runtime.test_isolation import program
-async def main():
-    processes = ForkedProcesses(program)
-    def report(name, value):
-        print(int(value), flush=True)
-        os.kill(os.getpid(), 9)
-    await processes.run(["waits"], report)
-asyncio.run(main())
-"""
+async def test_debates_under_suspicion_are_driven_together_until_a_step_is_stored(app):
+    trusted, *suspected = [await new_debate(app, "sim:", turns=2) for _ in range(4)]
+    await died(app, trusted, SUSPECT_DEATHS - 1)
+    for debate in suspected:
+        await died(app, debate, SUSPECT_DEATHS)
+    children = Here(app, missing=1)  # a process that can't be had is no death
+    dispatcher = LocalDispatcher(app.runtime, isolation=Isolation(app.runtime, children))
+    await dispatcher.open()
+    await dispatcher.sweep()  # they are delivered twice
+    try:
+        done = [await rests(app, each) for each in (trusted, *suspected)]
+    finally:
+        await dispatcher.close()
+    assert [each.status for each in done] == ["completed"] * 4
+    assert [{*each} for each in children.driven] == [{each.id for each in suspected}] * 2
+    assert [each.epoch for each in done] == [2, 4, 4, 4]  # handed back after the first step, and driven on
 
 
-def test_processes_end_when_the_one_that_began_them_is_killed():
-    root = Path(__file__).parents[2]
-    done = subprocess.run([sys.executable, "-c", KILLED], cwd=root, capture_output=True, text=True, timeout=60)
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    asyncio.run(until_gone(int(done.stdout)))
+async def test_a_server_that_ends_has_debates_under_suspicion_handed_back(app, tmp_path: Path):
+    held = Held(tmp_path)
+    debate = await new_debate(app, held.model, turns=2)
+    await died(app, debate, SUSPECT_DEATHS)
+    dispatcher = LocalDispatcher(app.runtime, isolation=Isolation(app.runtime, Here(app)))
+    await dispatcher.open()
+    await until(lambda: held.log.exists() and held.log.read_text())
+    await dispatcher.close(0)
+    left = await app.runtime.store.get(debate.id)
+    assert (left.status, left.owner, left.epoch, left.crashes) == ("running", None, 3, SUSPECT_DEATHS)
+    held.release()
+
+
+async def test_a_child_that_comes_too_late_leaves_a_debate_that_is_tried_again_alone(app):
+    debate, store, done = await new_debate(app, "sim:", turns=2), app.runtime.store, list[str]()
+    await died(app, debate, SUSPECT_DEATHS)
+    # Meanwhile another process set it aside, and a person tries it again.
+    await store.move(debate.id, "failed", expect=["running"])
+    await store.move(debate.id, "running", expect=["failed"])
+    await drive_suspects(app.runtime, [debate.id], done.append, asyncio.Event().wait())
+    assert done == [debate.id]
+    now = await store.get(debate.id)
+    assert (now.status, now.owner, now.epoch, now.turn_count) == ("running", None, SUSPECT_DEATHS, 0)
+
+
+async def test_a_database_that_is_away_is_no_death(app, monkeypatch: pytest.MonkeyPatch):
+    debate, store = await new_debate(app, "sim:", turns=2), app.runtime.store
+    await died(app, debate, SUSPECT_DEATHS)
+    commit, away = store.commit, [DatabaseAway("It is away.")] * 2
+
+    async def commits(what: object) -> object:
+        if away:
+            raise away.pop()
+        return await commit(what)
+
+    monkeypatch.setattr(store, "commit", commits)
+    told: list[str] = []
+    await drive_suspects(app.runtime, [debate.id], told.append, asyncio.Event().wait())
+    assert told == [debate.id]
+    assert not away
+    left = await store.get(debate.id)
+    assert (left.status, left.owner, left.crashes) == ("running", None, SUSPECT_DEATHS)

@@ -13,6 +13,7 @@ from moot.core.script import Script
 from moot.core.types import TERMINAL, Cursor, Debate, Event, Shown, Status, Turn, Usage
 from moot.formats import Format
 from moot.runtime.hub import Flight
+from moot.runtime.isolation import LONE_DEATHS
 from moot.runtime.replay import prove, transcript
 from moot.store import Commit
 from moot.store.artifacts import artifact_of
@@ -75,7 +76,7 @@ class Known:
     words: dict[str, list[str]] = field(default_factory=dict)  # what was said, by key
     loaded: bool = False
     crashes: int = 0  # drivers in a row that were taken over from before a step was stored
-    company: int = 0  # how many other debates the last of them drove
+    lone: int = 0  # of these in a row, those that drove nothing else
     orphaned_since: float | None = None
     halted_since: float | None = None  # nothing more should be asked
     guided: list[float] = field(default_factory=list)  # when someone said something between steps
@@ -158,7 +159,7 @@ class Audit:
         self.check(owner in (None, process.owner), known, f"{process.owner} commits while {owner} owns it")
         for turn in commit.turns:
             known.committed[turn.key] = commit.epoch
-            known.crashes = 0
+            known.crashes = known.lone = 0
         known.loaded |= commit.cursor is not None
 
     def _claimed(self, process: Process, known: Known, job: Job) -> None:
@@ -168,14 +169,12 @@ class Audit:
         self.check(epoch not in known.drivers, known, f"epoch {epoch} is claimed twice")
         known.drivers[epoch] = process.owner
         world.claimed(known.id)
-        owner, (given_up, most_crashes) = before["owner"], job.given
+        owner, given_up = before["owner"], job.given
         if before["status"] not in LIVE:
-            known.crashes = 0
+            known.crashes = known.lone = 0
         if owner not in (None, process.owner):
             known.crashes += 1
-            known.company = self._company(known, owner)
-        if most_crashes is not None:
-            known.crashes = min(known.crashes, most_crashes)
+            known.lone = self._lone(known, owner)
         if owner is None:
             return
         expired = before["lease_until"] <= process.now() + SLACK
@@ -190,13 +189,13 @@ class Audit:
         drives = victim.epoch_of(known.id) == before["epoch"]
         self.check(not (calm and drives), known, f"{process.name} takes it from {owner}, which is alive and well")
 
-    def _company(self, known: Known, owner: str) -> int:
-        """How many other debates a process drove when it crashed. One that did not drive the debate, but had claimed it
-        to set it aside, changes nothing."""
+    def _lone(self, known: Known, owner: str) -> int:
+        """How many of its last drivers drove nothing else when they crashed. One that did not drive the debate, but had
+        claimed it to set it aside, changes nothing."""
         driver = self.world.processes.get(owner)
-        if driver is not None and driver.drove and known.id not in driver.drove:
-            return known.company
-        return 0 if driver is None else len(driver.drove - {known.id})
+        if driver is None or not driver.drove - {known.id}:
+            return known.lone + 1
+        return 0 if known.id in driver.drove else known.lone
 
     def look(self, known: Known, verbs: Sequence[str]) -> None:
         """Read what is new of a debate and compare it with what the rules say."""
@@ -209,7 +208,7 @@ class Audit:
         if before:
             self._moved(known, before, row, verbs)
             if before["status"] not in LIVE and row["status"] in LIVE:
-                known.crashes = 0  # someone lets it go on
+                known.crashes = known.lone = 0  # someone lets it go on
         values = {"id": known.id, "after": len(known.turns)}
         for found in database.execute(sql("turns"), values):
             self._turn(known, turn_of(found))
@@ -309,9 +308,8 @@ class Audit:
             kind = json.loads(row["error"])["kind"]
             self.check(kind in RECOVERABLE, known, f"it failed: {row['error']}")
             if kind == "crashed":
-                limit = self.world.plan.crash_limit
-                self.check(known.crashes >= limit, known, f"it is set aside after {known.crashes} deaths")
-                self.check(not known.company, known, f"it is set aside after a death beside {known.company} others")
+                enough = known.lone >= LONE_DEATHS
+                self.check(enough, known, f"it is set aside after {known.lone} deaths with no other beside it")
 
     def _produced(self, known: Known, row: Mapping[str, Any]) -> None:
         """What the rules produce of the stored turns is stored: all of it, once, and nothing else."""

@@ -235,7 +235,7 @@ class SimulatedStore(SqliteStore):
     async def claim(
         self, debate_id: str, owner: str, seconds: float, *, expect: Collection[Status], **more: Any
     ) -> Debate | None:
-        self._asked = _Asked("claim", debate_id, (more.get("dead"), more.get("most_crashes")))
+        self._asked = _Asked("claim", debate_id, more.get("dead"))
         claimed = await super().claim(debate_id, owner, seconds, expect=expect, **more)
         if claimed is not None:
             CLAIMED.set({**(CLAIMED.get() or {}), debate_id: claimed.epoch})

@@ -168,7 +168,7 @@ class People:
         people = ["ann", "bob"] if world.trouble.may("race", chance=0.5) else ["ann"]
         processes = [await world.any_process() for _ in people]
         answers = [
-            self._attempt(process, "answer", known, process.runtime.answer(known.id, given, by=who, key=gate.key))
+            self._attempt(process, "answer", known, process.runtime.gates.answer(known.id, given, by=who, key=gate.key))
             for process, who in zip(processes, people, strict=True)
         ]
         won = [decided for decided in await asyncio.gather(*answers) if decided is not None]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from moot.formats import Format, installed
 from tests.runtime.asking import FORMAT as ASKING
@@ -53,17 +53,7 @@ WAYS = (
 OnWrite = Literal[
     "crash before", "crash after", "fail", "fail late", "lost reply", "pause", "stop", "stop now", "close"
 ]
-ON_WRITE: tuple[OnWrite, ...] = (
-    "crash before",
-    "crash after",
-    "fail",
-    "fail late",
-    "lost reply",
-    "pause",
-    "stop",
-    "stop now",
-    "close",
-)
+ON_WRITE: tuple[OnWrite, ...] = get_args(OnWrite)
 
 _SMALL: Mapping[str, Any] = {"max_runtime_seconds": 1800}
 # A line for each kind of debate that is played. Formats that are not named here are played with their defaults.
@@ -119,11 +109,11 @@ class Plan:
     lease: float = 15.0
     pulse: float = 1.0
     sweep: float = 5.0
-    crash_limit: int = 4
     poisoned: tuple[str, ...] = ("d1",)  # the debates that are poisonous, if any is
     at_once: int = 5  # debates that one process drives
     kills: int = 0  # processes that are killed from outside, one every `kill_seconds`
     kill_seconds: float = 4.0
+    kills_children: bool = False  # those that they have begun are killed with them
     reborn: tuple[float, float] = (0.2, 12.0)  # seconds until a process that has ended begins anew
 
     def __str__(self) -> str:

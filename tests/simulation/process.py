@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from moot.core.errors import StoreError
 from moot.dispatch import LocalDispatcher
-from moot.runtime.isolation import Isolation, Report, drive_apart
+from moot.runtime.isolation import Isolation, drive_suspects
 from moot.runtime.runtime import Runtime
 from moot.runtime.worker import Worker
 from tests.simulation.database import SimulatedStore
@@ -27,31 +27,29 @@ class Gone(Exception):
     """The process died before it could answer."""
 
 
-class Others:
+class Children:
     """The processes in which a process has debates under suspicion driven."""
 
     def __init__(self, process: Process) -> None:
         self._process, self._begun = process, 0
         self._recalled = asyncio.Event()
 
-    async def run(self, debates: Sequence[str], report: Report) -> None:
-        if self._recalled.is_set():
-            raise BrokenPipeError
+    async def run(self, gather: Callable[[], Sequence[str]], done: Callable[[str], None]) -> None:
         self._begun += 1
         world = self._process.world
-        other = world.begin_apart(self._process, self._begun)
+        child = world.begin_child(self._process, self._begun)
         with suppress(Gone, StoreError):
-            await world.outside(other.drive_apart(debates, report, self._recalled))
+            await world.outside(child.drive_suspects(gather(), done, self._recalled))
 
     def recall(self) -> None:
         self._recalled.set()
 
 
 class Process(Place):
-    def __init__(self, world: World, number: int, life: int, beside: Process | None = None) -> None:
-        """`beside`: the process for which it drives debates under suspicion."""
-        super().__init__(f"{beside.name}/{life}" if beside else f"p{number}.{life}")
-        self.beside = beside
+    def __init__(self, world: World, number: int, life: int, parent: Process | None = None) -> None:
+        """`parent`: the process for which it drives debates under suspicion."""
+        super().__init__(f"{parent.name}/{life}" if parent else f"p{number}.{life}")
+        self.parent = parent
         self.world, self.number, self.life = world, number, life
         self.owner = f"simulated/{self.name}"
         self.skew = 0.0  # of its wall clock
@@ -65,27 +63,25 @@ class Process(Place):
             Voices(world, self),
             world.formats_of(number),
             lease_seconds=world.plan.lease,
-            pulse_seconds=world.plan.pulse,
-            crash_limit=world.plan.crash_limit,
             memory=Recollections(world),
             tools=workbench(world, self),
             owner=self.owner,
             now=self.now,
         )
+        self.runtime.pulse_seconds = world.plan.pulse
         self.queue = SimulatedQueue(world, self)
-        self._others = Others(self)
-        self.isolation = Isolation(self._others, world.plan.crash_limit)
+        self._children = Children(self)
+        self.isolation = Isolation(self.runtime, self._children)
         self.dispatcher = LocalDispatcher(self.runtime, isolation=self.isolation)
         self.worker = Worker(
             self.runtime,
             self.queue,
             at_once=world.plan.at_once,
-            sweep_seconds=world.plan.sweep,
-            drain_seconds=2.0,
             isolation=self.isolation,
         )
+        self.worker.sweep_seconds, self.worker.drain_seconds = world.plan.sweep, 2.0
         self._works = "workers" in world.plan.ways
-        if beside is None:
+        if parent is None:
             self._work = self.spawn(self._guarded(self.worker.run() if self._works else self._sweep()))
 
     def now(self) -> float:
@@ -93,7 +89,7 @@ class Process(Place):
 
     def died(self) -> None:
         """What was begun by this process is handed back."""
-        self._others.recall()
+        self._children.recall()
 
     def calm(self, seconds: float) -> bool:
         return not self.paused and self.world.loop.time() - self.disturbed > seconds
@@ -129,9 +125,11 @@ class Process(Place):
         self.world.note(self, "ends")
         await self.call(self.runtime.close())
 
-    async def drive_apart(self, debates: Sequence[str], report: Report, recalled: asyncio.Event) -> None:
+    async def drive_suspects(
+        self, debates: Sequence[str], done: Callable[[str], None], recalled: asyncio.Event
+    ) -> None:
         try:
-            await self.call(drive_apart(self.runtime, debates, report, recalled.wait()))
+            await self.call(drive_suspects(self.runtime, debates, done, recalled.wait()))
             await self.call(self.runtime.close())
         finally:
             if self.alive:
@@ -149,6 +147,6 @@ class Process(Place):
     async def _sweep(self) -> None:
         """Without workers, the serving process looks for abandoned debates."""
         while True:
-            await self.dispatcher.until_due(self.world.plan.sweep * self.world.rng.uniform(0.8, 1.2))
+            await asyncio.sleep(self.world.plan.sweep * self.world.rng.uniform(0.8, 1.2))
             with suppress(StoreError):
                 await self.dispatcher.sweep()

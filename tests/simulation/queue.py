@@ -86,9 +86,6 @@ class SimulatedQueue:
         self._world, self._process = world, process
         self._beaten = 0.0
 
-    def preload(self) -> None:
-        pass
-
     async def open(self) -> None:
         pass
 

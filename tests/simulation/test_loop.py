@@ -22,15 +22,6 @@ def spawn(loop: VirtualLoop, place: Place, coro) -> asyncio.Task:
     return loop.create_task(coro, context=context)
 
 
-def test_time_jumps_to_the_next_timer_and_stands_still_otherwise(loop):
-    async def main():
-        began = loop.time()
-        await asyncio.gather(asyncio.sleep(3600), asyncio.sleep(7200))
-        return loop.time() - began
-
-    assert loop.run_until_complete(main()) == pytest.approx(7200, abs=1e-3)
-
-
 def test_timers_of_one_moment_run_in_an_order_that_the_seed_decides():
     def order(seed: int) -> list[int]:
         loop, seen = VirtualLoop(Random(seed)), []
@@ -42,14 +33,6 @@ def test_timers_of_one_moment_run_in_an_order_that_the_seed_decides():
 
     assert order(1) == order(1)
     assert len({tuple(order(seed)) for seed in range(5)}) == 5
-
-
-def test_callbacks_stay_first_come_first_served(loop):
-    seen: list[int] = []
-    for n in range(10):
-        loop.call_soon(seen.append, n)
-    loop.run_until_complete(asyncio.sleep(1))
-    assert seen == list(range(10))
 
 
 def test_waiting_for_nothing_is_an_error(loop):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from tests.simulation.plan import Plan
 from tests.simulation.process import Process
 from tests.simulation.world import World
-from tests.workers.contract import QueueContract, Yard
+from tests.workers.contract import QueueContract
 
 
 class Idle(Process):
@@ -47,16 +47,20 @@ class Simulated:
 
 class TestSimulated(QueueContract):
     @pytest.fixture
-    def run(self):
-        def go(check: Callable[[Yard], Awaitable[None]]) -> None:
-            world = World(Plan(seed=1, plays=()))
-            asyncio.set_event_loop(world.loop)
-            try:
-                world.loop.run_until_complete(check(Simulated(world)))
-                world._clear()
-            finally:
-                asyncio.set_event_loop(None)
-                world.loop.close()
-                world.database.close()
+    def world(self) -> Iterator[World]:
+        world = World(Plan(seed=1, plays=()))
+        asyncio.set_event_loop(world.loop)
+        yield world
+        world._clear()
+        asyncio.set_event_loop(None)
+        world.loop.close()
+        world.database.close()
 
-        return go
+    @pytest.fixture
+    def loop(self, world: World) -> asyncio.Runner:
+        """In which the tests run."""
+        return asyncio.Runner(loop_factory=lambda: world.loop)
+
+    @pytest.fixture
+    def yard(self, world: World, loop: asyncio.Runner) -> Simulated:
+        return Simulated(world)

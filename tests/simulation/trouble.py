@@ -107,7 +107,9 @@ class Trouble:
         if left and living:
             victim = self._rng.choice(driving or living)
             self.happened("crash", victim)
-            self.crash(victim, "from outside")
+            for each in self._world.living(children=self._plan.kills_children):
+                if victim in (each, each.parent):
+                    self.crash(each, "from outside")
         if left > 1:
             self._world.later(self._plan.kill_seconds, self.kill, left - 1)
 
@@ -136,7 +138,7 @@ class Trouble:
             case "clock":
                 world.later(self._soon(), self._jump, process)
             case "drain" | "close":
-                people.join(self._end(process.beside or process, fault))  # which ends with its worker
+                people.join(self._end(process.parent or process, fault))  # which ends with its worker
             case "fork":
                 people.join(people.fork())
             case _:
@@ -179,6 +181,6 @@ class Trouble:
             self._reborn(process)
 
     def _reborn(self, process: Process) -> None:
-        if process.beside is None:
+        if process.parent is None:
             later = self._rng.uniform(*self._plan.reborn)
             self._world.later(later, self._world.begin, process.number, process.life + 1)

@@ -131,7 +131,7 @@ class World:
                 await self._can_tell(process, known)
         for process in self.living():
             await process.end()
-        self.audit.check(not any(each.beside for each in self.living(apart=True)), None, "a process was left behind")
+        self.audit.check(not any(each.parent for each in self.living(children=True)), None, "a process was left behind")
 
     async def _watchdog(self) -> None:
         while True:
@@ -203,12 +203,12 @@ class World:
             self.processes[process.owner] = process
             self.note(process, "begins")
 
-    def begin_apart(self, process: Process, number: int) -> Process:
+    def begin_child(self, process: Process, number: int) -> Process:
         """A process begins in which another has debates under suspicion driven."""
-        other = Process(self, process.number, number, process)
-        self.processes[other.owner] = other
-        self.note(other, "begins")
-        return other
+        child = Process(self, process.number, number, process)
+        self.processes[child.owner] = child
+        self.note(child, "begins")
+        return child
 
     async def outside(self, work: Coroutine[Any, Any, None]) -> None:
         """Wait for work that goes on though the process that waits dies."""
@@ -226,9 +226,9 @@ class World:
         if debate_id in self._left:
             self._waits.append(self.loop.time() - self._left.pop(debate_id))
 
-    def living(self, *, apart: bool = False) -> list[Process]:
-        """The processes that are alive; with `apart`, those as well that drive debates under suspicion."""
-        return [process for process in self.processes.values() if process.alive and (apart or process.beside is None)]
+    def living(self, *, children: bool = False) -> list[Process]:
+        """The processes that are alive; with `children`, those as well that drive debates under suspicion."""
+        return [each for each in self.processes.values() if each.alive and (children or each.parent is None)]
 
     async def any_process(self) -> Process:
         while not (living := self.living()):
@@ -285,7 +285,7 @@ class World:
         if job.debate_id is None or job.result is None or (status is None and job.verb not in TOLD):
             return
         notice = Changed(debate_id=job.debate_id, status=status)
-        for other in self.living(apart=True):
+        for other in self.living(children=True):
             if other is not process and self.rng.random() < 0.9:
                 self.later(self.rng.random() * 0.05, other.store.hear, notice)
 
@@ -306,7 +306,9 @@ class World:
 
     def _is_dead(self, owner: str) -> bool:
         process = self.processes.get(owner)
-        return "one machine" in self.plan.ways and process is not None and not process.alive
+        if process is None or process.alive:
+            return False
+        return "one machine" in self.plan.ways or process.parent is not None
 
 
 @contextmanager

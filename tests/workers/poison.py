@@ -1,40 +1,47 @@
-"""Poison for real processes: simulated models that kill their process with SIGKILL in the middle of a step, or have it
-stand still."""
+"""Poison for real processes: simulated models that kill their process with SIGKILL in the middle of a step, have it
+stand still, or give no answer."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 
 from moot.core.types import Call, Hear, Model, Reply
 from moot.models.providers import sim
 from moot.models.spec import ModelSpec
 
-SEED = "666"
-POISON = f"sim:?seed={SEED}"
-STUCK_SEED = "667"
-STUCK = f"sim:?seed={STUCK_SEED}"
-ANTIDOTE = "TESTS_ANTIDOTE"  # names a file: once it exists, the model does no harm
+POISON, STUCK = "sim:?seed=666", "sim:?seed=667"
+MUTE_SEEDS = range(700, 800)  # of models that give no answer
+ANTIDOTE = "TESTS_ANTIDOTE"  # names a file: once it exists, the models are as others
+
+
+def poisoned(folder: Path) -> Mapping[str, str]:
+    """The variables of a process whose models may be poison, as those are of its children."""
+    here = Path(__file__).parent
+    path = [str(here / "poisoned"), str(here.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {"PYTHONPATH": os.pathsep.join(path), ANTIDOTE: str(folder / "antidote")}
 
 
 def install() -> None:
-    """Called in a process of moot, before its command runs."""
     real = sim.sim_model
 
     def poisonous(spec: ModelSpec, log: str | None = None) -> Model:
         model = real(spec, log)
 
-        async def kill(call: Call, hear: Hear) -> Reply:
-            if not Path(os.environ[ANTIDOTE]).exists():
-                os.kill(os.getpid(), signal.SIGKILL)
-            return await model(call, hear)
+        seed = int(dict(spec.options).get("seed", "0"))
 
-        async def stand_still(call: Call, hear: Hear) -> Reply:
+        async def harm(call: Call, hear: Hear) -> Reply:
             while not Path(os.environ[ANTIDOTE]).exists():
-                pass
+                if f"sim:?seed={seed}" == POISON:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                if seed in MUTE_SEEDS:
+                    await asyncio.sleep(0.01)
             return await model(call, hear)
 
-        return {SEED: kill, STUCK_SEED: stand_still}.get(dict(spec.options).get("seed", ""), model)
+        harmful = seed in MUTE_SEEDS or f"sim:?seed={seed}" in (POISON, STUCK)
+        return harm if harmful else model
 
     sim.sim_model = poisonous

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from moot.app import App
-from moot.cli.apart import processes_of
+from moot.cli.children import children_of
 from moot.cli.commands import DONE
 from moot.cli.printer import note
 from moot.cli.session import ceilings_of, configure_logging, open_app
@@ -26,7 +26,6 @@ async def mcp(args: Namespace) -> int:
     if "read" not in scopes and "admin" not in scopes:
         raise InputError("An MCP client can do nothing without the scope 'read'. Add it: --scope read,run")
     async with AsyncExitStack() as stack:
-        processes = stack.enter_context(processes_of(args, _open, queued=False))
         app = await stack.enter_async_context(_open(args))
         await app.open()
         from moot.client import Client
@@ -41,7 +40,7 @@ async def mcp(args: Namespace) -> int:
                 loop.add_signal_handler(number, closing.set)
         if sys.stdin.isatty():
             note("This serves an MCP client on standard input. Put `moot mcp` into your client's configuration.")
-        dispatcher = dispatcher_of(app, processes)
+        dispatcher = dispatcher_of(app, children_of(app))
         await dispatcher.open()
         try:
             await serve(ToolService(Client(app, dispatcher), closing), scopes)

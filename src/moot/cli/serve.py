@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from moot.app import App
-from moot.cli.apart import processes_of
+from moot.cli.children import children_of
 from moot.cli.commands import DONE
 from moot.cli.download import Download
 from moot.cli.printer import note
@@ -36,7 +36,6 @@ async def serve(args: Namespace) -> int:
     from moot.server.serving import Server, address_of, listen
 
     async with AsyncExitStack() as stack:
-        processes = stack.enter_context(processes_of(args, _open, queued=False))
         app = await stack.enter_async_context(_open(args))
         settings = app.settings
         if app.queue is not None and args.no_resume:
@@ -55,7 +54,7 @@ async def serve(args: Namespace) -> int:
         api = create_app(
             app,
             host=settings.serve_host,
-            dispatcher=dispatcher_of(app, processes, resume=not args.no_resume),
+            dispatcher=dispatcher_of(app, children_of(app), resume=not args.no_resume),
             files=raise_file_limit(),
             mounts={MCP_PATH: McpEndpoint},
         )

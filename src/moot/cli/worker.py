@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from moot.app import App
-from moot.cli.apart import processes_of
+from moot.cli.children import children_of
 from moot.cli.commands import DONE
 from moot.cli.session import ceilings_of, configure_logging, open_app
 from moot.core.amounts import count
@@ -21,9 +21,8 @@ log = logging.getLogger("moot.worker")
 
 async def worker(args: Namespace) -> int:
     async with AsyncExitStack() as stack:
-        processes = stack.enter_context(processes_of(args, _open, queued=True))
         app = await stack.enter_async_context(_open(args))
-        driver = app.worker(processes)  # refused before anything is written
+        driver = app.worker(children_of(app))  # refused before anything is written
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, driver.stop)

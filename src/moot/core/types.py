@@ -521,7 +521,7 @@ class Debate:
     owner: str | None = None
     lease_until: float | None = None
     crashes: int = 0  # drivers in a row that died or fell silent before they stored a step
-    alone: bool = False  # its last driver was to drive nothing else until a step was stored
+    alone: int = 0  # drivers in a row, each after a death, that drove nothing else until a step was stored
     turn_count: int = 0
     shown_count: int = 0  # how many of the script's events are stored
     artifact_count: int = 0  # how many of the script's artifacts were stored

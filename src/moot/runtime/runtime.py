@@ -26,9 +26,9 @@ from moot.runtime.executors import Executors
 from moot.runtime.forking import check_fork, turns_before
 from moot.runtime.gates import Gates
 from moot.runtime.heartbeat import Heartbeat
+from moot.runtime.isolation import SUSPECT_DEATHS, crashes_of, is_guilty, set_aside
 from moot.runtime.owner import is_dead, this_process
 from moot.runtime.peers import Peers
-from moot.runtime.suspects import crashes_of, is_guilty, set_aside
 from moot.runtime.turns import read_guidance
 from moot.runtime.watching import Update as Update
 from moot.runtime.watching import watch
@@ -37,6 +37,8 @@ from moot.store.rows import missing
 from moot.telemetry import Observer, TaskContext, task_context
 
 RATINGS = range(1, 6)
+PULSES = 75  # polls for changes by other processes in the time of a lease: every 0.2 s by default
+PULSES_WITH_NOTICES = 6  # the same where the store pushes notices, of which one may be lost
 
 
 class Runtime:
@@ -52,8 +54,6 @@ class Runtime:
         formats: Mapping[str, Format],
         *,
         lease_seconds: float,
-        pulse_seconds: float,
-        crash_limit: int,
         memory: Memory | None = None,
         tools: Toolbox | None = None,
         owner: str | None = None,
@@ -64,9 +64,8 @@ class Runtime:
         is_demonstration: Callable[[Debate], bool] = lambda _: False,
         episodes_kept: int | None = None,
     ) -> None:
-        """`pulse_seconds` is the time between two polls where the store pushes no notices. `crash_limit`: see
-        `moot.runtime.suspects`. `refusal`: why this machine can't drive debates of a format, if it can't; may take a
-        second. `episodes_kept`: for each owner of debates; None: all."""
+        """`refusal`: why this machine can't drive debates of a format, if it can't; may take a second.
+        `episodes_kept`: for each owner of debates; None: all."""
         self._ceilings, self._unable, self._is_demonstration = ceilings, refusal, is_demonstration
         self._episodes_kept = episodes_kept
         self.store, self.models, self.formats = store, models, formats
@@ -75,10 +74,9 @@ class Runtime:
         self.observer = observer
         self.owner = owner or this_process()
         self.now = now
-        self._lease_seconds, self._pulse_seconds = lease_seconds, pulse_seconds
+        self.lease_seconds, self.pulse_seconds = lease_seconds, lease_seconds / PULSES
         self._drives: dict[str, Drive] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._crash_limit = crash_limit
         self._heartbeat = Heartbeat(
             store, lambda: self.owner, self._drives, lease_seconds=lease_seconds, pause=self._pause, now=now
         )
@@ -159,9 +157,12 @@ class Runtime:
         return await self._take(await self.store.get(debate_id), "advance")
 
     async def advance_step(self, debate_id: str, *, alone: bool) -> Debate:
-        """As `advance`, but hand the debate back as soon as a step of it is stored. `alone`: this process drives
-        nothing else meanwhile, so that if it dies, this debate is the reason."""
-        return await self._take(await self.store.get(debate_id), "advance", one_step=True, alone=alone)
+        """As `advance`, but only while the debate is under suspicion, and hand it back as soon as a step of it is
+        stored. `alone`: this process drives nothing else meanwhile, so that if it dies, this debate is the reason."""
+        debate = await self.store.get(debate_id)
+        if crashes_of(debate, self.owner) < SUSPECT_DEATHS:  # another process was faster
+            raise self.refusal(debate, "advance")
+        return await self._take(debate, "advance", one_step=True, alone=alone, seen=debate)
 
     async def give_back(self, debate_id: str) -> None:
         """Release a debate whose drive here broke off."""
@@ -170,15 +171,16 @@ class Runtime:
             await self.store.commit(Commit(debate_id=debate_id, epoch=debate.epoch, release=True))
 
     async def suspicion(self, debate_id: str) -> int:
-        """How many drivers of a debate have died in a row, if someone is to drive it on; 0 if another process does, or
-        if it is to be set aside. Raises AbilityMissing as `advance` does."""
+        """How many drivers of a debate have died in a row, if that puts it under suspicion; 0 also if it is to be set
+        aside. Raises WrongStatus if it rests or another process drives it, AbilityMissing as `advance` does."""
         debate = await self.store.get(debate_id)
-        if not self._is_orphaned(debate) or is_guilty(debate, self.owner, self._crash_limit):
+        if debate.status != "running" or not self._is_orphaned(debate):
+            raise self.refusal(debate, "advance")
+        deaths = crashes_of(debate, self.owner)
+        if deaths < SUSPECT_DEATHS or is_guilty(debate, self.owner):
             return 0
-        crashes = crashes_of(debate, self.owner)
-        if crashes:
-            await self._able(debate)
-        return crashes
+        await self._able(debate)
+        return deaths
 
     async def stop(self, debate_id: str, *, now: bool = False, seen: Debate | None = None) -> Debate:
         """Start no further step. The steps in flight are finished first, or cut off with `now`."""
@@ -260,20 +262,6 @@ class Runtime:
             drive.guided((await self.store.get(debate_id)).guided)
         return gate
 
-    async def open_gate(self, debate_id: str, key: str | None = None) -> Gate:
-        """See `Gates.open`."""
-        return await self.gates.open(debate_id, key)
-
-    async def answer(
-        self, debate_id: str, given: Json, *, by: str, key: str | None = None, seen: Debate | None = None
-    ) -> Gate:
-        """See `Gates.answer`. The debate goes on with `resume`."""
-        return await self.gates.answer(debate_id, given, by=by, key=key, seen=seen)
-
-    async def expire(self) -> Sequence[Debate]:
-        """See `Gates.expire`."""
-        return await self.gates.expire()
-
     async def rate(self, debate_id: str, rating: int, *, seen: Debate | None = None) -> Debate:
         """Store a rating of a completed debate, 1 to 5. It can be changed."""
         if rating not in RATINGS:
@@ -347,13 +335,10 @@ class Runtime:
         self._broken.pop(debate_id, None)
         self.hub.wake(debate_id)
 
-    async def recover(
-        self, *, resume: bool = True, elsewhere: Callable[[str, int], bool] | None = None
-    ) -> Sequence[Debate]:
+    async def recover(self, *, resume: bool = True, suspected: Callable[[str], None] | None = None) -> Sequence[Debate]:
         """Take over every debate whose driver is dead or silent past its lease, and return those that go on here.
         Debates that were stopping are stopped. Those that took too many processes down are set aside. Without `resume`,
-        nothing is taken over. `elsewhere`: whether a debate, so many drivers of which have died in a row, is driven by
-        another process."""
+        nothing is taken over. `suspected` is called with each debate that should not be driven here."""
         taken: list[Debate] = []
         for debate in await self.store.abandoned(is_dead):
             if debate.status == "stopping":
@@ -362,7 +347,8 @@ class Runtime:
             elif resume:
                 # Claimed by another process, deleted, or of a format that is not installed or needs what is not here.
                 with suppress(WrongStatus, NoSuchDebate, UnknownName, AbilityMissing):
-                    if elsewhere is not None and elsewhere(debate.id, await self.suspicion(debate.id)):
+                    if suspected is not None and await self.suspicion(debate.id):
+                        suspected(debate.id)
                         continue
                     claimed = await self.resume(debate.id)
                     taken += [claimed] if claimed.status == "running" else []
@@ -457,11 +443,11 @@ class Runtime:
         format_ = await self._able(debate)
         load_all()  # before it is claimed: a debate under way reads no file
         asked = asyncio.get_running_loop().time()
-        guilty = is_guilty(debate, self.owner, self._crash_limit)
+        guilty = is_guilty(debate, self.owner)
         claimed = await self.store.claim(
             debate_id,
             self.owner,
-            self._lease_seconds,
+            self.lease_seconds,
             expect=RULES[verb].sources,
             dead=debate.owner if debate.owner and is_dead(debate.owner) else None,
             alone=guilty or alone,  # a verdict holds even if this process dies before it is stored
@@ -505,7 +491,7 @@ class Runtime:
             hub=self.hub,
             observer=self.observer,
             now=self.now,
-            leased_until=asked + self._lease_seconds,
+            leased_until=asked + self.lease_seconds,
             ceilings=self._ceilings,
             demonstration=self._is_demonstration(claimed),
             episodes_kept=self._episodes_kept,
@@ -560,7 +546,7 @@ class Runtime:
 
     def _pause(self) -> float:
         """Seconds between two polls for changes by other processes: longer where the store pushes notices."""
-        return max(self._pulse_seconds, self._lease_seconds / 6) if self.peers.pushes else self._pulse_seconds
+        return self.lease_seconds / PULSES_WITH_NOTICES if self.peers.pushes else self.pulse_seconds
 
 
 def _status(status: Status, *, by: str) -> Shown:

@@ -19,6 +19,8 @@ from moot.telemetry import TaskContext, task_context
 
 log = logging.getLogger("moot.worker")
 
+SWEEPS = 3  # in the time of a lease: a debate whose lease has run out is found by the second of them at the latest
+DRAIN_SECONDS = 30.0  # that steps in flight have to finish when the worker is told to end
 LOOK_SECONDS = 0.5  # between two looks whether workers of this machine, known from the last sweep, are alive
 RETRY_SECONDS = 2.0  # after which a debate is delivered again that this worker can't drive
 
@@ -30,13 +32,12 @@ class Worker:
         queue: Queue,
         *,
         at_once: int,
-        sweep_seconds: float,
-        drain_seconds: float,
         isolation: Isolation | None = None,
     ) -> None:
-        """`isolation`: where debates under suspicion are driven; without it, in this process."""
+        """`isolation`: what drives debates under suspicion; without it, this process does."""
         self.runtime, self.queue, self._isolation = runtime, queue, isolation
-        self._at_once, self._sweep_seconds, self._drain_seconds = at_once, sweep_seconds, drain_seconds
+        self._at_once = at_once
+        self.sweep_seconds, self.drain_seconds = runtime.lease_seconds / SWEEPS, DRAIN_SECONDS
         self.abandoned = 0  # debates neither finished nor handed back: others take them when their leases are over
         self._stop = asyncio.Event()
         self._outage = Outage(log)
@@ -52,7 +53,7 @@ class Worker:
             self._spawn(self._hand_back(0.0))
             self._spawn(self._recall(0.0))
         else:
-            log.info("Told to end: steps in flight have %g seconds to finish.", self._drain_seconds)
+            log.info("Told to end: steps in flight have %g seconds to finish.", self.drain_seconds)
         self._stop.set()
 
     @property
@@ -119,13 +120,8 @@ class Worker:
         delivered again. After any error its lease runs out, and a sweep finds it."""
         short = debate_id[:8]
         try:
-            if self._isolation is not None:
-                deaths = await self.runtime.suspicion(debate_id)
-                if self._isolation.takes(deaths):
-                    again = await self._isolation.drive(debate_id, deaths)
-                    if again is None:
-                        await self._left(await self.runtime.store.get(debate_id))
-                    return again
+            if self._isolation is not None and not await self._isolation.drive(debate_id):
+                return RETRY_SECONDS
             debate = await self.runtime.advance(debate_id)
             task_context.set(TaskContext(debate_id, debate.epoch))
             await self._left(await self.runtime.wait(debate_id))
@@ -164,7 +160,7 @@ class Worker:
             if self._done >= mine:
                 return
             upto = self._asked
-            for debate in await self.runtime.expire():
+            for debate in await self.runtime.gates.expire():
                 await self.queue.answered(debate.id)
             self._done = upto
 
@@ -185,7 +181,7 @@ class Worker:
                 owners = await self.queue.workers()
                 dead = self.runtime.dead_among(owners)
                 owners = {*owners} - {*dead}
-                swept = await self.queue.sweep(self._sweep_seconds, dead)
+                swept = await self.queue.sweep(self.sweep_seconds, dead)
                 self._outage.over()
                 if self.runtime.observer is not None:
                     self.runtime.observer.swept(swept)
@@ -203,14 +199,14 @@ class Worker:
     async def _until_sweep(self, owners: Collection[str]) -> None:
         """Wait for the next sweep: as long as that takes, or until one of these workers is found to be dead."""
         clock = asyncio.get_running_loop().time
-        due = clock() + self._sweep_seconds
+        due = clock() + self.sweep_seconds
         while (left := due - clock()) > 0:
             await asyncio.sleep(min(LOOK_SECONDS, left))
             if self.runtime.dead_among(owners):
                 return
 
     async def _drain(self) -> None:
-        await asyncio.gather(self._hand_back(self._drain_seconds), self._recall(self._drain_seconds))
+        await asyncio.gather(self._hand_back(self.drain_seconds), self._recall(self.drain_seconds))
         if self._driving:
             await asyncio.wait(self._driving)  # debates that were being claimed are handed back, too
 

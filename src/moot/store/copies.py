@@ -41,7 +41,7 @@ from moot.store.columns import (
 from moot.store.rows import FLAGS, UNREADABLE, debate_of, event_of, gate_of, turn_of
 
 # What only means something in the database that it is stored in.
-_OF_THE_PLACE = {"owner": None, "lease_until": None, "token_id": "", "crashes": 0, "alone": False}
+_OF_THE_PLACE = {"owner": None, "lease_until": None, "token_id": "", "crashes": 0, "alone": 0}
 _WHOLE: Any = Annotated[int, Field(ge=0, lt=2**31)]
 _LARGE: Any = Annotated[int, Field(ge=0, lt=2**53)]
 _FLAG: Any = Annotated[int, Field(ge=0, le=1)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Unpack
 
-from moot.core.artifacts import Artifact, Episode, Lesson, Version
+from moot.core.artifacts import Artifact, Episode, Version
 from moot.core.ceilings import Reserved, Spending, Today
 from moot.core.errors import OverBudget
 from moot.core.settings import Ceilings
@@ -75,7 +75,8 @@ class Debates(Protocol):
         not in `expect` or another owner's lease is valid. A lease of the owner `dead` is never valid.
 
         Taking a lease that another owner never gave back counts as a crash; storing a turn, or a claim of a debate that
-        rested, sets the count to 0. `alone` is kept: the owner says that it drives nothing else until a turn is stored.
+        rested, sets the count to 0. `alone`: the owner drives nothing else until a turn is stored;
+        `Debate.alone` counts such claims in a row that follow a crash.
         """
         ...
 
@@ -184,10 +185,6 @@ class Artifacts(Protocol):
 
     async def versions(self, debate_id: str) -> Sequence[Version]: ...
 
-    async def episodes(self, debate_id: str) -> Sequence[Episode]: ...
-
-    async def lessons(self, debate_id: str) -> Sequence[Lesson]: ...
-
     async def recent_episodes(
         self, limit: int, *, agent: str | None = None, viewer: Viewer | None = None
     ) -> Sequence[Episode]:
@@ -203,17 +200,12 @@ class Artifacts(Protocol):
     async def known_lessons(
         self, limit: int, *, id: str | None = None, viewer: Viewer | None = None
     ) -> Sequence[KnownLesson]:
-        """Return lessons of all debates, newest first, those in quarantine too, without those that can't be read. `id`:
-        only this one; `viewer`: only of debates that it sees."""
+        """Return lessons of all debates, newest first, without those that can't be read. `id`: only this one; `viewer`:
+        only of debates that it sees."""
         ...
 
     async def forget_lesson(self, lesson_id: str) -> bool:
         """Delete a lesson. Returns False when there is none with this id."""
-        ...
-
-    async def quarantine_lesson(self, lesson_id: str, by: str | None) -> bool:
-        """Keep a lesson from being recalled; with None for `by`, let it be recalled again. Returns False when there is
-        none with this id."""
         ...
 
 

@@ -43,10 +43,6 @@ class Stuck:
 
 
 class Queue(Protocol):
-    def preload(self) -> None:
-        """Import what is otherwise imported when the queue is used."""
-        ...
-
     async def open(self) -> None:
         """Create or upgrade the queue's tables. Optional: the first other call does it, too."""
         ...

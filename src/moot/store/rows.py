@@ -165,7 +165,7 @@ def intact(row: Row) -> Debate | None:
 
 def _debate(row: Row) -> Debate:
     values = loaded(row, DEBATE, DEBATE_TEXTS)
-    values |= {name: bool(values[name]) for name in ("alone", *FLAGS)}  # SQLite has no booleans
+    values |= {name: bool(values[name]) for name in FLAGS}  # SQLite has no booleans
     cursor = Cursor(open=_keys(row["open_keys"]), next_round=row["next_round"], next_actor=row["next_actor"])
     lost = Usage(**{name: row[column] for name, column in LOST.items()})
     return Debate(cursor=cursor, lost=lost, **values)
@@ -178,7 +178,7 @@ def listed(row: Row) -> Debate:
     except DamagedDebate as damaged:
         error = Failure(kind="error", message=str(damaged))
         values = picked(row, DEBATE)
-        values |= {name: bool(row[name]) for name in ("alone", *FLAGS)}
+        values |= {name: bool(row[name]) for name in FLAGS}
         listed = Debate(config={}, cast=(), error=error, **values)
         return replace(listed, topic=f"({damaged.problem}) {listed.topic}")
 

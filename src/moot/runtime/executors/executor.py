@@ -44,5 +44,15 @@ class Executor(Protocol[S]):
         ...
 
 
+class Uncounted:
+    """Of executors whose steps count for nothing until they have ended."""
+
+    def estimate(self, step: Step) -> Usage:
+        return Usage()
+
+    def cut_off(self, step: Step, chars: int) -> Usage:
+        return Usage()
+
+
 def typed(answer: Answer) -> Reply:
     return Reply(text=answer.prose(), model="", provider="", answer=answer)

@@ -9,15 +9,15 @@ from moot.core.gates import TIMED_OUT, Clarification, Decision
 from moot.core.limits import Limits
 from moot.core.settings import read
 from moot.core.steps import AskPerson, Step
-from moot.core.types import HUMAN, Gate, Hear, Json, Models, Reply, Turn, Usage
+from moot.core.types import HUMAN, Gate, Hear, Json, Models, Reply, Turn
 from moot.reasoning.fence import clean
 from moot.runtime.budget import Allowance, Used
 from moot.runtime.executors.ask import simulated
-from moot.runtime.executors.executor import FREE, typed
+from moot.runtime.executors.executor import FREE, Uncounted, typed
 from moot.runtime.turns import identity
 
 
-class GateExecutor:
+class GateExecutor(Uncounted):
     waits = True
     live = False
 
@@ -29,12 +29,6 @@ class GateExecutor:
 
     async def execute(self, step: AskPerson, allowance: Allowance, hear: Hear) -> Reply:
         raise ScriptError(f"Step {step.key!r} asks a person; only a person answers it.")
-
-    def estimate(self, step: AskPerson) -> Usage:
-        return Usage()
-
-    def cut_off(self, step: AskPerson, chars: int) -> Usage:
-        return Usage()
 
     async def rehearse(self, step: AskPerson, seed: int) -> Reply:
         """Answer with the first choice, which by convention goes on."""

@@ -8,12 +8,12 @@ from moot.core.limits import Limits
 from moot.core.steps import Recall
 from moot.core.types import Asker, Hear, Likeness, Memory, Recollection, Reply, Usage
 from moot.runtime.budget import Allowance, Used
-from moot.runtime.executors.executor import FREE, typed
+from moot.runtime.executors.executor import FREE, Uncounted, typed
 
 _NO_MEMORY = "This process has no memory."
 
 
-class RecallExecutor:
+class RecallExecutor(Uncounted):
     waits = False
     live = False
 
@@ -43,12 +43,6 @@ class RecallExecutor:
         if step.corpus in ("lessons", "episodes"):
             return await self._memory.learned(step.prompt.text, step.corpus, step.k, step.agent, asker)
         return await self._memory.recall(step.prompt.text, step.corpus, step.k, asker)
-
-    def estimate(self, step: Recall) -> Usage:
-        return Usage()
-
-    def cut_off(self, step: Recall, chars: int) -> Usage:
-        return Usage()
 
     async def rehearse(self, step: Recall, seed: int) -> Reply:
         return typed(Likeness() if step.corpus is None else Recollection(by="nothing"))

@@ -15,7 +15,7 @@ from moot.core.types import Answer, Hear, Json, Models, Reply, Toolbox, Usage
 from moot.core.values import sha256_of
 from moot.runtime.budget import Allowance, Used
 from moot.runtime.executors.ask import simulated
-from moot.runtime.executors.executor import FREE
+from moot.runtime.executors.executor import FREE, Uncounted
 
 PROVIDER = "tool"
 FAILED = "failed"  # how a tool ended that gave no result
@@ -23,7 +23,7 @@ ENDED = "ended"
 RECORDED = {"limits", "fingerprint", "ended_by", "code"}  # of a result
 
 
-class ToolExecutor:
+class ToolExecutor(Uncounted):
     waits = False
     live = True
 
@@ -55,12 +55,6 @@ class ToolExecutor:
             answer=answer,
             tool_calls=calls,
         )
-
-    def estimate(self, step: Use) -> Usage:
-        return Usage()
-
-    def cut_off(self, step: Use, chars: int) -> Usage:
-        return Usage()
 
     async def rehearse(self, step: Use, seed: int) -> Reply:
         return await simulated(self._models, step, seed)

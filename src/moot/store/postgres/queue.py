@@ -44,11 +44,6 @@ class PgQueue:
         self._installed, self._installing = False, asyncio.Lock()
         self._tidied: float | None = None
 
-    def preload(self) -> None:
-        with suppress(ImportError):  # which is explained where it is used
-            import asyncpg  # noqa: F401 # pyright: ignore[reportMissingTypeStubs, reportUnusedImport]
-            import pgqueuer.qm  # noqa: F401 # pyright: ignore[reportUnusedImport]
-
     async def put(self, debate_id: str, *, expect: Collection[Status], seen: Debate | None = None) -> Debate | None:
         tried: set[float] = set()
 
@@ -107,11 +102,12 @@ class PgQueue:
         stop: asyncio.Event,
         owner: str = "",
     ) -> None:
+        await self.open()
+
         from pgqueuer.errors import RetryRequested
         from pgqueuer.qm import QueueManager
         from pgqueuer.types import Channel
 
-        await self.open()
         gone = asyncio.Event()  # the connection is lost: jobs need not be waited for, their debates are driven anyway
         connection: Connection | None = None
         watching: asyncio.Task[None] | None = None
@@ -201,7 +197,9 @@ class PgQueue:
         return await self._store.with_connection(work)
 
     async def open(self) -> None:
-        """Create or upgrade PgQueuer's tables. Safe when several processes do it at once."""
+        """Create or upgrade PgQueuer's tables. Safe when several processes do it at once. Raises InputError if PgQueuer
+        is not installed."""
+        _ = self._names
         async with self._installing:  # a worker sweeps and takes at once
             if not self._installed:
                 await self._store.with_connection(self._install)

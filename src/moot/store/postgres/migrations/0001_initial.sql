@@ -26,7 +26,7 @@ create table debate_sessions (
   owner text,
   lease_until double precision,
   crashes integer not null default 0,           -- drivers in a row that died or fell silent before a step was stored
-  alone boolean not null default false,        -- its driver drives nothing else until a step is stored
+  alone integer not null default 0,             -- of these in a row, those that drove nothing else
   -- Only PostgreSQL: id of the last claim or commit, and the `last_seq` it led to. A write whose connection was lost
   -- before the answer came is found by it.
   last_write text,
@@ -238,8 +238,6 @@ create table lessons (
   confirmed integer not null,                   -- 1: in its debate, a failure that it cites was followed by a pass
   model text not null,
   demonstration integer not null,               -- 1: a demonstration model took part
-  quarantined_at double precision,              -- since when it is kept from being recalled
-  quarantined_by text,
   round integer not null,
   phase text not null,
   created_at double precision not null,

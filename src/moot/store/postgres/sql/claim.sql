@@ -12,7 +12,12 @@ update debate_sessions set
     when owner is null or owner = :owner then crashes
     else crashes + 1
   end,
-  alone = :alone,
+  -- Drivers in a row, each after a death, that drive nothing else until a step is stored.
+  alone = case
+    when not :alone::boolean then 0
+    when owner is null or owner = :owner then alone
+    else alone + 1
+  end,
   last_write = :write_id,
   last_write_seq = last_seq
 where id = :id

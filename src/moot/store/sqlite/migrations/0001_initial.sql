@@ -24,7 +24,7 @@ create table debate_sessions (
   owner text,
   lease_until real,
   crashes integer not null default 0,           -- drivers in a row that died or fell silent before a step was stored
-  alone integer not null default 0,            -- its driver drives nothing else until a step is stored
+  alone integer not null default 0,            -- of these in a row, those that drove nothing else
   -- The cursor, derived from the turns.
   open_keys text not null default '[]',         -- JSON
   next_round integer,
@@ -222,8 +222,6 @@ create table lessons (
   confirmed integer not null,                   -- 1: in its debate, a failure that it cites was followed by a pass
   model text not null,
   demonstration integer not null,               -- 1: a demonstration model took part
-  quarantined_at real,                          -- since when it is kept from being recalled
-  quarantined_by text,
   round integer not null,
   phase text not null,
   created_at real not null,

@@ -12,7 +12,12 @@ update debate_sessions set
     when owner is null or owner = :owner then crashes
     else crashes + 1
   end,
-  alone = :alone
+  -- Drivers in a row, each after a death, that drive nothing else until a step is stored.
+  alone = case
+    when not :alone then 0
+    when owner is null or owner = :owner then alone
+    else alone + 1
+  end
 where id = :id
   and status in (select value from json_each(:expect))
   and (owner is null or lease_until <= :now or owner = :dead)
