@@ -3,61 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 from moot.core.errors import InputError
-from moot.core.pace import InProcessPace, Pace
+from moot.core.pace import InProcessPace
 from moot.core.settings import DATABASE_WAIT_SECONDS
-from moot.store import DatabaseStatus, Store, Workers, postgres, sqlite
+from moot.store import DatabaseStatus, Store, postgres, sqlite
 from moot.store.postgres import PostgresStore
 from moot.store.postgres.address import Address, is_address, read_address
 from moot.store.postgres.pace import SharedPace
 from moot.store.postgres.queue import PgQueue
-from moot.store.queue import Queue
 from moot.store.sqlite import SqliteStore
-
-
-class Backend(Protocol):
-    """What depends on the kind of database. A file is opened, or a server connected to, when `store` is first used."""
-
-    @property
-    def location(self) -> Path | Address:
-        """Safe to print: an address shows no password."""
-        ...
-
-    @property
-    def store(self) -> Store: ...
-
-    @property
-    def pace(self) -> Pace:
-        """Rate limits: shared by all workers of a database, or of this process alone."""
-        ...
-
-    @property
-    def queue(self) -> Queue | None:
-        """How debates are handed to workers; None where the process that starts a debate drives it."""
-        ...
-
-    @property
-    def workers(self) -> Workers | None:
-        """Which workers there are; None where there is no queue."""
-        ...
-
-    @property
-    def now(self) -> Callable[[], float]:
-        """The clock that leases are measured by."""
-        ...
-
-    @property
-    def retries(self) -> int:
-        """How often the store has tried to reach the database again."""
-        ...
-
-    async def status(self) -> DatabaseStatus:
-        """Schema and size of the database, which is neither created nor changed."""
-        ...
 
 
 def open_backend(url: str, *, wait_seconds: float = DATABASE_WAIT_SECONDS) -> Backend:
@@ -78,8 +34,8 @@ def open_backend(url: str, *, wait_seconds: float = DATABASE_WAIT_SECONDS) -> Ba
 class SqliteBackend:
     """One file, on one machine."""
 
-    queue = workers = None
-    now = staticmethod(time.time)
+    queue = workers = None  # the process that starts a debate drives it
+    now = staticmethod(time.time)  # leases are measured by it
     retries = 0
 
     def __init__(self, path: Path) -> None:
@@ -111,3 +67,8 @@ class PostgresBackend:
 
     async def status(self) -> DatabaseStatus:
         return await postgres.database_status(self.location.url)
+
+
+# A file is opened, or a server connected to, when `store` is first used. `location` is safe to print: an address shows
+# no password.
+Backend = SqliteBackend | PostgresBackend

@@ -54,8 +54,6 @@ PROJECT_MAY = frozenset(
         "presets",
         "call_timeout_seconds",
         "backoff_tries",
-        "backoff_base_seconds",
-        "backoff_max_seconds",
         "concurrency",
         "rate_limits",
     }
@@ -74,17 +72,11 @@ PROJECT_TRUSTED = {
     "retention_days": "delete your debates",
     "episodes_kept": "delete what your debates have learned",
     "embedder": "send your past decisions to an embedder of its choice",
-    "embedder_timeout_seconds": "change how your past decisions are compared",
-    "max_answer_bytes": "change how much memory an answer may take",
     **dict.fromkeys(
         (
             "database_wait_seconds",
             "lease_seconds",
-            "crash_limit",
-            "pulse_seconds",
             "worker_debates",
-            "worker_drain_seconds",
-            "worker_sweep_seconds",
         ),
         "change how your processes drive debates",
     ),
@@ -97,19 +89,13 @@ PROJECT_TRUSTED = {
             "serve_port",
             "serve_rate",
             "serve_connections",
-            "serve_client_connections",
             "serve_streams",
-            "serve_token_streams",
-            "serve_header_seconds",
-            "serve_body_seconds",
             "serve_import_mb",
             "serve_heartbeat_seconds",
         ),
         "change how your server is reached and what it allows",
     ),
-    **dict.fromkeys(
-        ("chat_on_disconnect", "chat_retry_seconds", "chat_tools"), "change how your server answers chat clients"
-    ),
+    **dict.fromkeys(("chat_on_disconnect", "chat_tools"), "change how your server answers chat clients"),
 }
 
 
@@ -224,11 +210,10 @@ def strays(environ: Mapping[str, str]) -> list[str]:
 
 
 def _default_of_format(name: str) -> str | None:
-    """How `defaults` sets a setting of formats, also by a name that other documents give it; None for any other."""
+    """How `defaults` sets a setting of formats; None for any other."""
     for format_ in formats.installed().values():
-        ours = format_.settings.other_names.get(name, name)
-        if ours in format_.settings.model_fields:
-            return f"{{{format_.name}: {{{ours}: …}}}}"
+        if name in format_.settings.model_fields:
+            return f"{{{format_.name}: {{{name}: …}}}}"
     return None
 
 

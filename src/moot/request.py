@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from moot import formats
 from moot.core.errors import InputError, UnknownName
-from moot.core.settings import MAX_TOPIC_CHARS, DebateSettings
+from moot.core.settings import MAX_TOPIC_CHARS
 from moot.core.types import Json
 from moot.formats.auto import Pick, pick
 from moot.formats.format import EFFORTS, Effort
@@ -45,7 +45,7 @@ def format_for(request: Request, default: str) -> Pick:
     what suits the question, among those that have them."""
     if request.format and request.format != formats.AUTO:
         return Pick(format=request.format, reason="it was asked for")
-    known = {name: _names(each.settings) for name, each in formats.installed().items()}
+    known = {name: set(each.settings.model_fields) for name, each in formats.installed().items()}
     given = [name for name in request.settings if any(name in names for names in known.values())]
     among = [name for name, names in known.items() if names.issuperset(given)]
     if request.format is None and default in among:
@@ -54,12 +54,6 @@ def format_for(request: Request, default: str) -> Pick:
         apart = [name for name in given if not all(name in names for names in known.values())]
         raise InputError(f"No format takes {' and '.join(apart)} together. Leave one of them out.")
     return pick(request.topic, formats.installed(), among)
-
-
-def _names(settings: type[DebateSettings]) -> set[str]:
-    """The names of settings, and those by which other documents call them."""
-    names = set(settings.model_fields)
-    return names.union(other for other, ours in settings.other_names.items() if ours in names)
 
 
 def read_effort(text: str | None) -> Effort | None:

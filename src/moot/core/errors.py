@@ -43,6 +43,41 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from moot.core.types import Json, Reply, Status, Usage
 
+# What `moot.errors` has.
+__all__ = [
+    "AbilityMissing",
+    "AmbiguousId",
+    "BadOutput",
+    "DamagedDebate",
+    "DatabaseAway",
+    "DatabaseHeld",
+    "DebateDeleted",
+    "InputError",
+    "KeyReused",
+    "LimitReached",
+    "ModelError",
+    "ModelOverloaded",
+    "ModelTimeout",
+    "ModelUnavailable",
+    "ModelUnreachable",
+    "MootError",
+    "NoSuchDebate",
+    "NotWritable",
+    "OverBudget",
+    "ScopeMissing",
+    "ScriptChanged",
+    "ScriptError",
+    "StepNeeded",
+    "StoreError",
+    "StreamBrokeOff",
+    "Superseded",
+    "ToolError",
+    "UnknownModel",
+    "UnknownName",
+    "WrongSchema",
+    "WrongStatus",
+]
+
 
 class MootError(Exception):
     """Says what happened and what to do next, in words that fit every way in: no commands, no tools, no buttons.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, cast, get_args
 
 from pydantic import (
     BaseModel,
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 DATABASE_WAIT_SECONDS = 30
-MAX_ANSWER_BYTES = 32_000_000
 MAX_TOPIC_CHARS = 20_000
 MOST_VALUES = 5_000  # of one document of settings, at any depth
 MOST_UNKNOWN = 20  # names that are not known, that are looked at
@@ -72,20 +71,6 @@ def folders_in(settings: type[BaseModel], given: Mapping[str, Any]) -> dict[str,
 
 class DebateSettings(Frozen):
     """What every format can be told."""
-
-    # Settings as other tools and documents call them, and what they are called here.
-    other_names: ClassVar[Mapping[str, str]] = {
-        "budget_usd": "max_cost_usd",
-        "debate_timeout_seconds": "max_runtime_seconds",
-        "max_output_tokens": "max_total_output_tokens",
-        "max_tokens": "debater_max_tokens",
-        "max_total_tokens": "max_total_output_tokens",
-        "rounds": "max_rounds",
-        "timeout": "max_runtime_seconds",
-        "timeout_seconds": "max_runtime_seconds",
-        "total_timeout": "max_runtime_seconds",
-        "total_timeout_seconds": "max_runtime_seconds",
-    }
 
     max_runtime_seconds: RunningSeconds = 600
     max_total_output_tokens: OutputTokens = 8000
@@ -229,16 +214,9 @@ class Settings(Frozen):
         le=3600,
         description="time for one call of a model, retried once; of an embedded one, the time without a word",
     )
-    max_answer_bytes: int = Field(
-        MAX_ANSWER_BYTES,
-        ge=100_000,
-        le=10_000_000_000,
-        description="bytes that a model's server may send for one call, after decompression; a sixteenth of it in one "
-        "line of a stream",
+    backoff_tries: int = Field(
+        5, ge=0, le=20, description="retries after a network error or rate limit, each after a longer wait"
     )
-    backoff_tries: int = Field(5, ge=0, le=20, description="retries after a network error or rate limit")
-    backoff_base_seconds: float = Field(0.5, ge=0, le=60, description="first wait; doubled each time")
-    backoff_max_seconds: float = Field(30, ge=0, le=600, description="longest wait, Retry-After included")
     concurrency: int = Field(8, ge=1, le=1000, description="calls at once to one provider")
     rate_limits: dict[str, RateLimit] = Field(
         default_factory=dict,
@@ -268,22 +246,14 @@ class Settings(Frozen):
         le=86_400,
         description="how long a debate waits for a PostgreSQL server that is gone",
     )
-    lease_seconds: float = Field(15, ge=1, le=3600, description="how long a silent process keeps a debate")
-    crash_limit: int = Field(
-        6,
-        ge=2,
-        le=100,
-        description="processes in a row that may die driving a debate before a step of it is stored; then it is set "
-        "aside as failed",
+    lease_seconds: float = Field(
+        15,
+        ge=1,
+        le=3600,
+        description="how long a silent process keeps a debate; in that time a worker looks three times for debates "
+        "that no process drives, and on SQLite a process 75 times for stop and cancel",
     )
-    pulse_seconds: float = Field(0.2, gt=0, le=60, description="how often a process looks for stop and cancel")
     worker_debates: int = Field(100, ge=1, le=10_000, description="debates that one `moot worker` drives at once")
-    worker_drain_seconds: float = Field(
-        30, ge=0, le=3600, description="time that steps in flight have to finish when a worker is told to end"
-    )
-    worker_sweep_seconds: float = Field(
-        5, gt=0, le=600, description="how often a worker looks for debates that no process drives"
-    )
     retention_days: float | None = Field(
         None,
         gt=0,
@@ -303,9 +273,6 @@ class Settings(Frozen):
     trace_content: bool = Field(False, description="put what models read and write into spans, too")
     embedder: str | None = Field(
         None, description="compares meanings: `offline`, `none` or provider:model; `offline` where installed when unset"
-    )
-    embedder_timeout_seconds: float = Field(
-        20, gt=0, le=600, description="time for one call of the embedder; then words alone are compared"
     )
     templates_dir: str | None = Field(
         None, description="folder with your own reasoning templates; `templates` beside the user's file when unset"
@@ -330,17 +297,15 @@ class Settings(Frozen):
         4000,
         ge=10,
         le=1_000_000,
-        description="connections to `moot serve` at once; fewer where the system lets a process open fewer files",
+        description="connections to `moot serve` at once, a quarter of them for one client; fewer where the system "
+        "lets a process open fewer files",
     )
-    serve_client_connections: int = Field(1000, ge=1, le=1_000_000, description="of them, those of one client")
     serve_streams: int = Field(
-        2000, ge=1, le=1_000_000, description="live streams at once, chats and calls over MCP included"
+        2000,
+        ge=1,
+        le=1_000_000,
+        description="live streams at once, chats and calls over MCP included; a tenth of them for one token",
     )
-    serve_token_streams: int = Field(200, ge=1, le=1_000_000, description="of them, those of one token")
-    serve_header_seconds: float = Field(
-        10, gt=0, le=3600, description="time that a client has to send the headers of a request"
-    )
-    serve_body_seconds: float = Field(60, gt=0, le=3600, description="time that a client has to send the body")
     serve_import_mb: int = Field(
         1000, ge=1, le=1_000_000, description="the most that one import over HTTP may have, unpacked"
     )
@@ -354,13 +319,6 @@ class Settings(Frozen):
         "stop",
         description="what becomes of a debate when the chat client that began it goes away: it stops after the step "
         "in progress and can be resumed, or it goes on",
-    )
-    chat_retry_seconds: float = Field(
-        600,
-        ge=0,
-        le=86_400,
-        description="how long after a debate has come to rest the same request of a client that did not get its answer "
-        "joins it, instead of starting another",
     )
     chat_tools: ChatTools = Field(
         "refuse",
@@ -436,7 +394,7 @@ def explained(model: type[BaseModel], errors: Sequence[ErrorDetails], what: str 
     if first["type"] == "extra_forbidden":
         path = dotted(first["loc"][:-1])
         name, known = dotted(first["loc"][-1:]), _names_beside(model, first["loc"])
-        return UnknownName(what, name, known, place=path, hint=_other_name(model, name, known))
+        return UnknownName(what, name, known, place=path, hint=_plain_name(name, known))
     mistakes = found_in(model, cast("Sequence[Details]", ordered))
     more = len(mistakes) - 1
     follow = f" {more} more {'problem follows' if more == 1 else 'problems follow'}." if more else ""
@@ -448,11 +406,9 @@ def explained(model: type[BaseModel], errors: Sequence[ErrorDetails], what: str 
 _NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where `maxRounds` becomes `max_rounds`
 
 
-def _other_name(model: type[BaseModel], name: str, known: Sequence[str]) -> str:
+def _plain_name(name: str, known: Sequence[str]) -> str:
     plain = _NEW_WORD.sub("_", name.strip()).replace("-", "_").casefold()
-    names = (model if issubclass(model, DebateSettings) else DebateSettings).other_names
-    ours = plain if plain in known else names.get(plain, "")
-    return f"Call it {ours!r} here." if ours in known else ""
+    return f"Call it {plain!r} here." if plain in known else ""
 
 
 def _names_beside(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import cast
 
@@ -51,7 +51,12 @@ def choose(
 
 
 def discovered(settings: Settings, environ: Mapping[str, str]) -> Choice:
-    """Return the first model that is at hand without a key."""
+    """Return the first model that is at hand without a key: an embedded one always is."""
+    return next(at_hand(settings, environ))
+
+
+def at_hand(settings: Settings, environ: Mapping[str, str]) -> Iterator[Choice]:
+    """The models that are at hand without a key, provider by provider."""
     for provider in providers.ranked():
         try:
             found = provider.discover(settings, environ) if provider.discover else None
@@ -61,8 +66,7 @@ def discovered(settings: Settings, environ: Mapping[str, str]) -> Choice:
             log.warning("%s could not look for models: %s: %s", provider.name, type(error).__name__, error)
             continue
         if found is not None:
-            return found
-    raise AssertionError("an embedded model is always at hand")
+            yield found
 
 
 @lru_cache(maxsize=256)  # lists of debates ask for every seat

@@ -32,6 +32,9 @@ from moot.models.wrappers import (
     with_timeout,
 )
 
+FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds of back-off: doubled each time; no Retry-After is waited for longer
+EMBEDDER_SECONDS = 20.0  # for one call of the embedder; then words alone are compared, so that no debate hangs
+
 
 class CallObserver(Protocol):
     """Observes model calls; telemetry implements it."""
@@ -127,15 +130,16 @@ class ModelRegistry:
 
     def embedder(self) -> Embedder | None:
         """Return the embedder that the settings name, or None if they turn embeddings off."""
-        name, seconds = self._settings.embedder or embedding.default(), self._settings.embedder_timeout_seconds
+        name = self._settings.embedder or embedding.default()
         if name == embedding.NONE:
             return None
         member = embedding.check_embedder(name)
         if member is None:
-            return RetryingEmbedder(embedding.DOOR.get(name)(), seconds)
+            return RetryingEmbedder(embedding.DOOR.get(name)(), EMBEDDER_SECONDS)
         remote = RemoteEmbedder(str(member), self._endpoint(member), prices.meter(member, self._environ))
         self._closables.append(remote)
-        return RetryingEmbedder(remote, seconds, self._slots_for(self._server(member), self._settings.concurrency))
+        slots = self._slots_for(self._server(member), self._settings.concurrency)
+        return RetryingEmbedder(remote, EMBEDDER_SECONDS, slots)
 
     def embedder_price(self) -> Price | None:
         """What the embedder costs; None if that is not known. Those that run here cost nothing."""
@@ -161,7 +165,7 @@ class ModelRegistry:
             model = admit(model)
         if opened.priced:
             model = with_cost(model, prices.meter(member, self._environ))
-        model = with_backoff(model, settings.backoff_tries, settings.backoff_base_seconds, settings.backoff_max_seconds)
+        model = with_backoff(model, settings.backoff_tries, FIRST_WAIT, LONGEST_WAIT)
         return with_shape(model)
 
     def _opened(self, member: ModelSpec) -> Opened:
@@ -196,7 +200,7 @@ class ModelRegistry:
                 name,
                 self.limits[name],
                 self._pace(),
-                max_pause=self._settings.backoff_max_seconds,
+                max_pause=LONGEST_WAIT,
                 on_wait=None if self._observer is None else self._observer.waited,
             )
         return self._queues[name]
@@ -209,7 +213,6 @@ class ModelRegistry:
             key=specs.api_key(member, self._environ),
             key_variable=specs.COMPATIBLE_KEY if member.url else specs.key_variable(member),
             key_required=specs.key_variable(member) is not None,
-            max_answer_bytes=self._settings.max_answer_bytes,
         )
 
     def _slots_for(self, server: str, count: int) -> asyncio.Semaphore:

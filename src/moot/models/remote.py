@@ -162,7 +162,7 @@ def connect(endpoint: Endpoint) -> tuple[Wire, httpx2.AsyncClient]:
         timeout=httpx2.Timeout(None, connect=10),
         limits=httpx2.Limits(max_connections=None),  # `with_slots` limits concurrency
         headers={"User-Agent": get_user_agent(), "Accept-Encoding": ENCODINGS},
-        event_hooks={"response": [capped(endpoint.name, endpoint.max_answer_bytes)]},
+        event_hooks={"response": [capped(endpoint.name)]},
         # A proxy from the environment can't reach ports of this machine.
         trust_env=not endpoint.loopback,
     )

@@ -21,6 +21,8 @@ from uvicorn.server import ServerState
 from moot.server.limits import Limits
 from moot.server.problems import Refused, response
 
+HEADER_SECONDS = 10.0  # that a client has to send the headers of a request
+BODY_SECONDS = 60.0  # that it has to send the body, or a further part of an upload
 LEAST_TAKEN = 30_000  # bytes that a client which is behind with an answer takes within the seconds below, or all of it
 BEHIND_SECONDS = 5.0  # after these its connection may be closed where there is no room for another
 DEAF_SECONDS = 60.0  # after these it is closed in any case
@@ -166,7 +168,6 @@ class Connection(H11Protocol):
 
     def look(self, now: float) -> None:
         """Close this connection if its client is too slow."""
-        limits = self._all.limits
         if self._uploads and self.flow.read_paused:  # it waits for us
             self._since = now
         deaf = self._deaf_seconds(now)
@@ -178,10 +179,10 @@ class Connection(H11Protocol):
             self._all.answers(self)
         if self.transport.is_closing():
             return
-        if self._phase == "headers" and now - self._since >= limits.header_seconds:
-            self._refuse(_too_slow("headers", limits.header_seconds))
-        elif self._phase == "body" and now - self._since >= limits.body_seconds:
-            self._refuse(_too_slow("body", limits.body_seconds))
+        if self._phase == "headers" and now - self._since >= HEADER_SECONDS:
+            self._refuse(_too_slow("headers", HEADER_SECONDS))
+        elif self._phase == "body" and now - self._since >= BODY_SECONDS:
+            self._refuse(_too_slow("body", BODY_SECONDS))
 
     def _deaf_seconds(self, now: float) -> float:
         """For how long the client has taken next to nothing of what was written for it; 0 if it is not behind."""

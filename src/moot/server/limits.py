@@ -1,4 +1,4 @@
-"""How many connections and streams the server holds at once, and how long it waits for a request."""
+"""How many connections and streams the server holds at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from moot.core.types import record
 
 KEPT_FILES = 192  # descriptors kept back for debates: databases, providers, connections that are just being accepted
 LEAST_CONNECTIONS = 16
-STREAMS_SHARE, CLIENT_SHARE = 0.75, 0.5  # of all connections: the rest is kept free for requests, and for others
+STREAMS_SHARE, CLIENT_SHARE = 0.75, 0.25  # of all connections: the rest is kept free for requests, and for others
+TOKEN_SHARE = 0.1  # of all streams
 
 
 @record
@@ -19,8 +20,6 @@ class Limits:
     client_connections: int
     streams: int
     token_streams: int
-    header_seconds: float
-    body_seconds: float
 
     @classmethod
     def of(cls, settings: Settings, files: int | None = None) -> Limits:
@@ -34,13 +33,12 @@ class Limits:
                 f"A server needs at least {KEPT_FILES + LEAST_CONNECTIONS} files open at once, and the system allows "
                 f"this process {files}. Raise its limit, for example with: ulimit -n 4096"
             )
+        streams = min(settings.serve_streams, int(room * STREAMS_SHARE))
         return cls(
             connections=room,
-            client_connections=min(settings.serve_client_connections, int(room * CLIENT_SHARE)),
-            streams=min(settings.serve_streams, int(room * STREAMS_SHARE)),
-            token_streams=settings.serve_token_streams,
-            header_seconds=settings.serve_header_seconds,
-            body_seconds=settings.serve_body_seconds,
+            client_connections=int(room * CLIENT_SHARE),
+            streams=streams,
+            token_streams=max(1, int(streams * TOKEN_SHARE)),
         )
 
 

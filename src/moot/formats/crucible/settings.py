@@ -1,21 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 from pydantic import Field, model_validator
 
 from moot.core.settings import DebateSettings, OutputTokens, RunningSeconds, Temperature, Tokens
 
-ROLES = ("proposer", "skeptic", "synthesizer")
-
 
 class CrucibleSettings(DebateSettings):
-    other_names: ClassVar[Mapping[str, str]] = {
-        **DebateSettings.other_names,
-        **{f"{role}_{what}": f"{what}_{role}" for role in ROLES for what in ("model", "temperature")},
-    }
-
     max_total_output_tokens: OutputTokens = 40_000
     max_runtime_seconds: RunningSeconds = 1800
     debater_max_tokens: Tokens = Field(1200, description="tokens in one answer or critique")

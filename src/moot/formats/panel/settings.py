@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -16,15 +15,6 @@ def _unlimited(value: Any) -> Any:
 
 
 class PanelSettings(TopologySettings, LedgerSettings):
-    other_names: ClassVar[Mapping[str, str]] = {
-        **LedgerSettings.other_names,
-        "checkpoint_timeout": "checkpoint_timeout_seconds",
-        "num_perspectives": "perspectives",
-        "personas": "custom_perspectives",
-        "round_timeout": "round_timeout_seconds",
-        "token_budget": "token_budget_per_round",
-    }
-
     max_total_output_tokens: OutputTokens = 60_000
     max_runtime_seconds: RunningSeconds = Field(
         1800, description="running time after which nothing new is asked; your own time is free"

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from moot.core.settings import MAX_ANSWER_BYTES
-
 if TYPE_CHECKING:
     import httpx2
     from pydantic_ai.models import Model as Wire
@@ -35,7 +33,6 @@ class Endpoint:
     key_variable: str | None = None  # the environment variable to name when the key is missing or wrong
     key_required: bool = False
     extra: tuple[tuple[str, Any], ...] = ()  # further fields of the request body
-    max_answer_bytes: int = MAX_ANSWER_BYTES
 
     @property
     def name(self) -> str:
