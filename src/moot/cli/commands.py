@@ -66,7 +66,7 @@ COMMANDS: dict[str, Command] = {
     "eval": Command("eval", "Find out whether a debate helps, at equal cost; check recorded verdicts.", "eval_"),
     "record": Command("record", "Write the decision down as a document in your project."),
     "search": Command("search", "Find past debates by words and meaning."),
-    "lessons": Command("lessons", "Show what debates have learnt; forget a lesson, or keep it from being recalled."),
+    "lessons": Command("lessons", "Show what debates have learnt, or forget a lesson."),
     "versions": Command("lessons", "List the versions of code that a debate has written, or print one."),
     "templates": Command("search", "Show the reasoning templates, or the whole of one."),
     "quarantine": Command("control", "Keep a decision from being recalled into new debates, or let it be again."),
@@ -92,7 +92,6 @@ COMMANDS: dict[str, Command] = {
     "db": Command("db", "Show the database, or bring its schema up to date."),
     "config": Command("config", "Show every setting and where its value comes from."),
     "completion": Command("completion", "Print a script that completes commands, flags and ids in your shell."),
-    "man": Command("manpage", "Print the manual page, as input for man."),
 }
 
 

@@ -34,7 +34,7 @@ async def delete(args: Namespace) -> int:
         found = {debate_id: evaluation for debate_id, _, evaluation in described}
         for description in {debate_id: line for debate_id, line, _ in described}.values():
             note(description)
-        await _warn(client, [*found.values()])
+        _warn([*found.values()])
         if not _agreed(args, f"Delete {_these(len(found))}?"):
             return FAILED
         for debate_id in found:
@@ -58,7 +58,7 @@ async def purge(args: Namespace) -> int:
             return DONE
         more = " or more" if len(found) > MOST_COUNTED else ""
         _list(found)
-        await _warn(client, [each.evaluation for each in found])
+        _warn([each.evaluation for each in found])
         if args.dry_run:
             print(f"{count(min(len(found), MOST_COUNTED), 'debate')}{more} would be deleted.")
             return DONE
@@ -78,7 +78,7 @@ async def _purge(client: Client, before: float, statuses: Sequence[Status]) -> N
         print(f"{count(deleted, 'debate')} {'is' if deleted == 1 else 'are'} deleted.")
 
 
-async def _warn(client: Client, evaluations: Sequence[str]) -> None:
+def _warn(evaluations: Sequence[str]) -> None:
     """Say what becomes of evaluations. `evaluations`: that of each debate that is to be deleted, or empty."""
     for name, debates in Counter(filter(None, evaluations)).items():
         evaluation = evaluation_of(name)

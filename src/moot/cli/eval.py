@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from pathlib import Path
 
 from moot.cli.commands import DONE, FAILED
 from moot.cli.judge import judge
@@ -14,7 +13,6 @@ from moot.core.amounts import count
 from moot.core.errors import InputError
 from moot.core.types import Json
 from moot.evaluate.auditing import Audited, audited, deleted_debates
-from moot.evaluate.inspect_log import inspect_log, row_of
 from moot.evaluate.validate import EVALUATIONS, Check, validate
 from moot.runtime.threads import in_thread
 
@@ -27,7 +25,7 @@ async def eval_(args: Namespace) -> int:
         raise InputError(
             f"--json writes a report to {args.json}, and `{args.action}` makes none. Give --json alone: it prints JSON."
         )
-    actions = {"validate": _validate, "audit": _audit, "judge": judge, "export": _export}
+    actions = {"validate": _validate, "audit": _audit, "judge": judge}
     if args.action in actions:
         return await actions[args.action](args)
     from moot.cli import evaluation  # those above need none of it
@@ -66,27 +64,6 @@ def _json(check: Check) -> Json:
         "limit": check.limit,
         "holds": check.holds,
     }
-
-
-async def _export(args: Namespace) -> int:
-    if not args.what or not args.inspect:
-        raise InputError("Which debates, and where to? For example: moot eval export ID --inspect debates.eval")
-    path = Path(args.inspect)
-    if path.suffix != ".eval":
-        raise InputError(f"Inspect opens only files that end with .eval, not {path.name!r}.")
-    async with open_client(args) as client:
-        debates = [await client.find(each) for each in args.what]
-    rows = [row_of(debate) for debate in debates]
-    models = sorted({row.model for row in rows})
-    created = min(debate.created_at for debate in debates)
-    log = inspect_log(rows, task="moot", model=models[0] if len(models) == 1 else "moot", created=created)
-    try:
-        await in_thread(lambda: path.write_bytes(log))
-    except OSError as error:
-        raise InputError(f"{path} can't be written: {error.strerror}.") from None
-    print(f"Wrote {count(len(rows), 'debate')} to {path}.")
-    note(f"Look at it with: inspect view --log-dir {path.parent}")
-    return DONE
 
 
 async def _audit(args: Namespace) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from moot.cli.commands import DONE
-from moot.cli.printer import Printer, Span, note, table
+from moot.cli.printer import Printer, Span, table
 from moot.cli.session import open_client
 from moot.cli.views import print_json, printer_of
 from moot.core.artifacts import Version
@@ -26,12 +26,8 @@ async def lessons(args: Namespace) -> int:
             if args.id is None:
                 raise InputError(f"Say which lesson: moot lessons {args.action} ID (`moot lessons` has the ids).")
             known = await client.lessons.find(args.id)
-            if args.action == "forget":
-                await client.lessons.forget(known)
-                print(f"Lesson {known.lesson.id[:8]} is forgotten.")
-            else:
-                await client.lessons.quarantine(known, not args.off)
-                _print_quarantine(known, on=not args.off)
+            await client.lessons.forget(known)
+            print(f"Lesson {known.lesson.id[:8]} is forgotten.")
             return DONE
         if not 1 <= args.limit <= MOST:
             raise InputError(f"--limit is {args.limit}; it can be 1 to {MOST}.")
@@ -63,25 +59,14 @@ async def versions(args: Namespace) -> int:
     return DONE
 
 
-def _print_quarantine(known: KnownLesson, *, on: bool) -> None:
-    short = known.lesson.id[:8]
-    if on:
-        print(f"Lesson {short} is no longer recalled into new debates.")
-        note(f"Let it be recalled again with: moot lessons quarantine {short} --off")
-    else:
-        print(f"Lesson {short} can be recalled into new debates.")
-
-
 def _print(out: Printer, found: Found[KnownLesson]) -> None:
     rows: list[Sequence[Span]] = []
     for known, _ in found.found:
         lesson = known.lesson
-        flags = {"demonstration": lesson.demonstration, "in quarantine": lesson.quarantined_at is not None}
-        marks = ", ".join(name for name, on in flags.items() if on)
         rows.append(((lesson.id[:8], "bold"), (one_line(lesson.text, 300), "bold")))
         if lesson.applies_when:
             rows.append(("", f"Applies when: {one_line(lesson.applies_when, 300)}"))
-        rows.append(("", f"({marks}) {lesson_source(known)}" if marks else lesson_source(known)))
+        rows.append(("", f"{'(demonstration) ' if lesson.demonstration else ''}{lesson_source(known)}"))
     if rows:
         table(out, ("ID", "LESSON"), rows)
     else:
@@ -103,7 +88,6 @@ def _json(known: KnownLesson, score: float) -> Json:
         "confirmed": known.confirmed,
         "contradicted": known.contradicted,
         "demonstration": lesson.demonstration,
-        "quarantined": lesson.quarantined_at is not None,
         "score": round(score, 4),
         "created_at": lesson.created_at,
     }

@@ -265,7 +265,7 @@ class Client:
         """Answer what a debate asks a person, and let it go on. `key`: which question, when several are open."""
         self.caller.need("decide")
         words: Json = {"text": text, **({} if choice is None else {"choice": choice})}
-        decided = await self.app.runtime.answer(debate.id, words, by=self.caller.name, key=key, seen=seen)
+        decided = await self.app.runtime.gates.answer(debate.id, words, by=self.caller.name, key=key, seen=seen)
         if go_on:
             # Another process has resumed it, or only another can.
             with suppress(WrongStatus, AbilityMissing):
@@ -414,12 +414,12 @@ class Client:
         """The question that a debate asks now. Raises WrongStatus if there is none, InputError if there are several and
         `key` does not say which."""
         self.caller.need("read")
-        return await self.app.runtime.open_gate(debate.id, key)
+        return await self.app.runtime.gates.open(debate.id, key)
 
     async def expire(self) -> None:
         """Settle questions whose time is over. A server does so by itself."""
         if await opened(self.app):
-            await self.app.runtime.expire()
+            await self.app.runtime.gates.expire()
 
     async def gates(self, debate: Debate | None = None) -> Sequence[Gate]:
         """What a debate asks and has asked people; without one, what all debates ask now."""

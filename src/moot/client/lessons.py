@@ -1,4 +1,4 @@
-"""What debates have learnt: searched, found, forgotten, or kept out of new debates."""
+"""What debates have learnt: searched, found, forgotten."""
 
 from __future__ import annotations
 
@@ -56,8 +56,3 @@ class Lessons:
         """Delete a lesson. The turns of its debate stay."""
         self.caller.need("admin")
         await self.app.runtime.store.forget_lesson(known.lesson.id)
-
-    async def quarantine(self, known: KnownLesson, on: bool = True) -> None:
-        """Keep a lesson out of new debates, or let it back in."""
-        self.caller.need("decide")
-        await self.app.runtime.store.quarantine_lesson(known.lesson.id, self.caller.name if on else None)

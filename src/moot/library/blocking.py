@@ -13,7 +13,6 @@ from moot.formats.format import Effort
 from moot.library.handle import AsyncDebate, run_to_rest
 from moot.library.loop_thread import LoopThread
 from moot.library.matches import Match
-from moot.library.notebook import LiveCard
 from moot.library.plans import Plan
 from moot.library.session import AsyncMoot
 from moot.library.snapshot import Snapshot
@@ -49,7 +48,6 @@ class Moot:
         key: str | None = None,
         private: bool = False,
         follows: DebateView | str | None = None,
-        show: bool | None = None,
         **settings: Any,
     ) -> Debate:
         """Debate a question, and wait until it is decided, asks a person something, or fails. `format`: the rules, or a
@@ -57,15 +55,15 @@ class Moot:
         `checkpoints=False`: don't ask a person between rounds. `guide`: what everyone should bear in mind. `key`: an
         idempotency key; the same call with the same key gives the same debate. `private`: on a server with the same
         database, only admins see it. `follows`: a debate with an answer, or its id; every seat is told its question and
-        its answer. `show`: display the debate while it runs; by default in notebooks. Further arguments are settings of
-        the format, such as `rounds=3`. Raises InputError before anything is written."""
+        its answer. Further arguments are settings of the format, such as `rounds=3`. Raises InputError before anything
+        is written."""
         asked: Json = {"effort": effort, "model": model, "judge_model": judge_model, "checkpoints": checkpoints}
 
         async def begin(m: AsyncMoot) -> AsyncDebate:
             more: Json = {"key": key, "private": private, "follows": follows}
             return await m.debate(question, format=format, guide=guide, **more, **asked, **settings)
 
-        return Debate(self, self.run(begin, show))
+        return Debate(self, self.run(begin))
 
     def plan(
         self,
@@ -130,32 +128,21 @@ class Moot:
         """Where two debates part."""
         return self.call(lambda m: m.compare(one, two))
 
-    def run(self, begin: Callable[[AsyncMoot], Coroutine[Any, Any, AsyncDebate]], show: bool | None = None) -> Snapshot:
+    def run(self, begin: Callable[[AsyncMoot], Coroutine[Any, Any, AsyncDebate]]) -> Snapshot:
         """Wait until the debate that `begin` returns rests. For `Debate`."""
-        card = LiveCard(show)
-        begun: list[AsyncDebate] = []
 
         async def work(m: AsyncMoot) -> Snapshot:
-            begun.append(await begin(m))
-            return (await run_to_rest(begun[0])).seen
+            return (await run_to_rest(await begin(m))).seen
 
-        def meanwhile() -> None:
-            if begun:
-                card.update(begun[0].seen)
+        return self.call(work)
 
-        rested = self.call(work, meanwhile if card.shows else None)
-        card.update(rested)
-        return rested
-
-    def call(
-        self, work: Callable[[AsyncMoot], Coroutine[Any, Any, T]], meanwhile: Callable[[], None] | None = None
-    ) -> T:
+    def call(self, work: Callable[[AsyncMoot], Coroutine[Any, Any, T]]) -> T:
         """Do asynchronous work and wait for it. For `Debate`."""
         if self._opened is None:
             with Moot(self._opening) as opened:  # its own: other threads may call, too
-                return opened.call(work, meanwhile)
+                return opened.call(work)
         thread, session = self._opened
-        return thread.call(lambda: work(session), meanwhile)
+        return thread.call(lambda: work(session))
 
     def __enter__(self) -> Self:
         opening, thread = self._opening(), LoopThread()
@@ -192,27 +179,27 @@ class Debate(DebateView):
         """Look at the debate again."""
         return self._after(lambda debate: debate.refresh())
 
-    def wait(self, *, show: bool | None = None) -> Self:
+    def wait(self) -> Self:
         """Wait until a debate that runs in another process rests."""
-        return self._at_rest(lambda debate: debate.refresh(), show)
+        return self._at_rest(lambda debate: debate.refresh())
 
-    def answer(self, words: str = "", text: str = "", *, key: str | None = None, show: bool | None = None) -> Self:
+    def answer(self, words: str = "", text: str = "", *, key: str | None = None) -> Self:
         """Answer what the debate asks, and let it go on. `words`: where it offers choices, one of them or its
         beginning; otherwise the answer itself. `text`: what else is to be said. `key`: which question, if several are
         open."""
-        return self._at_rest(lambda debate: debate.answer(words, text, key=key), show)
+        return self._at_rest(lambda debate: debate.answer(words, text, key=key))
 
     def guide(self, text: str) -> Self:
         """Say something that every participant reads before its next answer."""
         return self._after(lambda debate: debate.guide(text))
 
-    def resume(self, *, show: bool | None = None) -> Self:
+    def resume(self) -> Self:
         """Go on with a debate that was stopped, or whose process is gone."""
-        return self._at_rest(lambda debate: debate.resume(), show)
+        return self._at_rest(lambda debate: debate.resume())
 
-    def retry(self, *, show: bool | None = None) -> Self:
+    def retry(self) -> Self:
         """Try the open steps of a failed debate again."""
-        return self._at_rest(lambda debate: debate.retry(), show)
+        return self._at_rest(lambda debate: debate.retry())
 
     def stop(self, *, now: bool = False) -> Self:
         """Stop a debate that runs in another process, after the step in progress."""
@@ -253,7 +240,6 @@ class Debate(DebateView):
         guide: str | None = None,
         model: str | None = None,
         judge_model: str | None = None,
-        show: bool | None = None,
         **settings: Any,
     ) -> Debate:
         """Branch off at the step with the key `at`, which is asked anew, with other settings or guidance from there on;
@@ -263,7 +249,7 @@ class Debate(DebateView):
             parent = await m.get(self.id)
             return await parent.fork(at, guide=guide, model=model, judge_model=judge_model, **settings)
 
-        return Debate(self._moot, self._moot.run(begin, show))
+        return Debate(self._moot, self._moot.run(begin))
 
     def replay(self) -> Proof:
         """Run the rules over the stored turns again, without a model. `.same` says whether the transcript is the same
@@ -308,9 +294,9 @@ class Debate(DebateView):
         self._seen = self._do(inside)
         return self
 
-    def _at_rest(self, work: Callable[[AsyncDebate], Coroutine[Any, Any, AsyncDebate]], show: bool | None) -> Self:
+    def _at_rest(self, work: Callable[[AsyncDebate], Coroutine[Any, Any, AsyncDebate]]) -> Self:
         async def begin(m: AsyncMoot) -> AsyncDebate:
             return await work(await m.get(self.id))
 
-        self._seen = self._moot.run(begin, show)
+        self._seen = self._moot.run(begin)
         return self

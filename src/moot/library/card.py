@@ -1,5 +1,5 @@
-"""A debate as a card: question, answer, how it came about, what was checked, and the statements folded. As HTML for
-notebooks, and as Markdown."""
+"""A debate as a card: question, answer, how it came about, what was checked, and the statements folded. HTML for
+notebooks."""
 
 from __future__ import annotations
 
@@ -54,17 +54,6 @@ def html(seen: Snapshot) -> str:
     return f'<div class="moot-debate" style="{_CARD}">{"".join(parts)}</div>'
 
 
-def markdown(seen: Snapshot) -> str:
-    """The same as Markdown, without the statements."""
-    parts = [f"**{_plain(seen.debate.topic)}**"]
-    if lines := _lines(seen):
-        parts += [f"> **{_plain(lines[0])}**", *(_plain(line) for line in lines[1:])]
-    parts += [f"*{_plain(gate.question)}*" for gate in seen.gates if gate.status == "open"]
-    parts += [f"*{DEMONSTRATION}*"] if seen.demonstration else []
-    parts += [_plain(_facts(seen)), *([] if seen.debate.outcome else [_plain(f"{seen.next_step}")])]
-    return "\n\n".join(parts) + "\n"
-
-
 def _facts(seen: Snapshot) -> str:
     debate = seen.debate
     unit, done, of = seen.wording.progress(debate)
@@ -107,9 +96,3 @@ def _folded(title: str, inside: str, *, unfolded: bool = False) -> str:
     summary = f'<summary style="cursor:pointer">{escape(title)}</summary>'
     body = f'<div style="margin:.2em 0 .4em 1.1em">{inside}</div>'
     return f'<details style="margin:.3em 0"{" open" if unfolded else ""}>{summary}{body}</details>'
-
-
-def _plain(text: str) -> str:
-    """Text on one line in which Markdown means nothing."""
-    words = " ".join(text.split())
-    return "".join(f"\\{each}" if each in "\\`*_{}[]<>#|~!" else each for each in words)

@@ -19,7 +19,6 @@ from moot.core.errors import MootError
 from moot.core.lifecycle import DriveVerb
 from moot.core.types import Json
 from moot.library.events import Event
-from moot.library.notebook import LiveCard
 from moot.library.snapshot import METHODS, Snapshot
 from moot.library.view import DebateView
 from moot.reasoning.claims import Ledger
@@ -49,15 +48,12 @@ class AsyncDebate(DebateView):
                 self._heard = max(self._heard, event.seq)
                 yield Event.of(event, self._seen.debate, wording)
 
-    async def wait(self, *, show: bool | None = None) -> Self:
-        """Wait until the debate rests: it is decided, waits for an answer, was stopped, or failed. `show`: display it
-        while it runs; by default in notebooks."""
+    async def wait(self) -> Self:
+        """Wait until the debate rests: it is decided, waits for an answer, was stopped, or failed."""
         newest = self._seen.events[-1].seq if self._seen.events else 0
-        card = LiveCard(show)
         async with aclosing(self._updates(newest)) as all_events:
             async for _ in all_events:
-                card.update(self._seen)
-        card.update(self._seen)
+                pass
         return self
 
     async def refresh(self) -> Self:
@@ -224,7 +220,7 @@ class AsyncDebate(DebateView):
 async def run_to_rest(debate: AsyncDebate) -> AsyncDebate:
     """Wait for a debate, which is stopped if the wait is canceled."""
     try:
-        return await debate.wait(show=False)
+        return await debate.wait()
     except asyncio.CancelledError:
         with suppress(MootError):  # it has just ended by itself
             await debate.stop(now=True)

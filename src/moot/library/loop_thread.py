@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-TICK = 0.2  # seconds between two calls of `meanwhile`
-
 
 class LoopThread:
     def __init__(self) -> None:
@@ -20,9 +18,8 @@ class LoopThread:
         self._thread = threading.Thread(target=self._run, name="moot-library", daemon=True)
         self._thread.start()
 
-    def call(self, work: Callable[[], Coroutine[Any, Any, T]], meanwhile: Callable[[], None] | None = None) -> T:
-        """Run a coroutine in the thread and wait for it. `meanwhile` is called here, now and then. Ctrl-C cancels the
-        coroutine and waits for its end."""
+    def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run a coroutine in the thread and wait for it. Ctrl-C cancels the coroutine and waits for its end."""
         ended = threading.Event()
 
         async def inside() -> T:
@@ -33,13 +30,7 @@ class LoopThread:
 
         future = asyncio.run_coroutine_threadsafe(inside(), self._loop.result())
         try:
-            while True:
-                try:
-                    return future.result(None if meanwhile is None else TICK)
-                except TimeoutError:
-                    if future.done() or meanwhile is None:
-                        raise
-                    meanwhile()
+            return future.result()
         except KeyboardInterrupt:
             future.cancel()
             ended.wait()

@@ -147,13 +147,3 @@ class DebateView:
         from moot.library.card import html
 
         return html(self._seen)
-
-    def _repr_markdown_(self) -> str:
-        from moot.library.card import markdown
-
-        return markdown(self._seen)
-
-    def _ipython_display_(self) -> None:
-        from moot.library.notebook import display
-
-        display(self)

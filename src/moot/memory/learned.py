@@ -56,7 +56,7 @@ class Learned:
         payer: Payer | None = None,
     ) -> Found[KnownLesson]:
         """Find lessons. `demonstration`: only those that a debate may recall, which is a demonstration or not; None:
-        all of them, those in quarantine too. `viewer`: only of debates that it sees. `payer`: who pays for the
+        all of them. `viewer`: only of debates that it sees. `payer`: who pays for the
         embedder; by default the local user."""
         known = await self._store().known_lessons(MOST_LESSONS, viewer=viewer)
         if demonstration is not None:
@@ -157,14 +157,12 @@ def lesson_source(known: KnownLesson) -> str:
 
 
 def _recallable(known: Sequence[KnownLesson], demonstration: bool) -> list[KnownLesson]:
-    """Each lesson once, as its newest copy has it: a fork repeats its parent's. A copy in quarantine keeps all of
-    them out."""
-    kept_out = {lesson_text(each) for each in known if each.lesson.quarantined_at is not None}
+    """Each lesson once, as its newest copy has it: a fork repeats its parent's."""
     newest: dict[str, KnownLesson] = {}
     for each in known:
         if each.lesson.demonstration == demonstration:
             newest.setdefault(lesson_text(each), each)
-    return [each for text, each in newest.items() if text not in kept_out]
+    return list(newest.values())
 
 
 def _day(at: float) -> str:

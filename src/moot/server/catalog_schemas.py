@@ -172,7 +172,6 @@ class Lesson(BaseModel):
     confirmed: int = Field(description="how often: where it was learnt, and in debates that recalled it")
     contradicted: int = Field(description="how often it was recalled and did not hold")
     demonstration: bool = Field(description="it is only recalled in demonstrations")
-    quarantined: bool = Field(description="it is kept out of new debates")
     score: float = Field(description="larger fits better; only comparable within one search")
     created_at: Seconds
 

@@ -46,14 +46,22 @@ export function Notice() {
 
 export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren; wide?: boolean }) {
   const ref = useRef<HTMLDialogElement>(null)
+  const closed = useRef(false)
   useLayoutEffect(() => {
     ref.current?.showModal()
   }, [])
+  // Not left to the browser's `close` event: until that comes, the key that opens the dialog again would have no effect.
+  const close = () => {
+    if (closed.current) return
+    closed.current = true
+    ref.current?.close()
+    props.onClose()
+  }
   return (
-    <dialog ref={ref} class={props.wide ? 'wide' : ''} aria-labelledby="dialog-title" onClose={props.onClose}>
+    <dialog ref={ref} class={props.wide ? 'wide' : ''} aria-labelledby="dialog-title" onCancel={close} onClose={close}>
       <header>
         <h2 id="dialog-title">{props.title}</h2>
-        <button class="plain" onClick={() => ref.current?.close()} aria-label="Close">
+        <button class="plain" onClick={close} aria-label="Close">
           <Icon name="cross" />
         </button>
       </header>

@@ -87,14 +87,13 @@ def _lessons(parser: ArgumentParser) -> None:
     parser.add_argument(
         "action",
         nargs="?",
-        choices=("forget", "quarantine"),
+        choices=("forget",),
         metavar="ACTION",
-        help="`forget`: delete a lesson; `quarantine`: keep it from being recalled",
+        help="`forget`: delete a lesson",
     )
     parser.add_argument("id", nargs="?", metavar="ID", help="the lesson's id, or the beginning of it")
     parser.add_argument("--search", metavar="WORDS", help="those about something, best first")
     parser.add_argument("--limit", metavar="N", type=whole_number, default=20, help="how many (default: 20)")
-    parser.add_argument("--off", action="store_true", help="with `quarantine`: let it be recalled again")
     add_json_or_plain(parser)
 
 

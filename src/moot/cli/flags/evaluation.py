@@ -21,7 +21,6 @@ def _eval(parser: ArgumentParser) -> None:
         "report",
         "replay",
         "compare",
-        "export",
         "judge",
         "audit",
         "validate",
@@ -70,10 +69,7 @@ def _eval(parser: ArgumentParser) -> None:
         "--tests", action="store_true", help="of `replay`: run the tests of all answers again, and compare the grades"
     )
     parser.add_argument("--html", metavar="FILE", help="write the report as one page, too")
-    parser.add_argument(
-        "--inspect", metavar="PATH",
-        help="write logs for Inspect: the folder of those of a report, or the file of `export`, ending with .eval",
-    )  # fmt: skip
+    parser.add_argument("--inspect", metavar="PATH", help="the folder to write logs of a report for Inspect into")
     parser.add_argument(
         "-k", dest="readers", type=counting_number, metavar="N", help="readers of `judge`, 1 to 25 (default: 5)"
     )

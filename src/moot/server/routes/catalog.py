@@ -65,7 +65,7 @@ async def get_format(name: str, context: Context, caller: Reader) -> catalog_sch
     summary="The roles that a seat of any format can take on",
     response_model=catalog_schemas.RoleList,
 )
-async def list_roles(context: Context, caller: Reader) -> catalog_schemas.RoleList:
+async def list_roles(caller: Reader) -> catalog_schemas.RoleList:
     return catalog_schemas.RoleList(
         items=[
             catalog_schemas.Role(**role.model_dump(), package=package or None) for role, package in roles.installed()

@@ -6,11 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from moot.caller import Caller
 from moot.core.artifacts import Version
 from moot.core.errors import UnknownName
-from moot.server import bodies, catalog_schemas
-from moot.server.context import Admin, Context, DebateId, Decider, Reader, ServerContext
+from moot.server import catalog_schemas
+from moot.server.context import Admin, Context, DebateId, Reader
 from moot.server.problems import Refused, documented
 from moot.store import KnownLesson
 
@@ -46,24 +45,13 @@ async def list_lessons(
 )
 async def forget_lesson(lesson_id: LessonId, context: Context, caller: Admin) -> catalog_schemas.Lesson:
     """Returns what is forgotten. The turns of its debate stay."""
-    known = await _known(context, caller, lesson_id)
-    await context.client.acting_for(caller).lessons.forget(known)
+    lessons = context.client.acting_for(caller).lessons
+    try:
+        known = await lessons.find(lesson_id)
+    except UnknownName as error:
+        raise Refused("not-found", str(error)) from None
+    await lessons.forget(known)
     return _lesson(known, 0.0)
-
-
-@router.post(
-    "/v1/lessons/{lesson_id}/quarantine",
-    operation_id="quarantineLesson",
-    summary="Keep a lesson out of new debates, or let it back in",
-    response_model=catalog_schemas.Lesson,
-    responses=documented("not-found", "invalid"),
-)
-async def quarantine_lesson(
-    lesson_id: LessonId, wanted: bodies.Quarantine, context: Context, caller: Decider
-) -> catalog_schemas.Lesson:
-    known = await _known(context, caller, lesson_id)
-    await context.client.acting_for(caller).lessons.quarantine(known, wanted.on)
-    return _lesson(await _known(context, caller, known.lesson.id), 0.0)
 
 
 @router.get(
@@ -85,13 +73,6 @@ async def list_versions(
     return catalog_schemas.VersionList(items=[_version(each, code=number is not None) for each in wanted])
 
 
-async def _known(context: ServerContext, caller: Caller, lesson_id: str) -> KnownLesson:
-    try:
-        return await context.client.acting_for(caller).lessons.find(lesson_id)
-    except UnknownName as error:
-        raise Refused("not-found", str(error)) from None
-
-
 def _lesson(known: KnownLesson, score: float) -> catalog_schemas.Lesson:
     lesson = known.lesson
     return catalog_schemas.Lesson(
@@ -104,7 +85,6 @@ def _lesson(known: KnownLesson, score: float) -> catalog_schemas.Lesson:
         confirmed=known.confirmed,
         contradicted=known.contradicted,
         demonstration=lesson.demonstration,
-        quarantined=lesson.quarantined_at is not None,
         score=round(score, 4),
         created_at=lesson.created_at,
     )

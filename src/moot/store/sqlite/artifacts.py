@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from moot.core.artifacts import ARTIFACTS, Artifact, ArtifactKind, Episode, Lesson, Version
+from moot.core.artifacts import ARTIFACTS, Artifact, ArtifactKind, Episode, Version
 from moot.store import KnownLesson, Viewer
 from moot.store.artifacts import artifact_of, intact_episode, intact_lesson
 from moot.store.rows import viewer_values
@@ -18,12 +18,6 @@ class SqliteArtifacts(Database):
 
     async def versions(self, debate_id: str) -> Sequence[Version]:
         return await self._of("version", debate_id)
-
-    async def episodes(self, debate_id: str) -> Sequence[Episode]:
-        return await self._of("episode", debate_id)
-
-    async def lessons(self, debate_id: str) -> Sequence[Lesson]:
-        return await self._of("lesson", debate_id)
 
     async def recent_episodes(
         self, limit: int, *, agent: str | None = None, viewer: Viewer | None = None
@@ -42,10 +36,6 @@ class SqliteArtifacts(Database):
 
     async def forget_lesson(self, lesson_id: str) -> bool:
         return await self._change("forget_lesson", {"id": lesson_id}) is not None
-
-    async def quarantine_lesson(self, lesson_id: str, by: str | None) -> bool:
-        values = {"id": lesson_id, "by": by, "at": None if by is None else self._now()}
-        return await self._change("quarantine_lesson", values) is not None
 
     async def _of(self, kind: ArtifactKind, debate_id: str) -> list[Any]:
         return await self._rows(f"{kind}s", lambda row: artifact_of(kind, row), id=debate_id)
