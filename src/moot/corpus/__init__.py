@@ -6,7 +6,7 @@ and, where the value is empty, the exception.
 """
 
 from moot.corpus.repository import RepositoryTask, recognised_repository, repository_tasks
-from moot.corpus.tasks import CodingTask, Mutant, recognised, task, tasks
+from moot.corpus.tasks import CodingTask, Mutant, recognised, tasks
 
 __all__ = [
     "CodingTask",
@@ -15,6 +15,5 @@ __all__ = [
     "recognised",
     "recognised_repository",
     "repository_tasks",
-    "task",
     "tasks",
 ]

@@ -9,7 +9,6 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from moot.core.errors import InputError
 from moot.reasoning.code.cases import Case
 
 FOLDER = Path(__file__).parent
@@ -70,14 +69,6 @@ class CodingTask:
 def tasks() -> tuple[CodingTask, ...]:
     """All tasks, by domain and then as they are stored."""
     return tuple(each for path in sorted(FOLDER.glob("*.json")) for each in _read(path))
-
-
-def task(id: str) -> CodingTask:
-    """Raises InputError for an unknown id."""
-    found = {each.id: each for each in tasks()}.get(id)
-    if found is None:
-        raise InputError(f"There is no task {id!r}. There are: {', '.join(each.id for each in tasks())}.")
-    return found
 
 
 def recognised(text: str) -> CodingTask | None:

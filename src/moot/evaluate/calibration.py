@@ -71,10 +71,6 @@ class Calibration:
     ece: float | None
     bins: tuple[Bin, ...]
 
-    @property
-    def few(self) -> bool:
-        return self.n < FEW
-
 
 def calibrated(forecasts: Iterable[Forecast], *, grouped: bool = False) -> list[Calibration]:
     """The figures of each source, over all forecasts, or for each group, the largest first."""

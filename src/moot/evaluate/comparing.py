@@ -39,7 +39,7 @@ def compared(pairs: Pairs, items: int | None = None) -> Comparison:
     )
 
 
-def finding(pairs: Pairs, margin: float = MARGIN) -> Finding:
+def finding(pairs: Pairs) -> Finding:
     """What the pairs show. The interval alone would say *helped* of a useless arm in up to 2.6% of evaluations; with
     the exact test beside it, never in more than 2.5%."""
     interval = tango(pairs)
@@ -48,7 +48,7 @@ def finding(pairs: Pairs, margin: float = MARGIN) -> Finding:
         return "helped"
     if interval.high < 0 and surprising:
         return "hurt"
-    return "did not help" if interval.high < margin else "can't tell"
+    return "did not help" if interval.high < MARGIN else "can't tell"
 
 
 def among(alone: Finding, p_holm: float) -> Finding:
@@ -89,11 +89,11 @@ def holm(ps: Sequence[float]) -> list[float]:
     return corrected
 
 
-def items_for(difference: float, discordant: float, level: float = LEVEL, power: float = POWER) -> int:
+def items_for(difference: float, discordant: float, level: float = LEVEL) -> int:
     """How many items show a true difference, where a share `discordant` of them tells the arms apart."""
     if difference == 0:
         raise ValueError("No number of items shows a difference of 0.")
-    z_level, z_power = z_of(level), z_of(2 * power - 1)
+    z_level, z_power = z_of(level), z_of(2 * POWER - 1)
     spread = max(discordant, abs(difference))
     spoken = z_level * spread**0.5 + z_power * (spread - difference * difference) ** 0.5
     return ceil((spoken / difference) ** 2)

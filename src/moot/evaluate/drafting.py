@@ -70,7 +70,7 @@ async def draft(client: Client, request: EvaluationRequest) -> EvaluationPlan:
             f"The arm {unfit[0]!r} counts equal answers, and no two answers of the kind {task.kind!r} are equal. Take "
             f"{' or '.join(POOLED_CODE)}."
         )
-    known = {name: _known(name, sampler) for name in names if name not in pooled}
+    known = {name: _known(name) for name in names if name not in pooled}
     for name, own in request.settings.items():
         if name not in known:
             raise UnknownName("arm", name, tuple(known))
@@ -202,7 +202,7 @@ def _drawn(sampler: Format, samples: int, models: Sequence[str]) -> Json:
     return sampler.pool(samples, models)
 
 
-def _known(name: str, sampler: Format) -> tuple[Format, Json]:
+def _known(name: str) -> tuple[Format, Json]:
     """The format and settings of an arm. Raises UnknownName."""
     for each in formats.installed().values():
         if name in each.arms:

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from moot.core.types import Debate, Json, Usage, record
+from moot.core.types import Json, Usage, record
 
 LOG_VERSION = 2
 SCORER = "moot"
@@ -55,30 +55,6 @@ def inspect_log(rows: Sequence[InspectRow], *, task: str, model: str, created: f
     files += [(f"samples/{row.id}_epoch_{row.epoch}.json", sample) for row, sample in zip(rows, samples, strict=True)]
     files += [("summaries.json", [_summary(sample) for sample in samples]), ("header.json", whole)]
     return _zipped(files)
-
-
-def row_of(debate: Debate, *, score: float | None = None, target: str = "", epoch: int = 1) -> InspectRow:
-    """The row of a stored debate. What was recorded about how its decision turned out is its score, where none is
-    given."""
-    outcome = debate.outcome
-    answer = None if outcome is None else outcome.answer
-    if score is None and debate.turned_out is not None:
-        score = debate.turned_out.right
-    return InspectRow(
-        id=debate.id,
-        epoch=epoch,
-        question=debate.topic,
-        answer="" if outcome is None else str(answer) if answer else outcome.headline,
-        options=answer.options if answer else (),
-        target=target,
-        score=score,
-        model=f"moot/{debate.format}",
-        debate=debate.id,
-        usage=debate.usage,
-        started_at=debate.started_at,
-        completed_at=debate.completed_at,
-        error="" if outcome is not None else f"The debate is {debate.status}.",
-    )
 
 
 def _sample(row: InspectRow) -> Json:

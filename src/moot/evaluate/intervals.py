@@ -49,13 +49,13 @@ def effective_n(scores: Sequence[Sequence[float]]) -> float:
     return effective_size(sizes, p * (1 - p), robust_variance(residuals, sizes))
 
 
-def clustered_wilson(scores: Sequence[Sequence[float]], level: float = LEVEL) -> Interval:
+def clustered_wilson(scores: Sequence[Sequence[float]]) -> Interval:
     """Wilson's interval for the mean of scores in clusters, at their effective number."""
     n = sum(len(each) for each in scores)
     if not n:
         return Interval(low=0.0, high=1.0)
     effective = effective_n(scores)
-    return wilson(sum(map(sum, scores)) / n * effective, effective, level)
+    return wilson(sum(map(sum, scores)) / n * effective, effective)
 
 
 @record
@@ -76,13 +76,13 @@ def paired(first: Sequence[bool], second: Sequence[bool]) -> Pairs:
     return Pairs(n=len(both), gained=sum(a and not b for a, b in both), lost=sum(b and not a for a, b in both))
 
 
-def tango(pairs: Pairs, level: float = LEVEL) -> Interval:
+def tango(pairs: Pairs) -> Interval:
     """Tango's score interval for the difference of two paired shares.
 
     The test statistic falls as the assumed difference rises; the interval holds the differences it does not reject."""
     if pairs.n <= 0:
         return Interval(low=-1.0, high=1.0)
-    z, observed = z_of(level), pairs.difference
+    z, observed = z_of(), pairs.difference
     return Interval(
         low=_crossing(lambda delta: _score(pairs, delta) - z, -1.0, observed),
         high=_crossing(lambda delta: _score(pairs, delta) + z, observed, 1.0),
@@ -112,11 +112,6 @@ def _crossing(f: Callable[[float], float], low: float, high: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if f(middle) > 0 else (low, middle)
     return (low + high) / 2
-
-
-def clustered_pairs(differences: Sequence[Sequence[float]]) -> Pairs:
-    """Pairs of an effective number: `differences` are +1, 0 or -1 for each pair, in clusters. Pass it to `tango`."""
-    return expected_pairs([[(float(d > 0), float(d < 0)) for d in each] for each in differences])
 
 
 def expected_pairs(scores: Sequence[Sequence[tuple[float, float]]]) -> Pairs:

@@ -15,24 +15,24 @@ def brier(pairs: Sequence[tuple[float, float]]) -> float:
     return sum((said - came) ** 2 for said, came in pairs) / len(pairs)
 
 
-def ece(pairs: Sequence[tuple[float, float]], bins: int = BINS) -> float:
+def ece(pairs: Sequence[tuple[float, float]]) -> float:
     """Expected calibration error: how far confidence and share of right ones are apart in bins of equal width, weighted
     by the number in each."""
-    return sum(
-        abs(sum(said for said, _ in each) - sum(came for _, came in each)) for each in binned(pairs, bins)
-    ) / len(pairs)
+    return sum(abs(sum(said for said, _ in each) - sum(came for _, came in each)) for each in binned(pairs)) / len(
+        pairs
+    )
 
 
-def binned(pairs: Sequence[tuple[float, float]], bins: int = BINS) -> list[list[tuple[float, float]]]:
+def binned(pairs: Sequence[tuple[float, float]]) -> list[list[tuple[float, float]]]:
     """The pairs by confidence; a bin that nothing falls into is left out."""
     found: dict[int, list[tuple[float, float]]] = {}
     for said, came in pairs:
-        found.setdefault(bin_of(said, bins), []).append((said, came))
+        found.setdefault(bin_of(said), []).append((said, came))
     return [found[at] for at in sorted(found)]
 
 
-def bin_of(said: float, bins: int = BINS) -> int:
-    return min(bins - 1, int(said * bins + 1e-9))
+def bin_of(said: float) -> int:
+    return min(BINS - 1, int(said * BINS + 1e-9))
 
 
 def reliability(pairs: Sequence[tuple[float, float]]) -> Json | None:

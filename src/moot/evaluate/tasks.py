@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, Self, cast, get_args
+from typing import Any, Literal, Self, cast
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -27,7 +27,6 @@ from moot.reasoning.fence import clean
 from moot.yamlfile import read_mapping, read_some
 
 Score = Literal["exact", "number", "regex", "tests", "patch", "graded"]
-SCORES: tuple[Score, ...] = get_args(Score)
 RUN: Mapping[AnswerKind, Score] = {"code": "tests", "patch": "patch"}  # kinds of answers that are run to be scored
 NOT_HERE = {
     "swe": "it needs container images and a network",

@@ -197,7 +197,7 @@ _OR_BEYOND = frozenset(
 
 
 # Letters as names: "A or B", "A, B or C". Alone, "A" reads as an article.
-_LETTERS = re.compile(r"(?<![\w'’])[A-Z](?:,\s+[A-Z])*,?\s+(?:or|versus|vs\.?)\s+[A-Z](?![\w'’])")
+_LETTERS = re.compile(r"(?<![\w'’])[A-Z](?:,\s+[A-Z]){0,25},?\s+(?:or|versus|vs\.?)\s+[A-Z](?![\w'’])")
 _ONLY_LETTERS = re.compile(r"[a-z](?:,\s+[a-z])*,?\s+(?:or|versus|vs\.?)\s+[a-z]")
 _NAMED = "Zq"  # before a letter: a name that no sentence has
 

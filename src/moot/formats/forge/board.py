@@ -69,7 +69,6 @@ class Checked:
     complexity: float | None = None
     findings: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    mutants: str = ""
 
     @classmethod
     def of(cls, run: CheckRun) -> Checked:
@@ -78,20 +77,18 @@ class Checked:
         unsafe = sum(each.tool == "bandit" for each in run.findings)
         untyped = sum(each.tool == "mypy" for each in run.findings)
         kept = run.metrics.maintainability
-        metrics = run.metrics
         return cls(
             high=high if "bandit" in done else None,
             security=1 / (1 + unsafe) if "bandit" in done else None,
             types=1 / (1 + untyped) if "mypy" in done else None,
             maintainability=None if kept is None else max(0.0, min(1.0, kept / 100)),
-            complexity=metrics.complexity,
+            complexity=run.metrics.complexity,
             findings=tuple(
                 f"{'' if each.line is None else f'line {each.line}, '}{each.tool} {each.rule}: {each.message}"
                 for each in run.findings
                 if each.severity != "low"
             ),
             missing=tuple(sorted({*run.missing, *(each.partition(":")[0] for each in run.failed)})),
-            mutants="" if metrics.mutants is None else f"{metrics.mutants_caught} of {metrics.mutants} mutants caught",
         )
 
 
@@ -219,10 +216,6 @@ class Board:
 
     def hold(self, draft: Draft) -> None:
         self.held[draft.author] = draft.number
-
-    @property
-    def codes(self) -> Mapping[str, str]:
-        return {each.name: each.code for each in self.drafts}
 
     def pooled(self, cases: Iterable[Case], by: str, *, most: int = MOST_CALLS) -> tuple[Calls, ...]:
         """Take calls into the pool, as far as there is room; the new ones."""

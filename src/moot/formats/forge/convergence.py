@@ -65,7 +65,7 @@ async def _vote(forge: Forge, choice: Choice) -> tuple[Choice, Poll]:
     ballots = await together(*(_ballot(forge, seat, drafts) for seat in forge.voters))
     candidates = [Candidate(id=each.label, title=forge.called(each), author=each.author) for each in drafts]
     poll = counted(forge.settings.voting, candidates, ballots, TIE_BREAKS)
-    forge.stage.show("TALLY", **_shown(forge, poll))
+    forge.stage.show("TALLY", **_shown(poll))
     won = [each for each in options if each.number == _number(poll.result.winner)]
     if not won:
         return replace(choice, leaders=tuple(options)), poll.model_copy(update={"decides": False})
@@ -76,7 +76,7 @@ def _number(label: str | None) -> int:
     return int(label[1:]) if label else 0
 
 
-def _shown(forge: Forge, poll: Poll) -> Json:
+def _shown(poll: Poll) -> Json:
     titles, result = poll.titles, poll.result
     lines = [f"{n}. {', '.join(titles[each] for each in place)}" for n, place in enumerate(result.places, 1)]
     return {"method": result.method, "lines": lines, "voters": result.voters, "abstained": result.abstained}

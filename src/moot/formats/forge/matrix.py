@@ -14,12 +14,12 @@ CASE_CHARS = 90
 MOST_ROWS = 60
 
 
-def matrix_lines(matrix: Json, *, most: int = MOST_ROWS) -> list[str]:
+def matrix_lines(matrix: Json) -> list[str]:
     """A line for each case: a mark for each version, what is expected, and how far that is known."""
     versions = cast("Sequence[str]", matrix["versions"])
     rows = cast("Sequence[Mapping[str, Any]]", matrix["rows"])
-    lines = [_row(row, versions) for row in rows[:most]]
-    more = len(rows) - most
+    lines = [_row(row, versions) for row in rows[:MOST_ROWS]]
+    more = len(rows) - MOST_ROWS
     return [*lines, *([f"and {more} more"] if more > 0 else [])]
 
 

@@ -29,7 +29,7 @@ async def plan(forge: Forge) -> None:
 
 def _assign(forge: Forge, approaches: tuple[str, ...] | list[str]) -> None:
     work = different_approaches(Assignment(id=WORK), approaches, [agent(each.spec) for each in forge.engineers])
-    forge.approaches = {task.owner: task.approach for task in work.tasks}
+    forge.approaches = {task.owner: task.approach for task in work}
 
 
 async def _by_leader(forge: Forge) -> None:
@@ -76,6 +76,6 @@ async def _by_everyone(forge: Forge) -> None:
     claims = {
         seat: [Assignment(id=INTERFACE, domain="design", interface=plan.interface)] for seat, plan in plans.items()
     }
-    settled = negotiated(claims, [agent(seat.spec) for seat in forge.engineers])
-    forge.interface, forge.planner = settled.tasks[0].interface, forge.stage.seat(settled.tasks[0].owner)
+    (settled,) = negotiated(claims, [agent(seat.spec) for seat in forge.engineers])
+    forge.interface, forge.planner = settled.interface, forge.stage.seat(settled.owner)
     forge.approaches = {seat: plan.approach for seat, plan in plans.items()}

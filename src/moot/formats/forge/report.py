@@ -121,7 +121,7 @@ def verdict(forge: Forge, converged: Converged, ended: Ended) -> Outcome:
         scores=_scores(forge),
         scale=1,
         scored_by="tests that count",
-        votes=_votes(forge, converged),
+        votes=_votes(converged),
         polls=() if converged.poll is None else (converged.poll,),
         confidence=_confidence(forge, winner),
         notes=tuple(_notes(forge)),
@@ -327,7 +327,7 @@ def _scores(forge: Forge) -> dict[str, float | None]:
     return found
 
 
-def _votes(forge: Forge, converged: Converged) -> tuple[VoteCast, ...]:
+def _votes(converged: Converged) -> tuple[VoteCast, ...]:
     if converged.poll is None:
         return ()
     authors = converged.poll.authors

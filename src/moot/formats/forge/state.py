@@ -343,13 +343,13 @@ class Forge:
             closing=True,
         )
 
-    async def run_all(self, phase: str, round: int = 0, *, twice: bool = True) -> None:
+    async def run_all(self, phase: str, round: int = 0) -> None:
         """Make every call to every version that has not had it; new ones twice, to see whether the results differ."""
 
         async def one(draft: Draft) -> None:
             new = [call for call in self.board.calls if not self.board.runs.of(draft.name, call)]
             once = [call for call in self.board.calls if len(self.board.runs.of(draft.name, call)) == 1]
-            await self.run(draft, [*new, *(new if twice else ()), *(once if twice else ())], phase, round)
+            await self.run(draft, [*new, *new, *once], phase, round)
 
         await together(*(one(draft) for draft in self.board.drafts))
 

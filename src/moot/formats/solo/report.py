@@ -54,7 +54,7 @@ def report(result: SoloResult) -> Outcome:
     spec = result.settings.wanted
     poll = poll_of(result.answers, spec)
     given = {seat: value for seat, value, _ in result.answers if value is not None}
-    seat = result.pick or _most_frequent(result, poll, given)
+    seat = result.pick or _most_frequent(poll, given)
     value = given.get(seat)
     alike = 0 if value is None else sum(same_as(each, spec) == same_as(value, spec) for each in given.values())
     support = alike / len(result.answers) if value is not None else None
@@ -92,7 +92,7 @@ def report(result: SoloResult) -> Outcome:
     )
 
 
-def _most_frequent(result: SoloResult, poll: Poll, given: Mapping[str, str]) -> str:
+def _most_frequent(poll: Poll, given: Mapping[str, str]) -> str:
     """The first seat that gave the most frequent answer; of answers that are equally frequent, the earliest. Empty
     without an answer. Samples are exchangeable, so the earliest is as good as one drawn by lot."""
     if not given:

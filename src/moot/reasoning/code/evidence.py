@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Literal
 
 from moot.reasoning.code.cases import Case, CaseRun, passes
 from moot.reasoning.code.literals import parsed
@@ -21,7 +21,6 @@ Standing = Literal[
     "unconfirmed",  # no one, or one alone, has stated anything
     "quarantined",  # for most authors, and two at least, two runs of the same code differ
 ]
-STANDINGS: tuple[Standing, ...] = get_args(Standing)
 COUNTS: frozenset[Standing] = frozenset({"given", "agreed"})
 
 FEWEST_UNSTABLE = 2  # authors whose code gives different results, before that is laid to the call

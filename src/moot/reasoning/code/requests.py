@@ -23,7 +23,7 @@ MAX_MESSAGE_CHARS = 2_000
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Ending = Literal["ended", "wall", "cpu", "memory", "processes", "files", "results"]
 TestOutcome = Literal["passed", "failed", "error", "skipped", "timed_out", "died"]
-CheckTool = Literal["ruff", "mypy", "bandit", "radon", "servers", "mutants", "timing"]
+CheckTool = Literal["ruff", "mypy", "bandit", "radon", "servers", "timing"]
 Severity = Literal["low", "medium", "high"]
 
 
@@ -135,7 +135,7 @@ class Check(Answer):
     language: NonEmpty = "python"
     tools: Annotated[tuple[CheckTool, ...], Field(min_length=1)]
     previous: Sha256 | None = None  # the version that timing is compared with
-    calls: Annotated[tuple[Call, ...], Field(max_length=MAX_CALLS)] = ()  # for mutants and timing
+    calls: Annotated[tuple[Call, ...], Field(max_length=MAX_CALLS)] = ()  # for timing
 
 
 class Finding(Answer):
@@ -153,9 +153,6 @@ class Metrics(Answer):
 
     complexity: float | None = None  # cyclomatic, the worst function's
     maintainability: float | None = None  # 0 to 100
-    mutants: int | None = None  # how many were made
-    mutants_caught: int | None = None  # how many of them gave another result for some call
-    survivors: tuple[str, ...] = ()  # what was changed in those that did not
     time_ratio: float | None = None  # CPU time of the calls, over that of the previous version
 
 

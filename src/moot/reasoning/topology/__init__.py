@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 from moot.reasoning.topology.chain import Chain
 from moot.reasoning.topology.mesh import Mesh
 from moot.reasoning.topology.star import Star
-from moot.reasoning.topology.topology import COORDINATION, Agent, Topology, Waves, best, fresh, route
+from moot.reasoning.topology.topology import COORDINATION, Agent, Topology, Waves, best, fresh
 from moot.reasoning.topology.tree import Tree
 
-__all__ = ["COORDINATION", "KINDS", "Agent", "Chain", "Kind", "Mesh", "Star", "Topology", "Tree", "Waves"]
-__all__ += ["build", "fresh", "route"]
+__all__ = ["Agent", "Kind", "Topology", "Waves", "build", "fresh"]
 
 Kind = Literal["mesh", "star", "chain", "tree"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def build(kind: Kind, agents: Sequence[Agent]) -> Topology:

@@ -56,10 +56,6 @@ class Tree:
         """The node and everyone below it."""
         return (node, *(each for child in self.children(node) for each in self.subtree(child)))
 
-    def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The subtrees below the root: they need nothing of each other."""
-        return tuple(self.subtree(child) for child in self.children(self.root))
-
     def waves(self, phase: str) -> Waves:
         levels = {each.id: self.level(each.id) for each in self.agents}
         return tuple(

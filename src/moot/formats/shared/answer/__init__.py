@@ -139,7 +139,7 @@ class Written(TextAnswer):
         return self.as_text().strip()
 
 
-def poll_of(answers: Sequence[tuple[str, str | None, str]], spec: AnswerSpec, *, round: int = 0) -> Poll:
+def poll_of(answers: Sequence[tuple[str, str | None, str]], spec: AnswerSpec) -> Poll:
     """Count answers: each a seat, its answer or None, and the step in which it was given. Candidates stand in the order
     in which their answers were first given."""
     forms = list(dict.fromkeys(same_as(value, spec) for _, value, _ in answers if value is not None))
@@ -154,7 +154,7 @@ def poll_of(answers: Sequence[tuple[str, str | None, str]], spec: AnswerSpec, *,
         )
         for seat, value, key in answers
     ]
-    return counted(METHOD, candidates or [Candidate(id="none", title="none")], ballots, round=round)
+    return counted(METHOD, candidates or [Candidate(id="none", title="none")], ballots)
 
 
 def _title(form: str) -> str:

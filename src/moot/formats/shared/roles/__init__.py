@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pydantic import Field
 
 from moot.core.errors import UnknownName
 from moot.core.types import Frozen, Hat, SeatSpec
 from moot.formats.shared.catalogs import catalog_of
-from moot.plugins import OWN, Door
+from moot.plugins import Door
 from moot.reasoning.topology import Agent
 
 
@@ -28,11 +28,6 @@ DOOR = Door(
     items=lambda catalog: [role.name for role in catalog],
     item="role",
 )
-
-
-def built_in() -> Mapping[str, Hat]:
-    """moot's own roles, by name."""
-    return {role.name: role for role in DOOR.get(OWN)}
 
 
 def installed() -> Sequence[tuple[Hat, str]]:
