@@ -1,5 +1,5 @@
-"""Kills processes with SIGKILL at every moment of a snapshot or a delivery, and has another process repeat it:
-`python -m tests.tools.killing_git WHAT FOLDER`.
+"""Kills processes with SIGKILL at moments of a snapshot or a delivery, and has another process repeat it:
+`python -m tests.tools.killing_git WHAT FOLDER [every]`. Without `every`, one moment of each kind, amid those alike.
 
 A moment is whatever changes something: a folder or a file that is made, renamed, locked or removed, and a command of
 git, before it begins and once it runs. A command that runs is killed with its process; one that clones or delivers also
@@ -67,11 +67,11 @@ WORK: dict[str, Work] = {"snapshot": snapshot, "delivery": delivery}
 
 
 class Killer:
-    """Counts the moments of this process, and ends it at one of them."""
+    """Lists the moments of this process, and ends it at one of them."""
 
     def __init__(self, folder: Path, at: int) -> None:
         self._folder, self._at = str(folder), at
-        self._seen, self._alike = 0, Counter[str]()
+        self.seen, self._alike = list[str](), Counter[str]()
 
     def install(self) -> None:
         start = asyncio.create_subprocess_exec
@@ -97,8 +97,8 @@ class Killer:
             self.moment(event)
 
     def moment(self, name: str, command: int = 0) -> None:
-        self._seen += 1
-        if self._seen != self._at:
+        self.seen.append(name)
+        if len(self.seen) != self._at:
             return
         if command:
             with suppress(ProcessLookupError):  # it has ended meanwhile
@@ -107,17 +107,19 @@ class Killer:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def in_process(folder: Path, work: Work, at: int = 0) -> str:
-    """Do it in a process of its own. Gives what came of it as JSON, or the moment at which it was killed."""
+def in_process(folder: Path, work: Work, at: int = 0, *, listed: bool = False) -> str:
+    """Do it in a process of its own. Gives what came of it, or a list of its moments, as JSON; or the moment at which
+    it was killed."""
     heard, told = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.dup2(told, 1)
         try:
-            if at:
-                Killer(folder, at).install()
+            killer = Killer(folder, at)
+            if at or listed:
+                killer.install()
             made = asyncio.run(work(folder))
-            os.write(1, json.dumps(made).encode())
+            os.write(1, json.dumps(killer.seen if listed else made).encode())
             os._exit(0)
         except BaseException:
             traceback.print_exc()
@@ -141,7 +143,7 @@ def state(folder: Path) -> dict[str, str]:
     }
 
 
-def main(what: str, given: str) -> None:
+def main(what: str, given: str, *every: str) -> None:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     top, work = Path(given), WORK[what]
     moments: list[str] = []
@@ -154,11 +156,11 @@ def main(what: str, given: str) -> None:
 
     whole = fresh("whole")
     expected, after = in_process(whole, work), state(whole)
-    while True:
+    found: list[str] = json.loads(in_process(fresh("listed"), work, listed=True))
+    places = [[at for at, each in enumerate(found) if each == kind] for kind in dict.fromkeys(found)]
+    for at in range(len(found)) if every else (alike[len(alike) // 2] for alike in places):
         folder = fresh("killed")
-        moment = in_process(folder, work, len(moments) + 1)
-        if moment == expected:
-            break
+        moment = in_process(folder, work, at + 1)
         moments.append(moment)
         again = in_process(folder, work)
         if again != expected:
@@ -166,7 +168,11 @@ def main(what: str, given: str) -> None:
         if state(folder) != after:
             wrong.append(f"{moment}: {sorted(state(folder).items() ^ after.items())}")
         shutil.rmtree(folder)
-    print(json.dumps({"moments": moments, "wrong": wrong, "result": json.loads(expected), "left": sorted(after)}))
+    print(
+        json.dumps(
+            {"moments": moments, "found": found, "wrong": wrong, "result": json.loads(expected), "left": sorted(after)}
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -8,25 +8,37 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import platform
+import socket
 import sys
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from moot.tools.sandbox import Job, Limits, Run, SandboxDied
+from moot.core.values import Json
+from moot.tools.sandbox import Job, Limits, Run, SandboxDied, seccomp
 from moot.tools.sandbox.attempts import attempts
 from moot.tools.sandbox.limits import MEGABYTE
 from moot.tools.sandbox.mounts import interpreter
-from moot.tools.sandbox.probe import ATTEMPTS, QUICK, attempts_job, outside, read_attempts
+from moot.tools.sandbox.probe import ATTEMPTS, PROBED, SECONDS, outside, read_attempts
 from moot.tools.sandbox.recipe import READY, Specification, bubblewrap, specification
 from moot.tools.sandbox.sandbox import run_specification
+from tests.tools import escapes
 
 CANARY = "sk-canary-of-the-parent"
 Weaken = Callable[[Specification], Specification]
+
+# Those that take no time, and use no more than is allowed.
+QUICK = (
+    *PROBED,
+    *("clone3", "clone_with_user_namespace", "newer_calls", "x32_calls", "compat_calls", "clock", "inet6", "netlink"),
+    *("vsock", "packet", "dns", "descriptors", "terminal_input", "shadow", "command_lines", "other_roots", "sysrq"),
+    *("core_pattern", "cgroups", "setuid_programs", "symlinks", "shared_memory"),
+)
 
 # What is over a limit: amount, the limit that holds, and one that does not.
 EXCESSES: dict[str, tuple[float, Limits, Limits]] = {
@@ -40,6 +52,41 @@ EXCESSES: dict[str, tuple[float, Limits, Limits]] = {
     "files": (3000, Limits(scratch_files=500), Limits()),
 }
 SHORT_SLEEP = 0.1  # where nothing would end it
+
+
+def program() -> str:
+    """The attempts of the package and those of the tests, as one program that imports neither."""
+    name = "moot.tools.sandbox.attempts"
+    more = Path(escapes.__file__).read_text()
+    return (
+        f"import sys, types\nbase = sys.modules[{name!r}] = types.ModuleType({name!r})\n"
+        f'exec({ATTEMPTS.read_text()!r}, vars(base))\nexec({more!r}, {{"__name__": "__main__"}})\n'
+    )
+
+
+def attempts_job(
+    names: Sequence[str], known: Json, *, script: bool = False, limits: Limits | None = None, **more: object
+) -> Job:
+    given = {**known, "scratch": script, "attempts": names, "amount": 0, "allowed": 0, **more}
+    limits = limits or Limits(wall_seconds=SECONDS, cpu_seconds=SECONDS)
+    return Job(program=program(), input=json.dumps(given).encode(), script=script, limits=limits)
+
+
+@contextmanager
+def all_outside() -> Generator[Json]:
+    """What all attempts try to reach, and what they have to know."""
+    column = seccomp.ARCHITECTURES[platform.machine()].column
+    home, python = os.path.expanduser("~"), os.path.dirname(interpreter().outside)
+    with outside() as known, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 0))
+        yield {
+            **known,
+            "clone": seccomp.CLONE[column],
+            "clone3": seccomp.CLONE3[column],
+            "newest": seccomp.NEWEST,
+            "port": server.getsockname()[1],
+            "paths": sorted({home, python, str(ATTEMPTS.parent)} - {"/", "/usr/bin"}),
+        }
 
 
 def without(*names: str) -> Weaken:
@@ -81,18 +128,18 @@ def options_on_the_command_line(path: str) -> Weaken:
 def no_sandbox(folder: Path) -> Weaken:
     """Not even bubblewrap: the attempts run as they would without us, root as root. For root, the supervisor hides
     /tmp, where a checkout and its environment may lie: what is run here lies elsewhere."""
-    fake, program = folder / "bwrap", folder / "attempts.py"
-    program.write_text(ATTEMPTS.read_text())
-    program.chmod(0o644)
-    fake.write_text(f"#!/bin/sh\nprintf '\\{READY[0]:03o}' >&3\nexec {interpreter().outside} -I -S {program}\n")
+    fake, alone = folder / "bwrap", folder / "attempts.py"
+    alone.write_text(program())
+    alone.chmod(0o644)
+    fake.write_text(f"#!/bin/sh\nprintf '\\{READY[0]:03o}' >&3\nexec {interpreter().outside} -I -S {alone}\n")
     fake.chmod(0o755)
     return lambda spec: replace(spec, bubblewrap=str(fake), user=0)
 
 
 async def made(job: Job, weaken: Weaken = lambda spec: spec) -> Run:
-    program = bubblewrap()
-    assert program is not None
-    return await run_specification(weaken(specification(job, program)))
+    installed = bubblewrap()
+    assert installed is not None
+    return await run_specification(weaken(specification(job, installed)))
 
 
 async def main() -> dict[str, Any]:
@@ -113,7 +160,7 @@ async def main() -> dict[str, Any]:
             found[place][name] = {"ended_by": run.ended_by, "got": results.get(name), "output": len(run.output)}
             found[place][name]["truncated"] = run.truncated
 
-    with outside() as known, tempfile.TemporaryDirectory(dir="/var/tmp") as made_folder:
+    with all_outside() as known, tempfile.TemporaryDirectory(dir="/var/tmp") as made_folder:
         folder = Path(made_folder)
         folder.chmod(0o755)
         private = folder / "private"
@@ -148,17 +195,19 @@ async def main() -> dict[str, Any]:
                 jobs.append(one(place, name, job))
         daemon = attempts_job(["daemon"], known, script=True, amount=60)
         await asyncio.gather(*jobs, one("excess", "daemon", daemon))
-        found["left"] = {"sandbox": processes_with(known["mark"]), "no sandbox": await left_without_a_sandbox(daemon)}
+        in_sandbox = processes_with(known["mark"])
+        unwatched = await left_without_a_sandbox(daemon, folder / "attempts.py")
+        found["left"] = {"sandbox": in_sandbox, "no sandbox": unwatched}
     found["all"] = sorted(attempts)
     return found
 
 
-async def left_without_a_sandbox(job: Job) -> int:
+async def left_without_a_sandbox(job: Job, alone: Path) -> int:
     """How many daemons are left of an attempt that nothing watches."""
     mark = json.loads(job.input)["mark"]
     output = os.open(os.devnull, os.O_WRONLY)
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", "-c", f"import os; os.dup2({output}, 3); exec(open({str(ATTEMPTS)!r}).read())"),
+        *(sys.executable, "-I", "-S", "-c", f"import os; os.dup2({output}, 3); exec(open({str(alone)!r}).read())"),
         stdin=asyncio.subprocess.PIPE,
         pass_fds=(output,),
     )

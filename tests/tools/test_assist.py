@@ -14,37 +14,33 @@ import pytest
 
 from moot import formats
 from moot.app import App
-from moot.client import creating
 from moot.core.errors import InputError, ToolError
 from moot.core.script import Stage
 from moot.core.settings import DebateSettings, Settings, read
 from moot.core.types import Asker, Outcome, Recalled, Recollection, Usage
 from moot.core.values import sha256_of
+from moot.formats import Format
 from moot.reasoning.code.assist import AssistRun
-from moot.request import Request
 from moot.tools.sandbox.supervisor import tree
-from tests.running import an_app, run_to_rest
+from tests.running import an_app, new_debate, run_to_rest
 from tests.runtime.small import a_format, a_runtime, outcome, run
 
 UGLY = "def  double( n:int )->int :\n  return 2*n\n\n\ndef wrong() -> str:\n  import os\n  return double(2)\n"
 TOOLS = ["look_up", "long_text", "hang", "fail", "keep", "nowhere"]
 COMMAND = [sys.executable, "-m", "tests.tools.serving"]
+QUERY = "Redis or PostgreSQL for caching? Which database should we choose?"
 
 
 def bench(**more: Any) -> dict[str, Any]:
     return {"tool_servers": {"bench": {"command": COMMAND, "tools": TOOLS, "timeout_seconds": 250, **more}}}
 
 
-async def asked(app: App, texts: tuple[str, ...] = (), **request: Any) -> AssistRun:
-    given = await app.tools["assist"]({"request": request}, {sha256_of(text): text for text in texts})
-    return AssistRun.model_validate(given)
-
-
 def ask(folder: Path, settings: dict[str, Any] | None = None, environ: dict[str, str] | None = None, **request: Any):
     async def main() -> AssistRun:
         app = App(Settings(database_url=str(folder / "moot.db"), embedder="none", **settings or {}), environ or {})
         try:
-            return await asked(app, (UGLY, "no code at all ("), **request)
+            texts = {sha256_of(text): text for text in (UGLY, "no code at all (")}
+            return AssistRun.model_validate(await app.tools["assist"]({"request": request}, texts))
         finally:
             await app.close()
 
@@ -80,7 +76,18 @@ class TestCode:
         assert "Not installed: ruff, mypy." in done.prose()
 
 
-def test_memory_is_asked_and_what_it_costs_is_on_the_turn(tmp_path):
+def looking(corpus: str, k: int = 2) -> Format:
+    """Rules that look something up in memory."""
+
+    async def look(stage: Stage, settings: DebateSettings) -> Outcome:
+        request = {"request": {"what": "retrieve", "query": QUERY, "corpus": corpus, "k": k}}
+        return outcome("tie", (await stage.use("assist", "look", request, returns=AssistRun)).text)
+
+    return a_format(look)
+
+
+@pytest.mark.parametrize("corpus", ["templates", "lessons"])
+async def test_memory_is_asked_and_what_it_costs_is_on_the_turn(app, tmp_path, corpus):
     asked_by: list[str] = []
 
     async def recall(query: str, corpus: str, k: int, asker: Asker) -> tuple[Recollection, Usage]:
@@ -88,74 +95,36 @@ def test_memory_is_asked_and_what_it_costs_is_on_the_turn(tmp_path):
         found = Recalled(id="1", title=f"{corpus} on {query}", text="Use sets.", score=1.0)
         return Recollection(found=(found,) * k, by="bm25 + wire:e"), Usage(tokens_in=12, cost_usd=0.5)
 
-    async def asking(stage: Stage, settings: DebateSettings) -> Outcome:
-        request = {"request": {"what": "retrieve", "query": "speed", "corpus": "templates", "k": 2}}
-        found = await stage.use("assist", "look", request, returns=AssistRun)
-        return outcome("tie", found.text)
-
-    async def main() -> None:
-        async with an_app(tmp_path) as app:
-            app.memory.recall = recall  # type: ignore[method-assign]
-            async with a_runtime(tmp_path, a_format(asking), tools=app.tools) as runtime:
-                done = await run(runtime, a_format(asking))
-                assert done.outcome is not None, done.error
-                assert done.outcome.headline.count("templates on speed\nUse sets.") == 2
-                assert asked_by == [done.id]  # what its readers may not see is not recalled
-                (turn,) = await runtime.store.turns(done.id)
-                assert (turn.tokens_in, turn.cost_usd) == (12, 0.5)
-                (call,) = turn.tool_calls or ()
-                assert (call["tool"], call["fingerprint"]) == ("assist", "bm25 + wire:e")
-                assert turn.metadata["arguments"]["request"]["query"] == "speed"
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize("corpus", ["lessons", "episodes"])
-def test_what_was_learnt_can_be_looked_up(tmp_path, corpus):
     async def learned(query: str, corpus: str, k: int, agent: str, asker: Asker) -> tuple[Recollection, Usage]:
-        found = Recalled(id="1", title=f"{corpus} on {query}", text=f"Of {agent or 'everyone'}.", score=1.0)
-        return Recollection(found=(found,) * k, by="bm25"), Usage()
+        assert agent == ""
+        return await recall(query, corpus, k, asker)
 
-    async def asking(stage: Stage, settings: DebateSettings) -> Outcome:
-        request = {"request": {"what": "retrieve", "query": "speed", "corpus": corpus, "k": 1}}
-        return outcome("tie", (await stage.use("assist", "look", request, returns=AssistRun)).text)
-
-    async def main() -> None:
-        async with an_app(tmp_path) as app:
-            app.memory.learned = learned  # type: ignore[method-assign]
-            async with a_runtime(tmp_path, a_format(asking), tools=app.tools) as runtime:
-                done = await run(runtime, a_format(asking))
-                assert done.outcome is not None, done.error
-                assert done.outcome.headline == f"{corpus} on speed\nOf everyone."
-
-    asyncio.run(main())
+    app.memory.recall, app.memory.learned = recall, learned  # type: ignore[method-assign]
+    async with a_runtime(tmp_path, looking(corpus), tools=app.tools) as runtime:
+        done = await run(runtime, looking(corpus))
+        assert done.outcome is not None, done.error
+        assert done.outcome.headline.count(f"{corpus} on {QUERY}\nUse sets.") == 2
+        assert asked_by == [done.id]  # what its readers may not see is not recalled
+        (turn,) = await runtime.store.turns(done.id)
+        assert (turn.tokens_in, turn.cost_usd) == (12, 0.5)
+        (call,) = turn.tool_calls or ()
+        assert (call["tool"], call["fingerprint"]) == ("assist", "bm25 + wire:e")
+        assert turn.metadata["arguments"]["request"]["query"] == QUERY
 
 
 def test_memory_is_asked_by_debates_alone(tmp_path):
     with pytest.raises(ToolError, match="Memory is asked by debates alone"):
-        ask(tmp_path, what="retrieve", query="Redis or PostgreSQL?")
+        ask(tmp_path, what="retrieve", query=QUERY)
 
 
-QUERY = "Redis or PostgreSQL for caching? Which database should we choose?"
-
-
-async def looking(stage: Stage, settings: DebateSettings) -> Outcome:
-    request = {"request": {"what": "retrieve", "query": QUERY, "corpus": "templates", "k": 10}}
-    return outcome("tie", (await stage.use("assist", "look", request, returns=AssistRun)).text)
-
-
-def test_real_memory_is_asked(tmp_path):
-    async def main() -> None:
+async def test_real_memory_is_asked(tmp_path):
+    with formats.DOOR.adding("look", looking("templates", 10)):
         async with an_app(tmp_path) as app:
-            request = Request(topic="t", format="looking", settings={"model_debater": "sim:", "model_judge": "sim:"})
-            done = await run_to_rest(app, await creating.create(app, app.plan(request)))
+            done = await run_to_rest(app, await new_debate(app, "sim:", "look"))
             assert done.outcome is not None, done.error
             recalled, _ = await app.memory.recall(QUERY, "templates", 10)
             assert done.outcome.headline == "\n\n".join(f"{each.title}\n{each.text}" for each in recalled.found)
             assert done.outcome.headline
-
-    with formats.DOOR.adding("looking", a_format(looking)):
-        asyncio.run(main())
 
 
 class TestServers:
@@ -177,10 +146,6 @@ class TestServers:
         with pytest.raises(ToolError, match=f"'{name}' is not among those .*: bench/look_up, "):
             ask(tmp_path, bench(), what="mcp", tool=name)
 
-    def test_one_that_the_server_does_not_have(self, tmp_path):
-        with pytest.raises(ToolError, match="has no tool of that name"):
-            self.use(tmp_path, "nowhere")
-
     def test_effects_are_refused_unless_they_are_allowed(self, tmp_path):
         with pytest.raises(ToolError, match="may change something, and the operator allows it only to read"):
             self.use(tmp_path, "keep", artifacts={"text": sha256_of(UGLY)})
@@ -200,12 +165,6 @@ class TestServers:
             self.use(tmp_path, "hang", {"timeout_seconds": 3})
         assert tree(os.getpid())[3] == before
 
-    def test_one_that_fails_or_says_too_much(self, tmp_path):
-        with pytest.raises(ToolError, match="'bench/fail' failed: Error executing tool fail"):
-            self.use(tmp_path, "fail")
-        done = self.use(tmp_path, "long_text")
-        assert (len(done.text), done.truncated) == (64_000, True)
-
     def test_a_program_that_does_not_start(self, tmp_path):
         with pytest.raises(ToolError, match="'bench/look_up' can't be used: FileNotFoundError"):
             self.use(tmp_path, "look_up", {"command": ["/nowhere/server"]})
@@ -221,9 +180,15 @@ class TestServers:
                     with socket.socket() as tried:
                         if tried.connect_ex(("127.0.0.1", port)) == 0:
                             break
-                settings = bench(command=[], url=f"http://127.0.0.1:{port}/mcp")
-                done = ask(tmp_path, settings, what="mcp", tool="bench/look_up", arguments={"word": "moot"})
+                there = {"command": [], "url": f"http://127.0.0.1:{port}/mcp"}
+                done = self.use(tmp_path, "look_up", there, arguments={"word": "moot"})
                 assert done.text.startswith("moot means nothing.")
+                with pytest.raises(ToolError, match="'bench/fail' failed: Error executing tool fail"):
+                    self.use(tmp_path, "fail", there)
+                long = self.use(tmp_path, "long_text", there)
+                assert (len(long.text), long.truncated) == (64_000, True)
+                with pytest.raises(ToolError, match="has no tool of that name"):
+                    self.use(tmp_path, "nowhere", there)
             finally:
                 process.kill()
 
@@ -231,9 +196,7 @@ class TestServers:
         ("server", "problem"),
         [
             ({"tools": ["a"]}, "either `command` or `url`"),
-            ({"tools": ["a"], "command": ["x"], "url": "http://x"}, "either `command` or `url`"),
             ({"tools": ["a"], "command": ["x"], "effects": ["b"]}, "`effects` names 'b'"),
-            ({"tools": [], "command": ["x"]}, "tools"),
             ({"tools": ["a"], "url": "ftp://x"}, "url"),
         ],
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from moot.tools.sandbox.probe import PROBED
 from tests.tools.probing import CANARY, EXCESSES
 
 pytestmark = pytest.mark.slow
@@ -47,6 +48,7 @@ def test_no_attempt_gets_through(found):
     assert {name: got for name, got in found["held"].items() if any(got.values())} == {}
     assert all(set(got) == {"cases", "scripts"} for got in found["held"].values())
     assert len(found["held"]) >= 30
+    assert {*found["held"], *EXCESSES, "daemon"} == set(found["all"]) > set(PROBED)
 
 
 def test_every_attempt_gets_through_a_weakened_sandbox(found):

@@ -3,15 +3,12 @@ speaks no protocol is named and never counts as passed."""
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from moot import formats
-from moot.app import App
-from moot.client import creating
 from moot.client.code_checkup import check_code
 from moot.core.errors import InputError
 from moot.core.script import Stage
@@ -20,8 +17,7 @@ from moot.core.types import Outcome
 from moot.core.values import sha256_of
 from moot.reasoning.code.assist import AssistRun
 from moot.reasoning.code.requests import CheckRun
-from moot.request import Request
-from tests.running import an_app, run_to_rest
+from tests.running import an_app, new_debate, run_to_rest
 from tests.runtime.small import a_format, outcome
 from tests.runtime.test_forge import new_forge
 
@@ -41,17 +37,10 @@ def message(body: str) -> str:
     return f"printf 'Content-Length: {len(body)}\\r\\n\\r\\n{body}'; cat >/dev/null"
 
 
-def checked(folder: Path, servers: dict[str, Any]) -> CheckRun:
-    async def main() -> CheckRun:
-        values: dict[str, Any] = {"database_url": str(folder / "moot.db"), "embedder": "none"}
-        app = App(read(Settings, {**values, "language_servers": servers}), {})
-        try:
-            made = await app.tools["checks"]({"version": VERSION, "tools": ["servers"]}, {VERSION: CODE})
-            return CheckRun.model_validate(made)
-        finally:
-            await app.close()
-
-    return asyncio.run(main())
+async def checked(folder: Path, servers: dict[str, Any]) -> CheckRun:
+    async with an_app(folder, language_servers=servers) as app:
+        made = await app.tools["checks"]({"version": VERSION, "tools": ["servers"]}, {VERSION: CODE})
+        return CheckRun.model_validate(made)
 
 
 async def diagnosing(stage: Stage, settings: DebateSettings) -> Outcome:
@@ -61,12 +50,11 @@ async def diagnosing(stage: Stage, settings: DebateSettings) -> Outcome:
 
 
 @pytest.mark.slow
-def test_real_servers_find_what_is_wrong_and_the_call_is_recorded_on_its_turn(tmp_path):
-    async def main() -> None:
+async def test_real_servers_find_what_is_wrong_and_the_call_is_recorded_on_its_turn(tmp_path):
+    with formats.DOOR.adding("diagnosing", a_format(diagnosing)):
         servers = {"pyright": PYRIGHT, "ruff": RUFF, "other": {**RUFF, "languages": ["javascript"]}}
         async with an_app(tmp_path, language_servers=servers) as app:
-            request = Request(topic="t", format="diagnosing", settings={"model_debater": "sim:", "model_judge": "sim:"})
-            done = await run_to_rest(app, await creating.create(app, app.plan(request)))
+            done = await run_to_rest(app, await new_debate(app, "sim:", "diagnosing"))
             assert done.outcome is not None, done.error
             (turn,) = await app.runtime.store.turns(done.id)
             found = AssistRun.model_validate(turn.data)
@@ -81,28 +69,22 @@ def test_real_servers_find_what_is_wrong_and_the_call_is_recorded_on_its_turn(tm
             assert call["fingerprint"].startswith("pyright, ruff 0.")
             assert call["limits"]["memory_bytes"] == 1024 * 1024 * 1024
 
-    with formats.DOOR.adding("diagnosing", a_format(diagnosing)):
-        asyncio.run(main())
-
 
 @pytest.mark.slow
-def test_a_forge_has_its_versions_checked_by_them(tmp_path):
-    async def main() -> None:
-        async with an_app(tmp_path, language_servers={"ruff": RUFF, "none": {**RUFF, "command": ["nowhere"]}}) as app:
-            made = await new_forge(app, preset="quick", adversarial=False, hooks=["proposal"])
-            ended = await run_to_rest(app, made)
-            assert ended.outcome is not None, ended.error
-            looks = [turn for turn in await app.runtime.store.turns(ended.id) if turn.phase == "check"]
-            assert looks
-            for turn in looks:
-                assert turn.data is not None
-                assert "language server ruff" in turn.data["done"]
-                assert turn.data["missing"] == ["language server none"]
-            assert ended.outcome.record is not None
-            (left,) = [each for each in ended.outcome.record.sections if each.title == "Not checked"]
-            assert "Not installed, or without a result: language server none." in left.items
-
-    asyncio.run(main())
+async def test_a_forge_has_its_versions_checked_by_them(tmp_path):
+    async with an_app(tmp_path, language_servers={"ruff": RUFF, "none": {**RUFF, "command": ["nowhere"]}}) as app:
+        made = await new_forge(app, preset="quick", adversarial=False, hooks=["proposal"])
+        ended = await run_to_rest(app, made)
+        assert ended.outcome is not None, ended.error
+        looks = [turn for turn in await app.runtime.store.turns(ended.id) if turn.phase == "check"]
+        assert looks
+        for turn in looks:
+            assert turn.data is not None
+            assert "language server ruff" in turn.data["done"]
+            assert turn.data["missing"] == ["language server none"]
+        assert ended.outcome.record is not None
+        (left,) = [each for each in ended.outcome.record.sections if each.title == "Not checked"]
+        assert "Not installed, or without a result: language server none." in left.items
 
 
 @pytest.mark.parametrize(
@@ -123,20 +105,20 @@ def test_a_forge_has_its_versions_checked_by_them(tmp_path):
     ],
     ids=["hangs", "garbage", "no length", "too much", "no JSON", "no object", "refuses", "ends", "no folder"],
 )
-def test_a_server_that_says_nothing_of_use_is_named(tmp_path, server, problem):
-    done = checked(tmp_path, {"odd": server})
+async def test_a_server_that_says_nothing_of_use_is_named(tmp_path, server, problem):
+    done = await checked(tmp_path, {"odd": server})
     (failed,) = done.failed
     assert failed.startswith(f"language server odd: {problem}")
     assert (done.done, done.missing, done.findings) == ((), (), ())
 
 
-def test_one_that_is_missing_is_named(tmp_path):
-    done = checked(tmp_path, {"none": {"command": ["nowhere-at-all"], "languages": ["python"]}})
+async def test_one_that_is_missing_is_named(tmp_path):
+    done = await checked(tmp_path, {"none": {"command": ["nowhere-at-all"], "languages": ["python"]}})
     assert (done.done, done.missing, done.failed) == ((), ("language server none",), ())
     assert "Not installed: language server none." in done.prose()
 
 
-def test_one_that_lies_in_a_folder_of_its_own_is_found_there_and_can_read_it(tmp_path, monkeypatch):
+async def test_one_that_lies_in_a_folder_of_its_own_is_found_there_and_can_read_it(tmp_path, monkeypatch):
     folder = tmp_path / "lsp"
     (folder / "bin").mkdir(parents=True)
     (folder / "words").write_text("of its own")
@@ -145,27 +127,21 @@ def test_one_that_lies_in_a_folder_of_its_own_is_found_there_and_can_read_it(tmp
     program.chmod(0o755)
     monkeypatch.setenv("HOME", str(tmp_path))
     server = {"command": ["~/lsp/bin/odd-server"], "languages": ["python"], "mounts": ["~/lsp/"]}
-    done = checked(tmp_path, {"odd": server})
+    done = await checked(tmp_path, {"odd": server})
     assert done.failed == ("language server odd: it ended with 4: of its own",)
 
 
-def test_it_gets_no_variable_but_those_that_are_listed_with_it(tmp_path, monkeypatch):
+async def test_it_gets_no_variable_but_those_that_are_listed_with_it(tmp_path, monkeypatch):
     monkeypatch.setenv("PROVIDER_KEY", "sk-canary")
     script = 'echo "key: $PROVIDER_KEY, given: $GIVEN" >&2; exit 1'
-    done = checked(tmp_path, {"odd": says(script, environment={"GIVEN": "yes"})})
+    done = await checked(tmp_path, {"odd": says(script, environment={"GIVEN": "yes"})})
     assert done.failed == ("language server odd: it ended with 1: key: , given: yes",)
 
 
-def test_the_doctor_names_them(tmp_path):
-    async def main() -> list[tuple[bool, str]]:
-        servers = {"ruff": RUFF, "none": {**RUFF, "command": ["nowhere-at-all"]}}
-        app = App(read(Settings, {"database_url": str(tmp_path / "moot.db"), "language_servers": servers}), {})
-        try:
-            return [(each.ok, each.what) for each in await check_code(app)]
-        finally:
-            await app.close()
-
-    found = asyncio.run(main())
+async def test_the_doctor_names_them(tmp_path):
+    servers = {"ruff": RUFF, "none": {**RUFF, "command": ["nowhere-at-all"]}}
+    async with an_app(tmp_path, language_servers=servers) as app:
+        found = [(each.ok, each.what) for each in await check_code(app)]
     assert (True, "code is checked by the language server ruff") in found
     assert (False, "the language server none is not installed; what it would find is never known") in found
 
@@ -173,7 +149,6 @@ def test_the_doctor_names_them(tmp_path):
 @pytest.mark.parametrize(
     ("server", "problem"),
     [
-        ({"command": [], "languages": ["python"]}, "command"),
         ({"command": ["x"], "languages": []}, "languages"),
         ({"command": ["x"], "languages": ["python"], "mounts": ["lib"]}, "mounts"),
     ],

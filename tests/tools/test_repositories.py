@@ -123,10 +123,6 @@ def test_one_that_is_too_large_for_the_sandbox_says_how_much_fits(tmp_path, sour
 
 
 def test_one_without_commits_says_what_to_do(tmp_path):
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    git(empty, "init", "-q")
-    before = state(empty)
+    git(tmp_path, "init", "-q", "empty")
     with pytest.raises(ToolError, match="has no commits yet. Commit what the debate should begin with"):
-        opened(tmp_path, empty)
-    assert state(empty) == before
+        opened(tmp_path, tmp_path / "empty")

@@ -77,56 +77,43 @@ class TestFailures:
             with pytest.raises(SandboxDied, match=said):
                 asyncio.run(run_specification(broken))
 
-    def test_a_supervisor_that_is_killed_is_told_and_leaves_nothing(self):
-        async def main():
-            task = asyncio.ensure_future(run_specification(specification(_endless(), bubblewrap() or "")))
-            below = await _started(task)
-            os.kill(below[1], signal.SIGKILL)  # the first below us
-            with pytest.raises(SandboxDied, match="ended without a report"):
-                await task
-            await _gone(below[1:])
+    async def test_a_supervisor_that_is_killed_is_told_and_leaves_nothing(self):
+        task = asyncio.ensure_future(run_specification(specification(_endless(), bubblewrap() or "")))
+        below = await _started(task)
+        os.kill(below[1], signal.SIGKILL)  # the first below us
+        with pytest.raises(SandboxDied, match="ended without a report"):
+            await task
+        await _gone(below[1:])
 
-        asyncio.run(main())
+    async def test_a_sandbox_that_is_killed_is_no_failure_of_the_program(self):
+        task = asyncio.ensure_future(Sandbox()._run(_endless()))
+        below = await _started(task)
+        os.kill(_bubblewraps(below)[0], signal.SIGKILL)
+        with pytest.raises(SandboxDied, match="killed by signal 9"):
+            await task
+        await _gone(below[1:])
 
-    def test_a_sandbox_that_is_killed_is_no_failure_of_the_program(self):
-        async def main():
+    async def test_a_program_that_is_killed_from_outside_is_run_again(self):
+        found = bubblewrap() or ""
+        ends = "import os\nos.write(3, b'hello')\n"
+        made = iter([specification(_endless(), found), specification(Job(program=ends), found)])
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("moot.tools.sandbox.sandbox.specification", lambda job, _: next(made))
             task = asyncio.ensure_future(Sandbox()._run(_endless()))
             below = await _started(task)
-            os.kill(_bubblewraps(below)[0], signal.SIGKILL)
-            with pytest.raises(SandboxDied, match="killed by signal 9"):
-                await task
-            await _gone(below[1:])
-
-        asyncio.run(main())
-
-    def test_a_program_that_is_killed_from_outside_is_run_again(self):
-        async def main():
-            ends = "import os\nos.write(3, b'hello')\n"
-            made = iter([specification(_endless(), found), specification(Job(program=ends), found)])
-            with pytest.MonkeyPatch.context() as patched:
-                patched.setattr("moot.tools.sandbox.sandbox.specification", lambda job, _: next(made))
-                task = asyncio.ensure_future(Sandbox()._run(_endless()))
-                below = await _started(task)
-                os.kill(_bubblewraps(below)[1], signal.SIGKILL)  # the first process inside
-                assert (await task).results == b"hello"
-
-        found = bubblewrap() or ""
-        asyncio.run(main())
+            os.kill(_bubblewraps(below)[1], signal.SIGKILL)  # the first process inside
+            assert (await task).results == b"hello"
 
     def test_a_program_that_always_kills_itself_is_killed(self):
         done = asyncio.run(Sandbox()._run(Job(program="import os\nos.kill(os.getpid(), 9)")))
         assert (done.ended_by, done.code) == ("ended", 137)
 
-    def test_no_bubblewrap_says_what_to_install(self, monkeypatch):
+    async def test_no_bubblewrap_says_what_to_install(self, monkeypatch):
         monkeypatch.setattr(diagnosis, "bubblewrap", lambda: None)
-
-        async def main():
-            with pytest.raises(SandboxUnavailable, match="bubblewrap is not installed") as refused:
-                await Sandbox().run(Job(program=HELLO))
-            assert "apt-get" not in str(refused.value)  # a browser shows it
-            assert "apt-get install bubblewrap" in refused.value.fix
-
-        asyncio.run(main())
+        with pytest.raises(SandboxUnavailable, match="bubblewrap is not installed") as refused:
+            await Sandbox().run(Job(program=HELLO))
+        assert "apt-get" not in str(refused.value)  # a browser shows it
+        assert "apt-get install bubblewrap" in refused.value.fix
 
     @pytest.mark.parametrize(
         ("there", "what", "fix"),
@@ -200,29 +187,26 @@ async def _gone(pids: list[int]) -> None:
 
 
 class TestEnds:
-    def test_cancelled_at_any_moment_it_has_ended_when_it_returns(self):
-        async def main():
-            chance, sandbox = random.Random(3), Sandbox(slots=2)
-            await sandbox._run(Job(program=HELLO))
-            descriptors, threads = len(os.listdir("/proc/self/fd")), threading.active_count()
-            for _ in range(3):
-                tasks = [asyncio.ensure_future(sandbox._run(_endless())) for _ in range(4)]
-                await asyncio.sleep(chance.uniform(0, 0.1))
-                for task in tasks:
-                    task.cancel()
-                ended = await asyncio.gather(*tasks, return_exceptions=True)
-                assert all(isinstance(each, asyncio.CancelledError) for each in ended)
-                assert _ours() == [os.getpid()]
-            task = asyncio.ensure_future(sandbox._run(_endless()))
-            below = await _started(task)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            assert not any(_name(pid) for pid in below[1:])
-            assert (len(os.listdir("/proc/self/fd")), threading.active_count()) == (descriptors, threads)
-            assert (await sandbox._run(Job(program=HELLO))).results == b"hello"  # no slot is lost
-
-        asyncio.run(main())
+    async def test_cancelled_at_any_moment_it_has_ended_when_it_returns(self):
+        chance, sandbox = random.Random(3), Sandbox(slots=2)
+        await sandbox._run(Job(program=HELLO))
+        descriptors, threads = len(os.listdir("/proc/self/fd")), threading.active_count()
+        for _ in range(3):
+            tasks = [asyncio.ensure_future(sandbox._run(_endless())) for _ in range(4)]
+            await asyncio.sleep(chance.uniform(0, 0.1))
+            for task in tasks:
+                task.cancel()
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
+            assert all(isinstance(each, asyncio.CancelledError) for each in ended)
+            assert _ours() == [os.getpid()]
+        task = asyncio.ensure_future(sandbox._run(_endless()))
+        below = await _started(task)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not any(_name(pid) for pid in below[1:])
+        assert (len(os.listdir("/proc/self/fd")), threading.active_count()) == (descriptors, threads)
+        assert (await sandbox._run(Job(program=HELLO))).results == b"hello"  # no slot is lost
 
     def test_a_loop_that_is_closed_waits_for_its_runs(self):
         async def main():
@@ -236,34 +220,20 @@ class TestEnds:
 
 
 class TestSlots:
-    def test_first_come_first_served(self):
-        async def main():
-            sandbox, order = Sandbox(slots=1), []
+    async def test_first_come_first_served(self):
+        sandbox, order = Sandbox(slots=1), []
 
-            async def one(number: int) -> None:
-                await sandbox._run(Job(program=f"print({number})"))
-                order.append(number)
-                assert len(_ours()) <= 2
+        async def one(number: int) -> None:
+            await sandbox._run(Job(program=f"print({number})"))
+            order.append(number)
+            assert len(_ours()) <= 2
 
-            await asyncio.gather(*(one(number) for number in range(4)))
-            assert order == [0, 1, 2, 3]
-            assert Sandbox().slots.count == len(os.sched_getaffinity(0))
-
-        asyncio.run(main())
+        await asyncio.gather(*(one(number) for number in range(4)))
+        assert order == [0, 1, 2, 3]
+        assert Sandbox().slots.count == len(os.sched_getaffinity(0))
 
 
 class TestProbe:
-    def test_it_is_made_once_and_passes(self):
-        async def main():
-            sandbox = Sandbox()
-            assert sandbox.standing is None
-            standing, again = await asyncio.gather(sandbox.probe(), sandbox.probe())
-            assert standing is again is sandbox.standing
-            assert standing.holds, standing
-            assert re.fullmatch(r"the sandbox \(bubblewrap [\d.]+\) holds: \d\d attempts .*", str(standing))
-
-        asyncio.run(main())
-
     def test_a_sandbox_that_does_not_hold_runs_nothing(self, monkeypatch):
         kept = seccomp.program
 

@@ -1,1 +1,1 @@
-"""Tools that look at code, all of them inside the sandbox: linters, a type checker, metrics, mutants, timing."""
+"""Tools that look at code, all of them inside the sandbox: linters, a type checker, metrics, timing."""

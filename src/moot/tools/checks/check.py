@@ -12,7 +12,6 @@ from moot.core.settings import LanguageServer
 from moot.core.values import Json
 from moot.reasoning.code.requests import CheckRun, CheckTool, Metrics, RunLimits
 from moot.tools.checks import linters
-from moot.tools.checks.mutants import mutation
 from moot.tools.checks.servers import Said, located, read_server, server_job, tool_name
 from moot.tools.checks.timing import time_ratio
 from moot.tools.runners.cases import CaseLimits
@@ -42,16 +41,14 @@ class Checks:
         done: list[str] = [*found.done, *(name for name, each in said.items() if each and not each.problem)]
         failed += [f"{name}: {each.problem}" for name, each in said.items() if each and each.problem]
         metrics: Json = {"complexity": found.complexity, "maintainability": found.maintainability}
-        measures: dict[CheckTool, Callable[[], Awaitable[Json]]] = {"mutants": self._mutants, "timing": self._timing}
-        for tool, measure in measures.items():
-            if tool in tools:
-                try:
-                    metrics |= await measure()
-                    done.append(tool)
-                except (SandboxDied, SandboxUnavailable):
-                    raise
-                except ToolError as problem:
-                    failed.append(f"{tool}: {problem}")
+        if "timing" in tools:
+            try:
+                metrics["time_ratio"] = await self._timing()
+                done.append("timing")
+            except (SandboxDied, SandboxUnavailable):
+                raise
+            except ToolError as problem:
+                failed.append(f"timing: {problem}")
         return CheckRun(
             findings=(*found.findings, *(each for one in said.values() if one for each in one.findings)),
             metrics=Metrics(**metrics),
@@ -97,21 +94,12 @@ class Checks:
         job = server_job(at, server, self.code, self.runner.source, self.language, self.limits)
         return read_server(name, await self._run(job))
 
-    async def _mutants(self) -> Json:
-        if self.runner.cases != "python":
-            raise ToolError("mutants are made of Python alone")
-        if not self.calls:
-            raise ToolError("there are no calls that could tell them apart")
-        found = await mutation(self.code, self.calls, self._run, self.limits)
-        return {"mutants": found.made, "mutants_caught": found.caught, "survivors": found.survivors}
-
-    async def _timing(self) -> Json:
+    async def _timing(self) -> float:
         if self.runner.cases is None or self.previous is None or not self.calls:
             raise ToolError("it needs calls, and a previous version to compare with")
-        ratio = await time_ratio(
+        return await time_ratio(
             self.code, self.previous, self.calls, self._run, self.runner.cases, self.limits, self.case_limits
         )
-        return {"time_ratio": ratio}
 
     async def _run(self, job: Job) -> Run:
         self._given.append(job.limits)

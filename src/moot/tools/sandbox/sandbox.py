@@ -62,7 +62,7 @@ class Sandbox:
         return await self._run(job)
 
     async def probe(self) -> Standing:
-        """Try to get out of the sandbox; once, and from then on tell what came of it. It takes about a second, in a
+        """Try to get out of the sandbox; once, and from then on tell what came of it. It takes half a second, in a
         thread."""
         return self.standing or await asyncio.to_thread(self.probed)
 
