@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -200,26 +200,6 @@ class Door(Generic[T]):
                 text = _cut(f"It can't be imported from `{entry.value}`: {type(error).__name__}: {error}")
                 self._loaded[name] = Problem(name=name, package=package_of(entry), text=f"{text.rstrip('.')}.")
         return self._loaded[name]
-
-
-class Loaded(Mapping[str, T]):
-    """What comes through a door as a mapping. An item is imported when it is looked up; one that can't be used raises
-    InputError then."""
-
-    def __init__(self, door: Door[T]) -> None:
-        self._door = door
-
-    def __getitem__(self, name: str) -> T:
-        try:
-            return self._door.get(name)
-        except UnknownName:
-            raise KeyError(name) from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._door.names())
-
-    def __len__(self) -> int:
-        return len(self._door.names())
 
 
 def rescan() -> None:

@@ -89,8 +89,6 @@ class Lesson(Artifact):
     confirmed: bool = False  # a cited episode failed, and the same agent passed the same task later; filled in
     model: str = ""  # that of the turn with its key, if the rules don't say
     demonstration: bool = False  # a demonstration model took part in the debate; only in the store
-    quarantined_at: float | None = None  # since when it is kept from being recalled; only in the store
-    quarantined_by: str | None = None
 
 
 @record
@@ -109,7 +107,7 @@ M = TypeVar("M", bound=Artifact)
 _MEASURED = {"author", "sha256", "pass_rate", "quality", "metrics"}
 _RATES = ("test_pass_rate", "quality_score", "confidence")
 # What depends on where an artifact is stored, and not on the turns.
-OF_THE_PLACE: Mapping[str, Any] = {"demonstration": False, "quarantined_at": None, "quarantined_by": None}
+OF_THE_PLACE: Mapping[str, Any] = {"demonstration": False}
 
 
 class Artifacts:

@@ -15,18 +15,19 @@ if TYPE_CHECKING:
     import httpx2
 
 ENCODINGS = "gzip, deflate"  # what `capped` can decompress piece by piece; ask for nothing else
+MAX_ANSWER_BYTES = 32_000_000  # far more than any model writes, little enough to hold in memory for each call
 LINES = 16  # a line of an event stream may have this part of what an answer may have
 _PIECE = 65_536  # bytes decompressed at a time
 _EVENTS = "text/event-stream"
 
 
 class AnswerRefused(ModelUnavailable):
-    """A server sent more than the setting `max_answer_bytes` allows, or compressed it in a way not asked for."""
+    """A server sent more than `MAX_ANSWER_BYTES`, or compressed it in a way not asked for."""
 
 
-def capped(model: str, most: int) -> Callable[[httpx2.Response], Awaitable[None]]:
+def capped(model: str) -> Callable[[httpx2.Response], Awaitable[None]]:
     """An event hook for an `httpx2.AsyncClient`, called before an answer is read. Reading raises AnswerRefused as soon
-    as there is more than `most`."""
+    as there is more than `MAX_ANSWER_BYTES`."""
 
     async def cap(response: httpx2.Response) -> None:
         import httpx2
@@ -35,7 +36,7 @@ def capped(model: str, most: int) -> Callable[[httpx2.Response], Awaitable[None]
         assert isinstance(stream, httpx2.AsyncByteStream)
         encoding = response.headers.pop("content-encoding", "identity").strip().lower()
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        count = _Count(model, most, lines=kind == _EVENTS)
+        count = _Count(model, MAX_ANSWER_BYTES, lines=kind == _EVENTS)
 
         class Capped(httpx2.AsyncByteStream):
             async def __aiter__(self) -> AsyncGenerator[bytes]:
@@ -68,9 +69,7 @@ class _Count:
 
     def _refuse(self, what: str) -> None:
         raise AnswerRefused(
-            f"{self._model} sent {what}, and was cut off. Check what answers at its address; if such answers are "
-            "meant, raise the setting max_answer_bytes.",
-            model=self._model,
+            f"{self._model} sent {what}, and was cut off. Check what answers at its address.", model=self._model
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from moot.core.settings import Settings
 from moot.models import providers
+from moot.models.choice import at_hand
 from moot.models.providers.provider import Choice
 
 DEMONSTRATION = "sim:"
@@ -16,7 +17,7 @@ def detected(settings: Settings, environ: Mapping[str, str], chosen: Iterable[Ch
     whose key is set, what providers without a key find, and the simulated one. Asks servers on this machine, so call
     it in a thread."""
     found: dict[str, Choice] = {}
-    for choice in [*chosen, *_with_keys(environ), *_discovered(settings, environ)]:
+    for choice in [*chosen, *_with_keys(environ), *at_hand(settings, environ)]:
         found.setdefault(choice.spec, choice)
     found.setdefault(DEMONSTRATION, Choice(spec=DEMONSTRATION, reason="it needs nothing"))
     return list(found.values())
@@ -30,17 +31,3 @@ def _with_keys(environ: Mapping[str, str]) -> list[Choice]:
         if variable and provider.installed()
         for model in dict.fromkeys(provider.models.values())
     ]
-
-
-def _discovered(settings: Settings, environ: Mapping[str, str]) -> list[Choice]:
-    found: list[Choice] = []
-    for provider in providers.ranked():
-        try:
-            choice = provider.discover(settings, environ) if provider.discover else None
-        except Exception:
-            if not providers.DOOR.package(provider.name):
-                raise
-            continue  # of a plug-in: `discovered` logs it
-        if choice is not None:
-            found.append(choice)
-    return found

@@ -20,7 +20,8 @@ from moot.models.coding.coder import choices
 from moot.models.coding.skills import Draws, Skills
 from moot.reasoning.code.written import fenced
 
-_BY_GIT = re.compile(r"^(`{3,})\w*\n(diff --git .*?)^\1$", re.MULTILINE | re.DOTALL)  # a block with a patch of git's
+# A block with a patch of git's: no line of a patch begins with a backtick.
+_BY_GIT = re.compile(r"^(`{3,})\w*\n(diff --git (?:.|\n(?!`))*+\n)\1$", re.MULTILINE)
 _DRAWS = 20  # of an example, until it has an opinion
 _CHANGE = "FILE: path"  # in a prompt: a change to the files of a repository is asked for, and not a piece of code
 Example = Callable[[type[Answer]], Json]  # any valid answer of a shape

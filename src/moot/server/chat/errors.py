@@ -22,31 +22,7 @@ dumps = json.JSONEncoder(separators=(",", ":")).encode
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 
 _HERE = "This server has POST /v1/chat/completions, POST /v1/responses and GET /v1/models."
-# The first name in a path of OpenAI's, and what to do instead.
-_ELSEWHERE = {
-    "completions": "Debates answer chats, and don't complete texts.",
-    "engines": "Debates answer chats, and don't complete texts.",
-    "messages": "That is Anthropic's API; use a client for OpenAI's.",
-    "embeddings": "It makes no embeddings: choose another provider for them.",
-    "moderations": "It moderates nothing: choose another provider for that.",
-    "audio": "Debates are text: choose another provider for speech.",
-    "images": "Debates are text: choose another provider for images.",
-    "videos": "Debates are text: choose another provider for videos.",
-    "realtime": "Debates are text, and streamed by server-sent events.",
-    "files": "It takes no files: put what matters into the messages.",
-    "uploads": "It takes no files: put what matters into the messages.",
-    "vector_stores": "It takes no files: put what matters into the messages.",
-    "containers": "It takes no files: put what matters into the messages.",
-    "batches": "It takes no batches: send the requests one by one, with `background` if no one waits.",
-    "conversations": "It keeps no conversations: send the earlier messages, or `previous_response_id`.",
-    "assistants": "It has no assistants: a preset of the operator's is a model of its own.",
-    "threads": "It keeps no threads: send the earlier messages, or `previous_response_id`.",
-    "fine_tuning": "Debates can't be trained.",
-    "evals": "It runs no evals over HTTP.",
-    "organization": "It has no organizations; the operator of this server makes tokens.",
-    "usage": "Each answer has its usage.",
-}
-_ROUTES = re.compile(r"/(?:v1/)*(chat/completions|responses|models|completions|embeddings)/?")
+_WRONG_BASE = re.compile(r"/(?:(?:v1/){2,})?(?:chat/completions|responses|models|completions|embeddings)/?")
 
 
 def error_of(status: int, message: str, code: str, param: str | None = None) -> Json:
@@ -62,10 +38,7 @@ def way_to_go(path: str, known: Collection[str] = ()) -> str | None:
     """What to do instead of asking for a path that moot does not have; None if it is none that OpenAI's clients could
     use. `known`: the first names in the paths of moot's own API, whose errors are moot's."""
     names, path = path.strip("/").split("/"), path[:100]
-    if names[0] == "v1" and len(names) > 1 and names[1] in _ELSEWHERE:
-        return f"There is no {path} here. {_ELSEWHERE[names[1]]} {_HERE}"
-    found = _ROUTES.fullmatch(path)
-    if found is not None and not path.startswith(PATHS):
+    if _WRONG_BASE.fullmatch(path):
         return f"There is no {path} here. Is the base URL right? It ends in /v1, once. {_HERE}"
     if names[0] == "v1" and (len(names) == 1 or names[1] not in known):
         return f"There is no {path} here. {_HERE} /openapi.json lists every path."

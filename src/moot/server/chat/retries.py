@@ -24,6 +24,7 @@ from moot.runtime.owner import is_dead, this_process
 from moot.server.context import ServerContext
 from moot.store import Access, Debates, IdempotencyKey
 
+JOIN_SECONDS = 600.0  # after a debate has come to rest, in which the same request joins it
 PLACES = 32  # of requests that are the same; further ones are not remembered
 _SERVED, _LEFT, _ANSWERED = "served by ", "left", "answered"
 
@@ -82,7 +83,7 @@ def _recent(context: ServerContext, debate: Debate) -> bool:
     if debate.status in ("pending", *LIVE):
         return True
     age = context.app.runtime.now() - debate.updated_at
-    return debate.status != "canceled" and age <= context.app.settings.chat_retry_seconds
+    return debate.status != "canceled" and age <= JOIN_SECONDS
 
 
 async def _found(store: Debates, debate_id: str) -> Debate | None:

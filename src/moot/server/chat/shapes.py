@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from functools import cache
 from typing import Any, Literal, cast
 
-from moot.core.json_schema import NotASchema, check_schema, mistakes
+from moot.core.json_schema import NotASchema, check_schema
 from moot.core.types import Debate, Json, Outcome, record
 from moot.formats.shared.structured import PHASE
 from moot.records.transcript import outcome_text
 from moot.server.problems import Refused
 
 NO_RETRY = {"X-Should-Retry": "false"}  # OpenAI's clients heed it
-_WORDS = ("title", "description", "default", "examples", "additionalProperties", "required", "$schema", "$defs")
 
 
 @record
@@ -45,8 +42,7 @@ def read_shape(given: Json | None, param: str) -> Shape:
         check_schema(schema)
     except NotASchema as error:
         raise Refused("invalid", f"The schema in `{param}` can't be used: {error}.", param=param) from None
-    own = _bare(schema, schema) in _outcomes()
-    return Shape(kind="outcome" if own else "schema", schema=schema)
+    return Shape(kind="schema", schema=schema)
 
 
 def content_of(shape: Shape, debate: Debate, outcome: Outcome, *, demonstration: bool) -> str:
@@ -54,11 +50,7 @@ def content_of(shape: Shape, debate: Debate, outcome: Outcome, *, demonstration:
     if shape.kind == "text":
         return outcome_text(outcome, demonstration=demonstration)
     if shape.kind == "outcome":
-        whole = outcome.model_dump(mode="json")
-        wrong = [] if shape.schema is None else mistakes(shape.schema, whole)
-        if wrong:
-            raise Refused("invalid", f"The outcome does not fit your schema: {'; '.join(wrong[:3])}.")
-        return json.dumps(whole, ensure_ascii=False)
+        return json.dumps(outcome.model_dump(mode="json"), ensure_ascii=False)
     if debate.config.get("answer_schema") != shape.schema:
         raise Refused(
             "invalid",
@@ -73,34 +65,3 @@ def content_of(shape: Shape, debate: Debate, outcome: Outcome, *, demonstration:
             headers=NO_RETRY,
         )
     return json.dumps(outcome.structured, ensure_ascii=False)
-
-
-@cache
-def _outcomes() -> tuple[Any, ...]:
-    """The schemas of moot's own outcome, without words."""
-    made = [Outcome.model_json_schema(mode="validation"), Outcome.model_json_schema(mode="serialization")]
-    return tuple(_bare(schema, schema) for schema in made)
-
-
-def _bare(node: Any, whole: Mapping[str, Any], depth: int = 0) -> Any:
-    """A schema without words, with its references replaced by what they refer to."""
-    if depth > 20:
-        return None
-    if isinstance(node, list):
-        return [_bare(each, whole, depth + 1) for each in cast("list[Any]", node)]
-    if not isinstance(node, dict):
-        return node
-    part = cast(Json, node)
-    if isinstance(part.get("$ref"), str):
-        return _bare(_at(part["$ref"], whole), whole, depth + 1)
-    if isinstance(part.get("properties"), dict):
-        named = {name: _bare(inner, whole, depth + 1) for name, inner in cast(Json, part["properties"]).items()}
-        return {"properties": named}
-    return {name: _bare(inner, whole, depth + 1) for name, inner in part.items() if name not in _WORDS}
-
-
-def _at(target: str, whole: Mapping[str, Any]) -> Any:
-    found: Any = whole
-    for step in target.removeprefix("#/").split("/"):
-        found = cast(Json, found).get(step) if isinstance(found, dict) else None
-    return found
