@@ -8,7 +8,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
 Q ?= Should we use Redis or PostgreSQL for caching?
 ARGS ?=
 
-.PHONY: help setup system web clients debate serve eval check test lint types layers fast slow fuzz bench soak hostile clean
+.PHONY: help setup system web clients debate serve eval check test lint types layers house fast slow fuzz bench soak hostile clean
 
 help:
 	@echo 'make debate Q="…"   run a debate on the embedded model (no key, no service)'
@@ -16,15 +16,17 @@ help:
 	@echo 'make eval           does a council beat samples of the embedded model? A few items, some minutes'
 	@echo 'make check          lint, types, layers and the fast tests'
 	@echo 'make test           everything'
-	@echo 'make fuzz           the property tests with examples never tried before'
+	@echo 'make house          how large the code is, room by room; ARGS=--accept stores it'
 	@echo 'make bench          measure, as ratios within one run'
-	@echo 'make soak           ten minutes of thousands of debates on PostgreSQL'
+	@echo 'make soak           search for the unknown: more seeds, faults and clients, then the three below'
+	@echo 'make fuzz           the property tests with examples never tried before'
 	@echo 'make hostile        debates beside hostile clients, compared with debates alone'
+	@echo 'make endurance      ten minutes of thousands of debates on PostgreSQL'
 	@echo 'make clean          remove what the targets made'
 
 setup: $(READY)
 
-# What the tests need besides Python: PostgreSQL, Chromium, Firefox, bubblewrap, groff, zsh and fish.
+# What the tests need besides Python: PostgreSQL, Chromium, Firefox, bubblewrap, zsh and fish.
 system:
 	@scripts/system-packages
 
@@ -67,29 +69,36 @@ types: $(READY)
 layers: $(READY)
 	$(BIN)/lint-imports --no-cache
 
+house: $(READY)
+	@$(BIN)/python -m tests.house.figures $(ARGS)
+
 fast: $(READY) system web
-	$(PYTEST) -n 2 -m "not slow"
+	$(PYTEST) --workers -m "not slow"
 
 slow: $(READY) system web clients
-	$(PYTEST) -n 2 -m slow
+	$(PYTEST) --workers -m slow
 
 check: lint types layers fast
 
-# Three at a time on two cores: many tests wait for something.
 test: system web clients lint types layers
-	$(PYTEST) -n 3 --dist worksteal
-
-fuzz: $(READY) system
-	$(PYTEST) -n 2 -m hypothesis --hypothesis-profile fuzz $(ARGS)
+	$(PYTEST) --workers
 
 bench: $(READY)
 	$(BIN)/python -m perf $(ARGS)
 
-soak: $(READY) system
-	$(BIN)/python -m tests.workers.soak $(ARGS)
+# Whatever fails here becomes a case of `make test`.
+soak: $(READY) system web clients
+	$(PYTEST) --workers -m soak
+	@$(MAKE) --no-print-directory fuzz hostile endurance
+
+fuzz: $(READY) system
+	$(PYTEST) --workers -m hypothesis --hypothesis-profile fuzz $(ARGS)
 
 hostile: $(READY)
 	$(BIN)/python -m tests.security.hostile $(ARGS)
+
+endurance: $(READY) system
+	$(BIN)/python -m tests.workers.soak $(ARGS)
 
 clean:
 	rm -rf moot-eval.html $(VENV) .venv-clients .bench .artifacts build dist web/node_modules src/moot/server/static

@@ -54,9 +54,9 @@ ALL_STREAMING = f"() => document.querySelectorAll('[data-flight]').length === {D
 
 
 def chromium() -> str | None:
-    """Path of a Chromium: $CHROMIUM, or the first one on PATH."""
-    given = os.environ.get("CHROMIUM")
-    return given or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    """Path of a Chromium: $CHROMIUM, or the first one on PATH. The shell without a window takes a third less time."""
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
 def measure(folder: Path, *, seconds: float = 10) -> list[Row]:

@@ -6,11 +6,16 @@ import pytest
 from hypothesis import settings
 
 import moot.plugins
+from moot.models import registry
+from moot.runtime import runtime
 from tests import plugins
 
-pytest_plugins = ("tests.clients.environment", "tests.postgres")
+pytest_plugins = ("tests.parallel", "tests.coroutines", "tests.clients.environment", "tests.postgres")
 
 plugins.install()  # before anything looks for formats
+
+# What tests would only wait for: other processes' changes are looked for every 20 ms, and back-off takes no time.
+runtime.PULSES, registry.FIRST_WAIT = 750, 0.0
 
 # A busy machine is no failure: no deadlines. `make test` tries the same examples each time, so that a change fails for
 # what it changes; `make fuzz` looks for new ones.
@@ -19,10 +24,14 @@ settings.register_profile("fuzz", deadline=None, derandomize=False)
 settings.load_profile("moot")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Modules with slow tests come first, so that no worker is left alone with one of them at the end."""
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that search for the unknown run where they are asked for: `-m soak`."""
+    if "soak" in config.option.markexpr:
+        return
+    left = [item for item in items if not item.get_closest_marker("soak")]
+    if len(left) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("soak")])
+        items[:] = left
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """A PostgreSQL server for the tests: one that was given, or one of our own that is gone when the run is.
 
 MOOT_TEST_DATABASE_URL names a server on which databases may be created; every test gets a new one there, and nothing
-else is touched. Without it a cluster is started in a temporary folder; all xdist workers share it.
+else is touched. Without it a cluster is started in a temporary folder; all workers share it.
 """
 
 from __future__ import annotations
@@ -108,11 +108,10 @@ def cluster() -> Iterator[Cluster]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if hasattr(config, "workerinput"):
-        return
     folder = Path(tempfile.mkdtemp(prefix="moot-tests-"))
-    os.environ[RUN] = str(folder)  # xdist's workers inherit it
-    config.stash[_ALIVE] = hold(folder / "alive")
+    os.environ[RUN] = str(folder)  # workers inherit it
+    alive = config.stash[_ALIVE] = hold(folder / "alive")
+    os.register_at_fork(after_in_child=alive.close)  # a worker that outlives the run does not keep its server
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

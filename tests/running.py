@@ -41,16 +41,25 @@ def answers_file(folder: Path, answers: Mapping[str, Any] | None = None, **optio
 
 
 class Held:
-    """A scripted model whose answers wait until the test releases them."""
+    """A scripted model whose answers wait until the test releases them: all together, or `each` by its key."""
 
-    def __init__(self, folder: Path, answers: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, folder: Path, answers: Mapping[str, Any] | None = None, *, each: bool = False) -> None:
         (folder / "held").mkdir()
         self._released = folder / "held" / "released"
         self.log = folder / "held" / "calls.log"
-        self.model = answers_file(folder / "held", answers, hold=self._released.name, log=self.log.name)
+        hold = "released/{key}" if each else "released"
+        self.model = answers_file(folder / "held", answers, hold=hold, log=self.log.name)
 
-    def release(self) -> None:
-        self._released.touch()
+    @property
+    def calls(self) -> list[str]:
+        """The keys of the steps it was asked for."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [line.split("\t")[0] for line in lines if "\t" in line]
+
+    def release(self, *keys: str) -> None:
+        for path in [self._released / key for key in keys] or [self._released]:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
 
     def hold(self) -> None:
         """Hold the answers again."""
@@ -59,8 +68,7 @@ class Held:
 
 @asynccontextmanager
 async def an_app(folder: Path, **settings: Any) -> AsyncIterator[App]:
-    quick = {"pulse_seconds": 0.02, "backoff_base_seconds": 0, "embedder": "none"}
-    values = {"database_url": str(folder / "moot.db"), **quick, **settings}
+    values = {"database_url": str(folder / "moot.db"), "embedder": "none", **settings}
     app = App(Settings(**values), environ={})
     try:
         yield app
@@ -91,9 +99,9 @@ async def run_to_end(app: App, debate: Debate, people: Mapping[str, Any]) -> Deb
     """Run a debate to its end, answering its gates with `people`, by key or pattern."""
     left = await run_to_rest(app, debate)
     while left.status == "waiting":
-        gate = await app.runtime.open_gate(debate.id)
+        gate = await app.runtime.gates.open(debate.id)
         given = next(given for pattern, given in people.items() if fnmatchcase(gate.key, pattern))
-        await app.runtime.answer(debate.id, given, by="ann")
+        await app.runtime.gates.answer(debate.id, given, by="ann")
         await app.runtime.resume(debate.id)
         left = await app.runtime.wait(debate.id)
     assert left.status == "completed", left.error
@@ -101,7 +109,7 @@ async def run_to_end(app: App, debate: Debate, people: Mapping[str, Any]) -> Deb
     return left
 
 
-async def until(condition: Callable[[], Any], seconds: float = 20) -> None:
+async def until(condition: Callable[[], Any], seconds: float = 60) -> None:
     """Poll until the condition holds; raises TimeoutError after `seconds`."""
     async with asyncio.timeout(seconds):
         while not condition():

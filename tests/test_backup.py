@@ -50,7 +50,7 @@ def test_a_restored_dump_goes_on(databases, tmp_path):
             told = [(turn.key, turn.content) for turn in await app.runtime.store.turns(running)]
             assert debate.turn_count == len(set(told)) == 30
             assert told[: len(kept)] == [(row["key"], row["content"]) for row in kept]
-            assert (await app.runtime.open_gate(asking)).key == "1/speak/a"
+            assert (await app.runtime.gates.open(asking)).key == "1/speak/a"
 
     with Crew(copy, tmp_path) as crew:
         crew.worker().ready()

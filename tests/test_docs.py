@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import moot.core.steps
 import moot.core.types
 import moot.formats.format
 import moot.formats.wording
+from challenges.__main__ import NAMES as CHALLENGES
 from moot.config import OTHER_VARIABLES, variable
 from moot.core.settings import Settings, read
 from moot.formats import installed
@@ -23,7 +25,11 @@ from moot.request import read_spec
 from tests.plugins import BUILT_IN
 
 ROOT = Path(__file__).parent.parent
-DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+SOAK = "pytest.mark.soak"
+DOCS = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "tests/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 
 
 def settings_table() -> str:
@@ -104,26 +110,61 @@ def test_statuses_are_explained():
         assert f"| `{status}` |" in text
 
 
+@cache
 def names_of_tests(path: Path) -> set[str]:
-    """The tests of a file, by name and by class and name."""
+    """The tests of a file that `make test` runs, by name and by class and name. A file that is not there has none."""
     found: set[str] = set()
-    for node in ast.parse(path.read_text()).body:
+    body = ast.parse(path.read_text()).body if path.exists() else []
+    set_here = [ast.unparse(node) for node in body if isinstance(node, ast.Assign)]
+    if any(line.startswith("pytestmark =") and SOAK in line for line in set_here):
+        return found
+    for node in body:
         inside = [(f"{node.name}::", each) for each in node.body] if isinstance(node, ast.ClassDef) else [("", node)]
         for prefix, each in inside:
             if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.name.startswith("test_"):
-                found |= {each.name, f"{prefix}{each.name}"}
+                marks = [*each.decorator_list, *(node.decorator_list if isinstance(node, ast.ClassDef) else ())]
+                if SOAK not in map(ast.unparse, marks):
+                    found |= {each.name, f"{prefix}{each.name}"}
     return found
+
+
+def check_names_of_tests(text: str, rows: Iterable[str]) -> None:
+    """Every test that is named is run by `make test`, and the last cell of each row names one."""
+    named = re.compile(r"`(tests/[\w/]+\.py)::([\w:]+)`")
+    missing = [f"{file}::{name}" for file, name in named.findall(text) if name not in names_of_tests(ROOT / file)]
+    assert not missing, "\n".join(missing)
+    assert [row for row in rows if not named.search(row.rpartition(" | ")[2])] == []
+
+
+def rows_in(text: str) -> list[str]:
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    return [line for line in lines if not line.startswith(("| promise |", "| asked for |"))]
 
 
 def test_every_promise_of_security_names_tests_that_exist():
     text = (ROOT / "docs" / "security.md").read_text()
-    section = text.partition("## What is promised")[2].partition("## What is not promised")[0]
-    rows = [line for line in section.splitlines() if line.startswith("| ") and not line.startswith("| promise ")]
+    rows = rows_in(text.partition("## What is promised")[2].partition("## What is not promised")[0])
     assert len(rows) > 30
-    for row in rows:
-        named = re.findall(r"`(tests/[\w/]+\.py)::([\w:]+)`", row.rpartition(" | ")[2] or row)
-        assert named, f"no test: {row}"
-        for file, name in named:
-            assert name in names_of_tests(ROOT / file), f"{file} has no test {name}"
+    check_names_of_tests(text, rows)
     assert len(re.findall(r"^\| LLM\d\d \|", text, re.MULTILINE)) == 10
     assert len(re.findall(r"^\| API\d+ \|", text, re.MULTILINE)) == 10
+
+
+def test_the_tests_named_for_every_promise_exist():
+    text = (ROOT / "tests" / "README.md").read_text()
+    check_names_of_tests(text, rows_in(text))
+    promised = (ROOT / "README.md").read_text().partition("## What it promises")[2].partition("\n## ")[0]
+    bold = re.findall(r"^\*\*.+?\*\*", promised, re.MULTILINE)
+    assert bold
+    assert [each for each in [*bold, *(f"`{name}`" for name in CHALLENGES)] if each not in text] == []
+
+
+def test_a_test_that_only_a_soak_runs_keeps_no_promise(tmp_path: Path):
+    one, all_ = tmp_path / "test_one.py", tmp_path / "test_all.py"
+    one.write_text(
+        "def test_a(): ...\n\n@pytest.mark.soak\ndef test_b(): ...\n\n"
+        "class TestC:\n    def test_d(self): ...\n\n@pytest.mark.soak\nclass TestE:\n    def test_f(self): ...\n"
+    )
+    all_.write_text("pytestmark = [pytest.mark.slow, pytest.mark.soak]\n\ndef test_a(): ...\n")
+    assert names_of_tests(one) == {"test_a", "test_d", "TestC::test_d"}
+    assert names_of_tests(all_) == names_of_tests(tmp_path / "gone.py") == set()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import moot.formats.format as description
+from tests.forking import run_moot
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +33,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *arguments: str) -> str:
     environ = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
@@ -40,30 +41,26 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         "MOOT_CONFIG": os.devnull,
         "MOOT_DATABASE_URL": str(folder / "moot.db"),
     }
-    program = "from moot.cli.main import main; raise SystemExit(main())"
-    command = [sys.executable, "-c", program, *arguments]
-    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    done = run_moot(arguments, environ, folder, timeout=120)
+    assert done.code == 0, done.out + done.err
+    return done.out.decode()
 
 
 def test_it_is_listed(installed: Path):
     listed = run(installed, "formats")
-    assert listed.returncode == 0, listed.stderr
-    assert re.search(r"^second-opinion +An answer that someone else would sign", listed.stdout, re.MULTILINE)
-    assert "can't be used" not in listed.stdout
+    assert re.search(r"^second-opinion +An answer that someone else would sign", listed, re.MULTILINE)
+    assert "can't be used" not in listed
 
 
 def test_it_is_debated_shown_recorded_and_replayed(installed: Path):
     done = run(installed, "Which licence?", "--format", "second-opinion", "--model", "sim:", "--plain")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "Author answers, round 1" in done.stdout
-    assert re.search(r"Reviewer reviews the answer, round 1: (signs|does not sign)", done.stdout)
-    assert re.search(r"Ended because (the reviewer signed|all rounds were played)\.", done.stdout)
-    short = re.search(r"debate ([0-9a-f]{8})", done.stdout)
+    assert "Author answers, round 1" in done
+    assert re.search(r"Reviewer reviews the answer, round 1: (signs|does not sign)", done)
+    assert re.search(r"Ended because (the reviewer signed|all rounds were played)\.", done)
+    short = re.search(r"debate ([0-9a-f]{8})", done)
     assert short is not None
-    record = run(installed, "record", short[1], "--print")
-    assert "Decided by: the reviewer's signature" in record.stdout
-    replay = run(installed, "replay", short[1])
-    assert "The same transcript, byte for byte" in replay.stdout
+    assert "Decided by: the reviewer's signature" in run(installed, "record", short[1], "--print")
+    assert "The same transcript, byte for byte" in run(installed, "replay", short[1])
 
 
 def test_every_field_of_a_format_is_explained():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,51 +13,46 @@ from tests.cli.conftest import wait_for
 from tests.postgres import GIVEN, RUN, binaries, check_installed
 
 TEST = """
-import os, pathlib, time
+import os, pathlib
 def test_it(database_url):
     pathlib.Path(os.environ["TOLD"]).write_text(os.environ["TESTS_OF_MOOT"])
-    time.sleep(float(os.environ["STAY"]))
+    os.read(int(os.environ["STAY"]), 1)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("end", "workers"), [("by itself", "0"), ("interrupted", "0"), ("killed", "2")])
-def test_the_server_is_gone_after_the_run(tmp_path: Path, end: str, workers: str):
+@pytest.mark.parametrize(("end", "options"), [("by itself", []), ("killed", ["--workers"])])
+def test_the_server_is_gone_after_the_run(tmp_path: Path, end: str, options: list[str]):
     assert binaries() is not None
     told, test = tmp_path / "told", tmp_path / "test_it.py"
     test.write_text(TEST)
+    stay, leave = os.pipe()
     env = {name: value for name, value in os.environ.items() if name not in (GIVEN, RUN)}
-    env |= {"TOLD": str(told), "STAY": "0" if end == "by itself" else "100", "PYTHONPATH": "."}
+    env |= {"TOLD": str(told), "STAY": str(stay), "PYTHONPATH": "."}
+    plugins = ("-p", "tests.parallel", "-p", "tests.postgres")
     run = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "tests.postgres",
-            "-n",
-            workers,
-            f"--rootdir={tmp_path}",
-            str(test),
-        ],
+        [sys.executable, "-m", "pytest", "-q", *plugins, *options, f"--rootdir={tmp_path}", str(test)],
         env=env,
         cwd=Path(__file__).parent.parent,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a run in the background ignores it
+        pass_fds=[stay],
     )
     try:
         wait_for(lambda: told.exists() and told.read_text(), "the test")
         folder = Path(told.read_text())
-        if end != "by itself":
+        if end == "by itself":
+            os.write(leave, b".")
+        else:
             assert list(folder.glob("pg-*/data/postmaster.pid"))
-            run.send_signal(signal.SIGKILL if end == "killed" else signal.SIGINT)
+            run.kill()
         run.wait(60)
         wait_for(lambda: not folder.exists(), "the end of the server")
     finally:
         run.kill()
         run.wait()
+        os.close(stay)
+        os.close(leave)  # ends a worker that is left
 
 
 @pytest.mark.slow

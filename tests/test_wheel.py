@@ -1,5 +1,4 @@
-"""A built package contains every source file, the dashboard and the manual page, and works without the embedded models'
-engine."""
+"""A built package contains every source file and the dashboard, and works without the embedded models' engine."""
 
 from __future__ import annotations
 
@@ -16,8 +15,6 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
-
-from moot.cli.manpage import page
 
 pytestmark = pytest.mark.slow
 
@@ -62,23 +59,11 @@ def test_it_has_the_dashboard(wheel: Path):
     assert {Path(name).suffix for name in static} >= {".html", ".js", ".css", ".svg"}
 
 
-def test_it_has_the_manual_page(wheel: Path):
-    (name,) = [each for each in zipfile.ZipFile(wheel).namelist() if each.endswith(".data/data/share/man/man1/moot.1")]
-    assert zipfile.ZipFile(wheel).read(name).decode() == page()
-
-
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("installed")
     pip("install", "--no-deps", "--target", str(folder), str(wheel))
     return folder
-
-
-def moot(installed: Path, folder: Path, *arguments: str, before: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a command of the installed package, after the statements `before`."""
-    command = [sys.executable, "-c", f"{before}\n{RUN}", *arguments]
-    env = environ(installed, folder)
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
 
 
 RUN = "import sys; from moot.cli.main import main; sys.exit(main())"
@@ -91,8 +76,9 @@ def environ(installed: Path, folder: Path) -> dict[str, str]:
 
 def test_a_debate_runs_from_it(installed: Path, tmp_path: Path):
     arguments = ["debate", "Tabs or spaces?", "--model", "sim:?tokens=20", "--set", "max_rounds=1"]
-    database = ["--db", str(tmp_path / "moot.db")]
-    done = moot(installed, tmp_path, *arguments, *database, before="import moot; print(moot.__file__)")
+    command = [sys.executable, "-c", f"import moot; print(moot.__file__)\n{RUN}", *arguments]
+    env = {**environ(installed, tmp_path), "MOOT_DATABASE_URL": str(tmp_path / "moot.db")}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == str(installed / "moot" / "__init__.py")
     assert "moot record" in done.stdout + done.stderr
@@ -127,26 +113,43 @@ def test_its_extras(wheel: Path):
     assert extras["all"] == set().union(*(extras[each] for each in extras.keys() - {"", "all"}))
 
 
-LEAN = "import sys; sys.modules['xllamacpp'] = None"  # as if it were not installed
+# Commands in one process that has no engine for embedded models: their codes, and what they printed.
+LEAN = """
+import contextlib, io, json, sys
+sys.modules["xllamacpp"] = None
+from moot.cli.main import main
+done = []
+for arguments in json.loads(sys.argv[1]):
+    sys.argv, out, err = ["moot", *arguments], io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        done.append([main(), out.getvalue(), err.getvalue()])
+print(json.dumps(done))
+"""
 
 
 def test_a_lean_installation_says_what_to_install(installed: Path, tmp_path: Path):
     """Before anything is created or fetched, and wherever an embedded model is named."""
-    database = ["--db", str(tmp_path / "moot.db")]
-    for arguments in (["debate", "Tabs or spaces?"], ["debate", "Tabs or spaces?", "--model", "local:small"]):
-        done = moot(installed, tmp_path, *arguments, *database, before=LEAN)
-        assert done.returncode == 2, done.stderr
-        assert 'Run `pip install "moot[local]"`' in done.stderr
-        assert "Traceback" not in done.stderr
-    doctor = moot(installed, tmp_path, "doctor", *database, before=LEAN)
-    assert doctor.returncode == 1
-    assert 'pip install "moot[local]"' in doctor.stdout
-    models = moot(installed, tmp_path, "models", before=LEAN)
-    assert models.returncode == 0, models.stderr
-    assert 'pip install "moot[local]"' in models.stdout
-    assert "engine not installed" in models.stdout
-    listed = json.loads(moot(installed, tmp_path, "models", "--json", before=LEAN).stdout)
-    assert {each["name"]: each["usable"] for each in listed["providers"]}["local"] is False
+    commands = [
+        ["debate", "Tabs or spaces?"],
+        ["debate", "Tabs or spaces?", "--model", "local:small"],
+        ["doctor"],
+        ["models"],
+        ["models", "--json"],
+        ["debate", "Tabs or spaces?", "--model", "sim:?tokens=20", "--rounds", "1"],
+    ]
+    run = [sys.executable, "-c", LEAN, json.dumps(commands)]
+    env = {**environ(installed, tmp_path), "MOOT_DATABASE_URL": str(tmp_path / "moot.db")}
+    ran = subprocess.run(run, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=True)
+    *refused, doctor, models, listed, debate = json.loads(ran.stdout)
+    for code, _, err in refused:
+        assert code == 2, err
+        assert 'Run `pip install "moot[local]"`' in err
+        assert "Traceback" not in err
+    assert doctor[0] == 1
+    assert 'pip install "moot[local]"' in doctor[1]
+    assert models[0] == 0, models
+    assert 'pip install "moot[local]"' in models[1]
+    assert "engine not installed" in models[1]
+    assert {each["name"]: each["usable"] for each in json.loads(listed[1])["providers"]}["local"] is False
     assert not list(tmp_path.rglob("*.gguf*"))
-    done = moot(installed, tmp_path, "debate", "Tabs or spaces?", "--model", "sim:?tokens=20", *database, before=LEAN)
-    assert done.returncode == 0, done.stderr
+    assert debate[0] == 0, debate

@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.forking import run_moot
+from tests.forking import PATCH, Piped, Started, run_moot, start_in_terminal
 
 MOOT = str(Path(sys.executable).parent / "moot")
 DEADLINE = 120.0
@@ -58,24 +58,28 @@ class Result:
 
 
 class Terminal:
-    """A process in a terminal of its own."""
+    """A command of moot, or another program, in a terminal of its own."""
 
     def __init__(
-        self, args: list[str], env: dict[str, str], cwd: Path, *, columns: int, rows: int, program: str = MOOT
+        self, args: list[str], env: dict[str, str], cwd: Path, *, columns: int, rows: int, program: str | None
     ) -> None:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        self.process = subprocess.Popen(
-            [program, *args],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            env=env,
-            cwd=cwd,
-            start_new_session=True,
-            preexec_fn=self._take_over,
-        )
-        os.close(theirs)
+        self.process: Started | subprocess.Popen[bytes]
+        with open(theirs, "wb", buffering=0) as screen:
+            if program is None:
+                self.process = start_in_terminal(args, env, cwd, screen)
+            else:
+                self.process = subprocess.Popen(
+                    [program, *args],
+                    stdin=screen,
+                    stdout=screen,
+                    stderr=screen,
+                    env=env,
+                    cwd=cwd,
+                    start_new_session=True,
+                    preexec_fn=self._take_over,
+                )
         self.raw = ""
 
     @staticmethod
@@ -134,7 +138,7 @@ class Moot:
             "PYTHONUTF8": "1",
             "TERM": "xterm-256color",
         }
-        self._started: list[subprocess.Popen[str]] = []
+        self._started: list[Piped] = []
         self._terminals: list[Terminal] = []
 
     def __call__(self, *args: str, input: str | bytes | None = None, **env: str) -> Result:
@@ -142,29 +146,23 @@ class Moot:
         forked = run_moot(args, self.env | env, self.folder, DEADLINE, given)
         return Result(code=forked.code, out=forked.out.decode("utf-8", "replace"), err=forked.err.decode())
 
+    def patched(self, patch: str, *args: str, **env: str) -> Result:
+        """Run moot after statements that change it."""
+        return self(*args, **{PATCH: patch}, **env)
+
     def next_version(self, *args: str) -> Result:
         """Run a later moot, which has one migration more."""
         newer = "from moot.store.sqlite import schema; known = schema.migrations()"
-        newer += "; schema.migrations = lambda: [*known, 'create table brand_new (x);']"
-        program = f"import sys; {newer}; from moot.cli.main import main; sys.exit(main())"
-        command = [sys.executable, "-c", program, *args]
-        done = subprocess.run(command, capture_output=True, env=self.env, cwd=self.folder, timeout=DEADLINE)
-        return Result(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
+        return self.patched(f"{newer}; schema.migrations = lambda: [*known, 'create table brand_new (x);']", *args)
 
-    def start(self, *args: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [MOOT, *args],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=self.env,
-            cwd=self.folder,
-        )
-        self._started.append(process)
-        return process
+    def start(self, *args: str, unread: bool = False) -> Piped:
+        """Start a command; if its output is `unread`, it writes into a pipe that nobody reads."""
+        self._started.append(Piped(args, self.env, self.folder, unread=unread))
+        return self._started[-1]
 
-    def terminal(self, *args: str, columns: int = 100, rows: int = 30, program: str = MOOT, **env: str) -> Terminal:
+    def terminal(
+        self, *args: str, columns: int = 100, rows: int = 30, program: str | None = None, **env: str
+    ) -> Terminal:
         terminal = Terminal(list(args), self.env | env, self.folder, columns=columns, rows=rows, program=program)
         self._terminals.append(terminal)
         return terminal
@@ -179,8 +177,10 @@ class Moot:
         """The spec of a scripted model whose answers wait for `release`."""
         return self.script(answers, hold="released")
 
-    def release(self) -> None:
-        (self.folder / "released").touch()
+    def release(self, file: str = "released") -> None:
+        path = self.folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
 
     def called(self, key: str) -> None:
         """Wait until the model is asked for a step."""
@@ -219,9 +219,9 @@ class Moot:
 
     def close(self) -> None:
         for process in self._started:
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
+            process.kill()
+            process.wait()
+            process.close()
         for terminal in self._terminals:
             terminal.close()
 
@@ -229,6 +229,14 @@ class Moot:
 @pytest.fixture
 def moot(tmp_path: Path) -> Iterator[Moot]:
     made = Moot(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moot]:
+    """A database that the tests of a module share."""
+    made = Moot(tmp_path_factory.mktemp("shared"))
     yield made
     made.close()
 
@@ -241,3 +249,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Moot, R
     assert result.code == 0, result.err
     yield made, result
     made.close()
+
+
+@pytest.fixture
+def done(finished: tuple[Moot, Result], moot: Moot) -> Moot:
+    """A copy of the completed debate, to be changed."""
+    moot.db.write_bytes(finished[0].db.read_bytes())
+    return moot

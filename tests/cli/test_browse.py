@@ -34,16 +34,6 @@ def test_list_is_newest_first_with_progress_and_pages(moot):
     assert nothing.err == "No debate matches. See all of them with: moot list\n"
 
 
-@pytest.mark.slow
-def test_list_of_forks(moot):
-    assert moot("Is it so?", "--rounds", "1", "--model", "sim:").code == 0
-    parent, last = moot.ids[0], moot.turns()[-1]
-    assert moot("list", "--parent", parent[:8]).out == ""
-    assert moot("fork", parent, "--at", last).code == 0
-    assert [line.split()[0] for line in moot("list", "--parent", parent[:8]).out.splitlines()[1:]] == [moot.ids[-1][:8]]
-    assert moot("list", "--parent", "ffffffff").code == 2
-
-
 def test_list_as_json(finished):
     moot, _ = finished
     document = json.loads(moot("list", "--json").out)
@@ -63,25 +53,14 @@ def test_list_of_nothing_writes_nothing(moot):
     assert not moot.db.exists()
 
 
-@pytest.mark.parametrize("size", [4, 8, 36])
-def test_show_finds_a_debate_by_the_beginning_of_its_id(finished, size):
+def test_show_finds_a_debate_by_the_beginning_of_its_id(finished):
     moot, _ = finished
-    result = moot("show", moot.ids[0][:size].upper())
+    result = moot("show", moot.ids[0][:4].upper())
     assert result.code == 0
+    assert result.out.startswith(f"Redis or PostgreSQL?\n  {ANSWER}\n")
     for key in moot.turns()[:-1]:
         assert f"[{key}]\n  " in result.out
     assert f"Verdict\n  {ANSWER}\n" in result.out
-
-
-def test_show_begins_with_the_question_and_its_answer(finished):
-    moot, _ = finished
-    assert moot("show", moot.ids[0]).out.startswith(f"Redis or PostgreSQL?\n  {ANSWER}\n")
-
-
-def test_list_has_one_line_for_each_debate_with_its_answer(finished):
-    moot, _ = finished
-    head, line = moot("list").out.splitlines()
-    assert line[head.index("QUESTION") :] == f"Redis or PostgreSQL?  {ANSWER}"
 
 
 @pytest.mark.slow
@@ -90,8 +69,6 @@ def test_watch_follows_from_another_process_to_the_end(moot):
     moot.called("1/speak/a")
     watching = moot.start("watch", moot.ids[0][:8], "--json")
     plain = moot.start("watch", moot.ids[0][:8])
-    assert watching.stdout is not None
-    assert plain.stdout is not None
     watched, text = watching.stdout.readline(), plain.stdout.readline()
     assert text == "Is it so?\n"
     moot.release()
@@ -100,15 +77,15 @@ def test_watch_follows_from_another_process_to_the_end(moot):
     assert (process.returncode, watching.wait(timeout=60)) == (0, 0)
     assert watched == out
     assert "won 7 to 5" in plain.stdout.read()
-    assert plain.stderr is not None
     err = plain.stderr.read()
     assert err.endswith(f"moot record {moot.ids[0][:8]}\n")
 
 
-def test_watch_of_a_finished_debate_prints_it_and_ends(finished):
+@pytest.mark.parametrize("command", ["show", "watch"])
+def test_a_finished_debate_is_printed_again_as_the_same_lines(finished, command):
     moot, result = finished
-    watched = moot("watch", moot.ids[0], "--json")
-    assert (watched.code, watched.out) == (0, result.out)
+    again = moot(command, moot.ids[0], "--json")
+    assert (again.code, again.out) == (0, result.out)
 
 
 @pytest.mark.slow
@@ -134,24 +111,13 @@ def test_replay_prints_a_proof(finished):
     assert len(digest) == len(hashlib.sha256().hexdigest())
 
 
-def test_replay_names_the_first_difference(finished, moot):
-    source, _ = finished
-    moot.db.write_bytes(source.db.read_bytes())
-    moot.sql('update debate_sessions set outcome = replace(outcome, \'"winner":"a"\', \'"winner":"b"\')')
-    result = moot("replay", moot.ids[0])
+def test_replay_names_the_first_difference(done):
+    done.sql('update debate_sessions set outcome = replace(outcome, \'"winner":"a"\', \'"winner":"b"\')')
+    result = done("replay", done.ids[0])
     assert result.code == 1
     assert "first in line" in result.out
     assert '"winner": "b"' in result.out.split("recorded: ")[1].splitlines()[0]
     assert '"winner": "a"' in result.out.split("replayed: ")[1].splitlines()[0]
-
-
-def test_replay_of_a_record_that_the_rules_never_asked_for(finished, moot):
-    source, _ = finished
-    moot.db.write_bytes(source.db.read_bytes())
-    moot.sql("update debate_turns set prompt_hash = 'changed' where key = '1/speak/b'")
-    result = moot("replay", moot.ids[0])
-    assert result.code == 1
-    assert "1/speak/b" in result.err
 
 
 def test_audit_accounts_for_every_step(finished):

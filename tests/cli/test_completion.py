@@ -87,9 +87,3 @@ def test_a_question_cannot_bring_escapes_or_lines_into_the_shell(moot: Moot):
     (line,) = moot("completion", "ids").out.splitlines()
     assert line.count("\t") == 1
     assert "\x1b" not in line
-
-
-def test_another_shell_is_named_with_those_there_are(moot: Moot):
-    result = moot("completion", "elvish")
-    assert result.code == 2
-    assert "bash" in result.err

@@ -25,13 +25,13 @@ def project(moot) -> Path:
 
 def test_every_setting_its_value_and_where_it_comes_from(moot, project):
     user = moot.folder / "own.yaml"
-    user.write_text("concurrency: 3\nbackoff_max_seconds: 9\n")
+    user.write_text("concurrency: 3\nworker_debates: 9\n")
     project.write_text("concurrency: 4\ndefaults: {classic: {max_rounds: 3}}\n")
     result = moot("config", "--db", "other.db", MOOT_CONFIG="own.yaml", MOOT_LEASE_SECONDS="20")
     assert result.code == 0
     assert result.err == ""
     assert row(result.out, "concurrency") == ["4", str(project)]
-    assert row(result.out, "backoff_max_seconds") == ["9", str(user)]
+    assert row(result.out, "worker_debates") == ["9", str(user)]
     assert row(result.out, "defaults.classic.max_rounds") == ["3", str(project)]
     assert row(result.out, "lease_seconds") == ["20", "MOOT_LEASE_SECONDS"]
     assert row(result.out, "database_url") == ["other.db", "--db"]
@@ -56,15 +56,6 @@ def test_as_json(moot, project):
         assert f"`{field}`" in DOCS, field
 
 
-@pytest.mark.parametrize("how", [[], ["--json"]])
-def test_no_password_is_shown(moot, how):
-    url = "postgresql://moot:very-secret@db/moot"
-    for result in (moot("config", *how, MOOT_DATABASE_URL=url), moot("config", *how, "--db", url)):
-        assert result.code == 0
-        assert "postgresql://moot:***@db/moot" in result.out
-        assert "very-secret" not in result.out + result.err
-
-
 def test_which_files_are_read(moot, project):
     del moot.env["MOOT_CONFIG"]
     moot.env |= {"HOME": str(moot.folder), "XDG_CONFIG_HOME": str(moot.folder / "etc")}
@@ -84,26 +75,17 @@ def test_which_files_are_read(moot, project):
     assert row(moot("config").out, "concurrency") == ["3", str(user)]
 
 
-@pytest.mark.parametrize("text", ["concurrency: [\n", "concurency: 3\n", "- a\n", "database_url: x.db\n"])
-def test_a_broken_file_stops_nothing_that_does_not_need_it(moot, project, text):
-    project.write_text(text)
-    for args in (["--help"], ["--version"], ["config", "--path"], ["config", "--help"], ["debate", "--help"]):
+def test_a_broken_file_stops_nothing_that_does_not_need_it(moot, project):
+    project.write_text("concurrency: [\n")
+    for args in (["--version"], ["config", "--path"], ["debate", "--help"]):
         assert moot(*args).code == 0, args
-    for args in (["config"], ["list"], ["Is it so?", "--model", "sim:"], ["models"]):
+    for args in (["config"], ["Is it so?", "--model", "sim:"]):
         result = moot(*args)
         assert result.code == 2, args
         assert result.out == ""
         assert result.err.count("\n") == 1
         assert str(project) in result.err
     assert not moot.db.exists()
-    assert not (moot.folder / "x.db").exists()
-
-
-def test_the_user_file_that_is_named_must_exist(moot):
-    result = moot("list", MOOT_CONFIG="gone.yaml")
-    assert result.code == 2
-    assert "There is no config file" in result.err
-    assert "gone.yaml" in result.err
 
 
 def test_a_mistyped_variable_is_mentioned_and_harmless(moot):
@@ -112,10 +94,6 @@ def test_a_mistyped_variable_is_mentioned_and_harmless(moot):
         assert result.code == code
         assert "Did you mean MOOT_CONCURRENCY?" in result.out + result.err
     assert moot("list", MOOT_CONCURENCY="3").code == 0
-
-
-def test_json_and_path_are_two_things(moot):
-    assert moot("config", "--json", "--path").code == 2
 
 
 def test_a_debate_follows_the_configuration(moot, project):
@@ -127,16 +105,6 @@ def test_a_debate_follows_the_configuration(moot, project):
     assert moot.sql("select format, json_extract(config, '$.turns') from debate_sessions") == [("duel", 2)]
     assert "judge: sim:?seed=2, because moot.yaml sets model_judge" in moot("models").out
     assert "judge: sim:, because MOOT_MODEL is set" in moot("models", MOOT_MODEL="sim:").out
-
-
-def test_flags_and_specs_win_over_the_configuration(moot, project):
-    project.write_text("format: duel\nmodel: sim:?seed=1\ndefaults: {classic: {max_rounds: 7, swap: true}}\n")
-    (moot.folder / "spec.yaml").write_text("topic: Is it so?\nformat: classic\nmax_rounds: 1\n")
-    result = moot("debate", "--file", "spec.yaml", "--model", "sim:?seed=3", "--json")
-    assert result.code == 0, result.err
-    assert "Model for everyone: sim:?seed=3, because it was asked for." in result.err
-    query = "select format, json_extract(config, '$.max_rounds'), json_extract(config, '$.swap') from debate_sessions"
-    assert moot.sql(query) == [("classic", 1, 1)]
 
 
 def test_a_debate_that_exists_keeps_its_settings(moot, project):

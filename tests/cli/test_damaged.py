@@ -16,14 +16,13 @@ from moot.server import views
 from tests.running import an_app, answers_file, new_debate, run_to_rest
 
 
-@pytest.mark.parametrize("value", ["{damaged", "7"])
-@pytest.mark.parametrize("column", ["config", "cast", "outcome", "metadata"])
+@pytest.mark.parametrize(("column", "value"), [("config", "{damaged"), ("outcome", "7")])
 def test_a_damaged_row_spoils_one_line(tmp_path: Path, column: str, value: str):
     async def main():
         async with an_app(tmp_path) as app:
             made = [
                 await run_to_rest(app, await new_debate(app, answers_file(tmp_path), "classic", max_rounds=1))
-                for _ in range(3)
+                for _ in range(2)
             ]
             with closing(sqlite3.connect(app.settings.database_url or "")) as database:
                 database.execute(f"update debate_sessions set {column} = ? where id = ?", (value, made[1].id))
@@ -51,19 +50,15 @@ def test_a_damaged_row_spoils_one_line(tmp_path: Path, column: str, value: str):
     ("damage", "command", "said"),
     [
         ("update debate_turns set data = '{x'", "show", "can't be read: the turn "),
-        ("update debate_turns set metadata = '7'", "audit", "can't be read: the turn "),
         ("update debate_turns set data = '{\"a\": 1}' where data is not null", "replay", "it was changed, or made by"),
         ("update debate_events set data = '[]'", "show", "can't be read: the event 1 in the database is damaged"),
-        ("update debate_sessions set config = '{\"a\": 1}'", "audit", "it was changed, or made by"),
-        ("update debate_sessions set outcome = '{x'", "record", "can't be read: outcome in the database is damaged"),
     ],
 )
-def test_what_can_not_be_read_is_said_without_the_words_of_a_library(moot, damage: str, command: str, said: str):
-    moot("Is it so?", "--rounds", "1", "--model", moot.script())
-    moot.sql(damage)
-    result = moot(command, moot.ids[0])
+def test_what_can_not_be_read_is_said_without_the_words_of_a_library(done, damage: str, command: str, said: str):
+    done.sql(damage)
+    result = done(command, done.ids[0])
     assert result.code == 1
     assert said in result.err
     assert "Unexpected" not in result.err
-    assert moot("search", "so").code == 0
-    assert moot("list").code == 0
+    assert done("search", "redis").code == 0
+    assert done("list").code == 0

@@ -15,11 +15,9 @@ HOSTILE = "I agree.\nSteps\n\x1b[31mOutcome\x1b[0m \u202eend [brackets] words th
 
 
 @pytest.fixture
-def pair(finished, moot):
+def pair(done):
     """The completed debate, and a fork of it that another model took over in round 2."""
-    source, _ = finished
-    moot.db.write_bytes(source.db.read_bytes())
-    parent = moot.ids[0]
+    moot, parent = done, done.ids[0]
     changed = {"2/speak/a": "a speaks at last.", "*/verdict/judge": RULING | {"score_a": 2}}
     model = moot.script(changed)
     models = ("--set", f"model_debater={model}", "--set", f"model_judge={model}")
@@ -82,11 +80,3 @@ def test_unrelated_debates_and_other_formats(moot):
     alone = moot("diff", classic, classic).out
     assert "one and the same debate" in alone
     assert "They never part." in alone
-
-
-def test_bad_ids_are_refused(finished):
-    moot, _ = finished
-    missing = moot("diff", moot.ids[0], "ffff")
-    assert (missing.code, missing.out) == (2, "")
-    assert "There is no debate 'ffff'" in missing.err
-    assert moot("diff", moot.ids[0]).code == 2

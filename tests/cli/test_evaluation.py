@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +13,14 @@ import pytest
 from moot.core.values import sha256_of
 from moot.evaluate.folding import as_bytes
 from moot.evaluate.tasks import load_task
-from tests.cli.conftest import Moot, wait_for
+from tests.cli.conftest import Moot
 
 pytestmark = pytest.mark.slow
 
 PRICED = "sim:?price_in=1&price_out=5"
 SMALL = ("sim_choice", "--limit", "4", "--pool", "3", "--arms", "single,sc,reflect,council")
 SMALL += ("--set", "council.depth=vote")
-
-
-UNATTENDED = {"panel": ("--set", "checkpoints=false")}
+SIM = ("--model", "sim:?skill=.6&cases=.85")  # without one, the embedded model would run
 
 
 def report(done: Any) -> dict[str, Any]:
@@ -41,10 +37,9 @@ def test_an_evaluation_is_repeatable_and_its_cells_stay_apart(moot: Moot):
     assert (first["complete"], first["unfinished"], first["not_begun"]) == (4, 0, 0)
     assert {each["baseline"] for each in first["comparisons"]} == {"single", "self-consistency", "reflect"}
     assert all(each["finding"] in ("helped", "hurt", "did not help", "can't tell") for each in first["comparisons"])
-    with closing(sqlite3.connect(moot.db)) as database:
-        steps = database.execute("select count(*) from debate_turns").fetchone()
-        assert report(moot("eval", "run", *SMALL, "--model", "sim:", "--json")) == first  # nothing is made again
-        assert database.execute("select count(*) from debate_turns").fetchone() == steps
+    steps = stored(moot)
+    assert report(moot("eval", "run", *SMALL, "--model", "sim:", "--json")) == first  # nothing is made again
+    assert stored(moot) == steps
     assert "No debates here" in moot("list").err + moot("list").out
     assert first["cells"][0]["debate"][:8] not in moot("search", "which option is marked as right").out
     debate = first["cells"][0]["debate"]
@@ -62,7 +57,7 @@ def test_an_evaluation_is_repeatable_and_its_cells_stay_apart(moot: Moot):
 
 
 def test_how_a_cell_turned_out_is_kept_and_said_to_be_left_out_of_calibration(moot: Moot):
-    first = report(moot("eval", "run", "sim_choice", "--limit", "1", "--pool", "1", "--arms", "single", "--json"))
+    first = report(moot("eval", "run", "sim_choice", "--limit", "1", "--pool", "1", "--arms", "single", *SIM, "--json"))
     cell = first["cells"][0]["debate"]
     told = moot("outcome", cell, "right")
     assert told.code == 0
@@ -70,9 +65,6 @@ def test_how_a_cell_turned_out_is_kept_and_said_to_be_left_out_of_calibration(mo
     assert f"answers agree: moot eval report {first['evaluation'][:8]}" in told.err
     assert "debates of evaluations are left out: moot eval report ID" in moot("calibration").err
     assert json.loads(moot("calibration", "--json").out)["decisions"] == 0
-    fork = "moot calibration leaves it out."
-    assert moot.sql("update debate_sessions set evaluation = 'inspect' returning id") == [(cell,)]
-    assert fork in moot("outcome", cell, "wrong").err
 
 
 def test_samples_are_called_so_in_plans(moot: Moot):
@@ -81,7 +73,6 @@ def test_samples_are_called_so_in_plans(moot: Moot):
     assert planned.code == 0, planned.err
     assert [line.split("  ")[0] for line in planned.out.splitlines()[1:3]] == ["4 samples", "4 samples of one model"]
     assert "pool" not in planned.out
-    assert "1 item, 1 sample." in moot("eval", "run", "sim_choice", "--arms", "sc", "--pool", "1", "--limit", "1").err
 
 
 def test_grades_that_were_changed_are_found(moot: Moot, tmp_path: Path):
@@ -89,8 +80,9 @@ def test_grades_that_were_changed_are_found(moot: Moot, tmp_path: Path):
     (tmp_path / "task.yaml").write_text(
         "name: whys\nkind: text\nscore: graded\nitems: items.jsonl\njudge: sim:?seed=7\n"
     )
-    judged = report(moot("eval", "run", str(tmp_path / "task.yaml"), "--arms", "single", "--pool", "2", "--json"))
-    tested = report(moot("eval", "run", "sim_code", "--limit", "1", "--arms", "single", "--pool", "2", "--json"))
+    asked = ("--arms", "single", "--pool", "2", *SIM, "--json")
+    judged = report(moot("eval", "run", str(tmp_path / "task.yaml"), *asked))
+    tested = report(moot("eval", "run", "sim_code", "--limit", "1", *asked))
 
     def replayed(found: dict[str, Any], *more: str) -> tuple[int, dict[str, int], str]:
         done = moot("eval", "replay", found["evaluation"], *more, "--json")
@@ -119,28 +111,33 @@ def test_grades_that_were_changed_are_found(moot: Moot, tmp_path: Path):
     assert "is of an answer that no cell has given" in said
 
 
+KILLED = """
+import os, signal
+from moot.store.sqlite import SqliteStore
+commit, kept = SqliteStore.commit, []
+async def commit_seven(self, given):
+    done = await commit(self, given)
+    kept.extend(given.turns)
+    if len(kept) >= 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return done
+SqliteStore.commit = commit_seven
+"""
+
+
 def test_a_killed_evaluation_comes_to_the_same_report(moot: Moot, tmp_path: Path):
-    slow = (*SMALL, "--model", "sim:?latency_ms=20", "--json")
-    whole = report(moot("eval", "run", *slow))
+    asked = (*SMALL, "--model", "sim:", "--json")
+    whole = report(moot("eval", "run", *asked))
     (tmp_path / "other").mkdir()
     other = Moot(tmp_path / "other")
-    try:
-        process = other.start("eval", "run", *slow)
-        wait_for(lambda: stored(other) >= 7, "the seventh step")
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        assert 0 < stored(other) < stored(moot)
-        assert lasting(report(other("eval", "run", *slow))) == lasting(whole)
-        assert stored(other) == stored(moot)
-    finally:
-        other.close()
+    assert other.patched(KILLED, "eval", "run", *asked).code == -signal.SIGKILL
+    assert 0 < stored(other) < stored(moot)
+    assert lasting(report(other("eval", "run", *asked))) == lasting(whole)
+    assert stored(other) == stored(moot)
 
 
 def stored(moot: Moot) -> int:
-    try:
-        return moot.sql("select count(*) from debate_turns")[0][0]
-    except (sqlite3.OperationalError, IndexError):
-        return 0  # not made yet
+    return moot.sql("select count(*) from debate_turns")[0][0]
 
 
 def test_a_budget_is_kept_by_whole_items(moot: Moot, tmp_path: Path):
@@ -171,47 +168,12 @@ def test_a_budget_is_kept_by_whole_items(moot: Moot, tmp_path: Path):
     assert "the budget is $0.000001. Nothing could be compared" in refused.err
 
 
-def test_a_changed_task_file_is_refused_until_one_says_what_is_meant(moot: Moot, tmp_path: Path):
-    items, task = tmp_path / "items.jsonl", tmp_path / "sums.yaml"
-    task.write_text("name: sums\nkind: number\nitems: items.jsonl\n")
-
-    def write(*targets: str) -> None:
-        lines = ({"id": str(n), "question": f"{n} + 1?", "target": each} for n, each in enumerate(targets))
-        items.write_text("\n".join(map(json.dumps, lines)))
-
-    asked = ("run", str(task), "--arms", "single", "--pool", "1", "--model", PRICED, "--json")
-    write("1", "2")
-    planned = report(moot("eval", "plan", *asked[1:]))
-    short = ("--max-cost-usd", str(planned["worst_usd"] / 2 * 1.001))
-    assert report(moot("eval", *asked, *short))["complete"] == 1
-    write("1", "9")
-    for given, said in ((asked, "--new"), (("resume", planned["evaluation"]), "--old-items")):
-        refused = moot("eval", *given)
-        assert (refused.code, said in refused.err) == (2, True), refused.err
-    new = report(moot("eval", *asked, "--new"))
-    assert (new["complete"], new["evaluation"] != planned["evaluation"]) == (2, True)
-    old = ("resume", planned["evaluation"], "--old-items", "--max-cost-usd", "1", "--json")
-    assert report(moot("eval", *old))["complete"] == 2
-
-
 def test_files_that_change_under_an_evaluation_are_refused_even_if_its_items_do_not(moot: Moot, tmp_path: Path):
     file = tmp_path / "test.jsonl"
     lines = [json.dumps({"question": f"{n} + 1?", "answer": f"#### {n + 1}"}) for n in range(6)]
     file.write_text("\n".join(lines))
-    asked = (
-        "gsm8k",
-        "--items",
-        str(file),
-        "--limit",
-        "2",
-        "--arms",
-        "single",
-        "--pool",
-        "1",
-        "--model",
-        PRICED,
-        "--json",
-    )
+    items = ("gsm8k", "--items", str(file), "--limit", "2")
+    asked = (*items, "--arms", "single", "--pool", "1", "--model", PRICED, "--json")
     planned = report(moot("eval", "plan", *asked))
     short = ("--max-cost-usd", str(planned["worst_usd"] / 2 * 1.001))
     begun = report(moot("eval", "run", *asked, *short))
@@ -223,16 +185,9 @@ def test_files_that_change_under_an_evaluation_are_refused_even_if_its_items_do_
         assert refused.code == 2
         assert f"The items of {file} have changed (sha256 was {begun['files_sha256'][:12]}" in refused.err
         assert "--old-items" in refused.err
+    assert report(moot("eval", "run", *asked, "--new"))["complete"] == 2
     gone_on = moot("eval", "resume", begun["evaluation"], "--old-items", "--max-cost-usd", "1", "--json")
     assert report(gone_on)["complete"] == 2
-
-
-def test_what_runs_at_once_makes_no_difference(moot: Moot, tmp_path: Path):
-    one = report(moot("eval", "run", *SMALL, "--model", PRICED, "--json", "--at-once", "1"))
-    other = report(
-        moot("eval", "run", *SMALL, "--model", PRICED, "--json", "--at-once", "4", "--db", str(tmp_path / "other.db"))
-    )
-    assert lasting(one) == lasting(other)
 
 
 def test_a_report_is_written_as_page_json_and_logs_at_once(moot: Moot, tmp_path: Path):
@@ -246,11 +201,14 @@ def test_a_report_is_written_as_page_json_and_logs_at_once(moot: Moot, tmp_path:
     assert "Evaluation " in done.out
     assert "{" not in done.out  # in words: the JSON is in the file
     assert json.loads(files["out.json"].read_text()) == begun
-    assert files["out.html"].read_text().startswith("<!doctype html>")
+    page = files["out.html"].read_text()
+    assert page.startswith("<!doctype html>")
+    assert page.count("<svg") >= 3
+    assert "http" not in page.replace("http-equiv", "")
+    assert "<script" not in page
+    assert all(cell["debate"] in page for cell in begun["cells"])
     logs = sorted(each.name for each in files["logs"].iterdir())
     assert logs == [f"sim-choice-{arm}-{begun['evaluation'][:8]}.eval" for arm in ("council", "reflect", "samples")]
-    refused = moot("eval", "compare", "a", "b", "--json", "x.json")
-    assert (refused.code, "`compare` makes none" in refused.err) == (2, True)
     misread = moot("eval", "report", "--json", begun["evaluation"])
     assert (misread.code, "ends with .json" in misread.err) == (2, True)
     lost = moot("eval", "report", begun["evaluation"], "--json", str(tmp_path / "no" / "out.json"))
@@ -275,33 +233,15 @@ def test_two_evaluations_are_compared_in_a_sentence_for_each_arm(moot: Moot):
     assert (same.code, "Both are evaluation" in same.err) == (2, True)
 
 
-def test_what_two_evaluations_can_not_be_compared_by_is_said(moot: Moot):
-    asked = ("sim_choice", "--limit", "2", "--pool", "3", "--arms", "single,majority,council", "--json")
-    models = ["sim:?seed=1", "sim:?seed=2", "sim:?seed=3"]
-    council = ("--model", "sim:", "--set", "council.depth=vote")
-    ids = [
-        report(moot("eval", "run", *asked, *council, "--models", ",".join(models[:count])))["evaluation"]
-        for count in (2, 3)
-    ]
-    done = moot("eval", "compare", *ids)
-    assert done.code == 0, done.err
-    assert "majority is left out: the smaller pool is too small for as many samples of each model in both." in done.out
-    assert "Whether majority" not in done.out
-
-
 def test_a_terminal_shows_more_about_each_arm_and_names_what_failed(moot: Moot):
     asked = ("sim_choice", "--limit", "2", "--pool", "3", "--arms", "single,council", "--model", "sim:")
     shown = moot("eval", "run", *asked, "--set", "council.depth=vote").out
     assert "More about each arm" in shown
+    assert re.search(r"ARM +UNDECIDED +TIES .*P50 +P95", shown)
     assert re.search(
         r"Accuracy over cost\nCHEAPEST FIRST +COST OF AN ITEM +OF ONE SAMPLE'S +RIGHT +AT EQUAL COST\none sample", shown
     )
-    assert re.search(
-        r"council +[\d,]+ weighted tokens +[\d.]+ times .*self-consistency of 3: .*, which cost less", shown
-    )
-    assert re.search(r"ARM +UNDECIDED +TIES .*P50 +P95", shown)
     assert "2 items can't show anything, however the arms differ: they are too few." in shown
-    assert re.search(r"That was not at equal cost: the pool's 3 samples cost [\d,]+ weighted tokens an item", shown)
     failing = ("--set", "council.model_debater=sim:?fail=1", "--set", "council.model_judge=sim:?fail=1")
     failed = moot("eval", "run", *asked, *failing)
     assert failed.code == 1
@@ -335,11 +275,9 @@ def test_an_evaluation_says_what_was_deleted_of_it_and_goes_on_without(moot: Moo
     replayed = moot("eval", "replay", evaluation, "whole.json")
     assert (replayed.code, "10 cells replayed; 0 differ; 2 deleted. The report differs" in replayed.out) == (1, True)
     assert f"Deleted, so they can't be replayed: {', '.join(sorted(id[:8] for id in ids))}." in replayed.err
+    said = f"2 debates of evaluation {evaluation} were deleted and can't be checked"
     audit = moot("eval", "audit")
-    assert (audit.code, f"2 debates of evaluation {evaluation} were deleted and can't be checked" in audit.out) == (
-        0,
-        True,
-    )
+    assert (audit.code, said in audit.out) == (0, True)
     assert json.loads(moot("eval", "audit", "--json").out)["deleted"] == {found["evaluation"]: 2}
 
 
@@ -348,11 +286,7 @@ def test_a_stop_leaves_complete_pairs(moot: Moot):
     assert moot("eval", "run", *SMALL, "--model", "sim:", "--json").code == 0
     stopped = moot("eval", "stop", plan["evaluation"])
     assert (stopped.code, "begins no new item" in stopped.err) == (0, True)
-    with closing(sqlite3.connect(moot.db)) as database:
-        database.execute(
-            "insert into evaluations (id, name, plan, created_at) values ('f0', 'old', '{\"later\": 1}', 0)"
-        )
-        database.commit()
+    moot.sql("insert into evaluations (id, name, plan, created_at) values ('f0', 'old', '{\"later\": 1}', 0)")
     listed = moot("eval", "show")
     assert listed.code == 0, listed.err
     assert re.search(r"sim_choice +4 +12 of 12 +reflect, council +stopped", listed.out)
@@ -369,37 +303,21 @@ def test_a_stop_leaves_complete_pairs(moot: Moot):
         (("plan", "sim_choice", "--arms", "nonsense"), "nonsense"),
         (("plan", "sim_choice", "--arms", "majority"), "several models"),
         (("plan", "mmlu"), "not downloaded"),
-        (("plan", "sim_choice", "--arms", "forge"), "can't come to an answer of the kind"),
-        (("run", "human_eval", "--arms", "council"), "can't come to an answer of the kind"),
         (("run", "human_eval", "--arms", "sc"), "no two answers of the kind 'code' are equal"),
-        (("run", "reasoning", "--arms", "forge"), "can't come to an answer of the kind"),
         (("run", "swe_mini", "--arms", "forge"), "'forge' can't come to an answer of the kind 'patch', which the task"),
-        (("run", "swe_mini", "--arms", "duel"), "Formats that can: council"),
-        (("run", "swe_mini", "--arms", "sc"), "no two answers of the kind 'patch' are equal"),
         (("run", "reasoning", "--max-output-tokens", "10"), "Nothing could be compared"),
-        (("run", "reasoning", "--arms", "majority", "--models", "a:b,sim:"), "no model provider 'a'"),
         (
             ("plan", "sim_choice", "--arms", "majority", "--models", "sim:?seed=1,sim:?seed=2", "--pool", "1"),
             "a sample of each of its 2 models; --pool 1 is too few",
         ),
         (("run", "reasoning", "--models", "sim:,echo:"), "the arm `majority`, which is not among the arms"),
-        (("plan", "sim_choice", "--set", "duell.turns=2"), "duell"),
         (("show", "abcdef"), "abcdef"),
         (("compare", "abcdef"), "Two evaluations"),
         (("run", "a", "b"), "One task at a time"),
         (("run", "--limit", "0"), "--limit: it takes a whole number of 1 or more, not '0'"),
-        (("run", "--limit", "99999999"), "An evaluation has 1 to 100,000 items; --limit 99999999 can't be met"),
-        (("run", "--epochs", "-1"), "--epochs: it takes a whole number of 1 or more"),
-        (("run", "--epochs", "100000"), "asks each item 1 to 100 times; --epochs 100000 can't be met"),
         (("run", "--pool", "65"), "draws 1 to 64 samples of each item; --pool 65 can't be met"),
-        (("run", "--pool", "0"), "--pool: it takes a whole number of 1 or more"),
-        (("run", "--at-once", "0"), "--at-once: it takes a whole number of 1 or more"),
         (("run", "--max-cost-usd", "nan"), "it takes an amount of US dollars such as 5 or 0.50, not 'nan'"),
-        (("run", "--max-cost-usd=-1"), "it takes an amount of US dollars"),
-        (("run", "--max-output-tokens", "0"), "--max-output-tokens: it takes a whole number of 1 or more"),
-        (("run", "sim_choice", "--set", "council=1"), "--set takes a setting of an arm, such as council.max_rounds=1"),
         (("run", "--arms", ","), "--arms names nothing"),
-        (("judge", "abcdef", "-k", "0"), "-k: it takes a whole number of 1 or more"),
     ],
 )
 def test_bad_requests_are_refused_before_anything_is_spent(moot: Moot, given: tuple[str, ...], said: str):
@@ -408,12 +326,11 @@ def test_bad_requests_are_refused_before_anything_is_spent(moot: Moot, given: tu
     assert not Path(moot.db).exists()
 
 
-@pytest.mark.parametrize("name", ["panel", "crucible", "council", "solo", "classic", "duel"])
+@pytest.mark.parametrize("name", ["panel", "duel"])
 def test_a_debate_comes_to_an_answer_of_the_kind_that_is_asked_for(moot: Moot, name: str):
     asked = ("--set", "answer={kind: choice, options: [red, blue]}", "--set", "max_calls=100")
-    done = moot(
-        "debate", "Which colour?", "--format", name, "--model", "sim:", *asked, "--json", *UNATTENDED.get(name, ())
-    )
+    flags = ("--no-checkpoints",) if name == "panel" else ()
+    done = moot("debate", "Which colour?", "--format", name, "--model", "sim:", *asked, "--json", *flags)
     assert done.code == 0, done.err
     outcome = json.loads(moot.sql("select outcome from debate_sessions")[0][0])
     if outcome["answer"] is not None:  # none is an abstention
@@ -423,30 +340,20 @@ def test_a_debate_comes_to_an_answer_of_the_kind_that_is_asked_for(moot: Moot, n
     assert moot("replay", moot.ids[0]).code == 0
 
 
-def test_the_page_stands_alone(moot: Moot, tmp_path: Path):
-    target = tmp_path / "report.html"
-    found = report(moot("eval", "run", *SMALL, "--model", "sim:", "--json", "--html", str(target)))
-    text = target.read_text()
-    assert text.count("<svg") >= 3
-    assert "http" not in text.replace("http-equiv", "")
-    assert "<script" not in text
-    assert all(cell["debate"] in text for cell in found["cells"])
-
-
 def test_workers_come_to_the_same_report_as_one_process(moot: Moot, database_url: str):
     here = report(moot("eval", "run", *SMALL, "--model", "sim:", "--json"))
     shared = ("--db", database_url)
-    workers = [moot.start("worker", *shared) for _ in range(4)]
+    workers = [moot.start("worker", *shared) for _ in range(2)]
     there = report(moot("eval", "run", *SMALL, "--model", "sim:", "--json", "--workers", *shared))
     assert all(each.poll() is None for each in workers)
     assert lasting(there) == lasting(here)
 
 
 def test_code_is_scored_by_tests_that_no_arm_sees(moot: Moot):
-    asked = ("sim_code", "--limit", "2", "--pool", "3", "--set", "forge.preset=quick")
-    found = report(moot("eval", "run", *asked, "--model", "sim:?skill=.6&cases=.85", "--json"))
-    assert (found["complete"], {*found["arms"]}, {*found["baselines"]}) == (2, {"forge"}, {"single", "best of 3"})
-    task = load_task("sim_code", seed=1, limit=2)
+    asked = ("sim_code", "--limit", "1", "--pool", "2", "--set", "forge.preset=quick")
+    found = report(moot("eval", "run", *asked, *SIM, "--json"))
+    assert (found["complete"], {*found["arms"]}, {*found["baselines"]}) == (1, {"forge"}, {"single", "best of 2"})
+    task = load_task("sim_code", seed=1, limit=1)
     for cell in found["cells"]:
         item = next(each for each in task.items if each.id == cell["item"])
         assert moot("show", cell["debate"], "--json").code == 0
@@ -454,31 +361,26 @@ def test_code_is_scored_by_tests_that_no_arm_sees(moot: Moot):
         shown = moot("audit", cell["debate"], "--json").out
         assert hidden
         assert not any(json.dumps(line)[1:-1] in shown for line in hidden)
-    with closing(sqlite3.connect(moot.db)) as database:
-        graded = database.execute("select item, answer, passed from grades").fetchall()
-        assert {item for item, _, _ in graded} == {item.id for item in task.items}
-        right = {(item, answer) for item, answer, passed in graded if passed}
-        stated = {(each["item"], sha256_of(each["answer"])) for each in found["cells"] if each["right"]}
-        assert stated <= right
-        # Grades that were lost, as after a kill between a debate and its tests, are made again: the report is the same.
-        database.execute("delete from grades")
-        database.commit()
-        assert report(moot("eval", "report", found["evaluation"], "--json"))["complete"] == 0
-        assert lasting(report(moot("eval", "resume", found["evaluation"], "--json"))) == lasting(found)
-        assert database.execute("select count(*) from grades").fetchone() == (len(graded),)
+    graded = moot.sql("select item, answer, passed from grades")
+    assert {item for item, _, _ in graded} == {item.id for item in task.items}
+    right = {(item, answer) for item, answer, passed in graded if passed}
+    stated = {(each["item"], sha256_of(each["answer"])) for each in found["cells"] if each["right"]}
+    assert stated <= right
+    # Grades that were lost, as after a kill between a debate and its tests, are made again: the report is the same.
+    moot.sql("delete from grades")
+    assert report(moot("eval", "report", found["evaluation"], "--json"))["complete"] == 0
+    assert lasting(report(moot("eval", "resume", found["evaluation"], "--json"))) == lasting(found)
+    assert moot.sql("select count(*) from grades") == [(len(graded),)]
 
 
 def test_patches_are_scored_by_hidden_tests_and_a_debate_is_compared_with_samples(moot: Moot):
-    asked = ("swe_mini", "--limit", "2", "--pool", "2", "--set", "council.depth=vote")
-    planned = moot("eval", "plan", *asked, "--model", "sim:")
-    assert planned.code == 0, planned.err
+    asked = ("swe_mini", "--limit", "1", "--pool", "2", "--set", "council.depth=vote")
     found = report(moot("eval", "run", *asked, "--model", "sim:?skill=1", "--json"))
-    assert (found["complete"], {*found["arms"]}, {*found["baselines"]}) == (2, {"council"}, {"single", "best of 2"})
+    assert (found["complete"], {*found["arms"]}, {*found["baselines"]}) == (1, {"council"}, {"single", "best of 2"})
     assert (found["arms"]["council"]["accuracy"], found["baselines"]["single"]["accuracy"]) == (1.0, 1.0)
     assert all(cell["answer"].startswith("--- a/") for cell in found["cells"])
-    with closing(sqlite3.connect(moot.db)) as database:
-        assert database.execute("select count(*), min(passed), min(examples) > 0 from grades").fetchone() == (2, 1, 1)
-    asked = ("swe_mini", "--limit", "1", "--pool", "2", "--arms", "single,crucible,panel")
+    assert moot.sql("select count(*), min(passed), min(examples) > 0 from grades") == [(1, 1, 1)]
+    asked = ("swe_mini", "--limit", "1", "--pool", "2", "--arms", "single,crucible")
     other = report(moot("eval", "run", *asked, "--model", "sim:?skill=0&repair=0", "--json"))
-    assert {*other["arms"]} == {"crucible", "panel"}
-    assert [each["accuracy"] for each in (*other["arms"].values(), *other["baselines"].values())] == [0.0] * 4
+    assert {*other["arms"]} == {"crucible"}
+    assert [each["accuracy"] for each in (*other["arms"].values(), *other["baselines"].values())] == [0.0] * 3

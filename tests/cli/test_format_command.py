@@ -65,10 +65,7 @@ def test_its_help_is_what_it_declares(moot: Moot):
     assert "--out" not in done.out
 
 
-def test_it_is_in_the_manual_page_and_in_completion(moot: Moot):
-    page = moot("man").out
-    assert '.SS "moot interview [QUESTION]"' in page
-    assert "(50% by default)" in page
+def test_it_is_in_completion(moot: Moot):
     assert "--pass-mark" in script("bash")
     assert "Commands of formats: moot forge, moot interview" in moot("formats").err
 
@@ -78,7 +75,6 @@ def test_it_is_in_the_manual_page_and_in_completion(moot: Moot):
     [
         ([" "], 'The question is empty. Say what the answer is about: moot interview "Is the backup plan sound?"'),
         ([TOPIC, "--questions", "many"], "it takes a whole number, not 'many'"),
-        ([TOPIC, "--questions", "50"], "questions"),
         ([TOPIC, "--question", "1"], "Did you mean '--questions'?"),
         ([TOPIC, "--no-checkpoints"], "The format 'interview' has no checkpoints to leave out."),
     ],

@@ -11,11 +11,11 @@ from moot.cli.listing import listed, print_debates
 from moot.cli.printer import PlainPrinter
 from moot.core.stage import HEADER
 from moot.core.types import Debate, Event
+from tests.cli.conftest import ANSWER
 from tests.playing import debate_of
 from tests.records.making import completed
 
 QUESTION = "Should we use Redis or PostgreSQL for caching?"
-ANSWER = "Redis. Debater A, who argued for it, won 7 to 5 (not checked in the other order)."
 
 
 class Paper(PlainPrinter):
@@ -63,7 +63,3 @@ def test_an_answer_that_means_nothing_says_so():
     block = block_of(event, RenderContext.of(debate, demonstration=True))
     assert block
     assert block.lead.endswith("(a demonstration: it means nothing)")
-
-
-def test_a_debate_that_is_not_decided_has_no_answer():
-    assert answer_line(debate_of("classic"), demonstration=False) == ""

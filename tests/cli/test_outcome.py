@@ -1,21 +1,12 @@
-"""`moot outcome`, `moot calibration` and `moot eval export`."""
+"""`moot outcome` and `moot calibration`."""
 
 from __future__ import annotations
 
 import json
-import zipfile
 
 import pytest
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def done(finished, moot):
-    """A copy of the completed debate, to be changed."""
-    source, _ = finished
-    moot.db.write_bytes(source.db.read_bytes())
-    return moot
 
 
 def test_how_a_decision_turned_out_is_kept_shown_exported_and_summed_up(done, tmp_path):
@@ -48,21 +39,6 @@ def test_how_a_decision_turned_out_is_kept_shown_exported_and_summed_up(done, tm
     assert json.loads(done("list", "--json", "--db", other).out)["debates"][0]["turned_out"]["right"] == 0.7
     assert done("outcome", short, "unknown", "--db", other).code == 0
     assert json.loads(done("list", "--json", "--db", other).out)["debates"][0]["turned_out"] is None
-
-
-def test_a_debate_is_exported_for_inspect(done, tmp_path):
-    short = done.ids[0][:8]
-    log = tmp_path / "one.eval"
-    done("outcome", short, "right")
-    assert done("eval", "export", short, "--inspect", str(log)).out == f"Wrote 1 debate to {log}.\n"
-    with zipfile.ZipFile(log) as archive:
-        sample = json.loads(archive.read(f"samples/{done.ids[0]}_epoch_1.json"))
-        header = json.loads(archive.read("header.json"))
-    assert sample["scores"]["moot"]["value"] == 1
-    assert (sample["input"], sample["metadata"]["debate"]) == ("Redis or PostgreSQL?", done.ids[0])
-    assert (header["eval"]["model"], header["results"]["total_samples"]) == ("moot/classic", 1)
-    assert done("eval", "export", short).code == 2
-    assert "end with .eval" in done("eval", "export", short, "--inspect", "x.zip").err
 
 
 def test_what_is_no_outcome_is_refused(done):

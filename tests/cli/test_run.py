@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 
 import pytest
 
-from tests.cli.conftest import MOOT
+from tests.cli.conftest import wait_for
 
 CODES = {"completed": 0, "failed": 1, "stopped": 3, "canceled": 4}
 FAILING = {"2/speak/a": {"fail": "unavailable", "message": "The server is gone; start it."}}
 
 
-@pytest.mark.parametrize("question", ["Redis or PostgreSQL", "Redis?"])
-def test_a_question_needs_no_command(moot, question):
-    result = moot(question, "--rounds", "1", "--model", "sim:")
+def test_a_question_needs_no_command(moot):
+    result = moot("Redis?", "--rounds", "1", "--model", "sim:")
     assert result.code == 0
-    assert result.out.startswith(f"{question}\n")
+    assert result.out.startswith("Redis?\n")
     assert moot.status() == "completed"
 
 
@@ -30,20 +27,13 @@ def test_flags_may_come_before_the_question(moot):
     assert len(moot.ids) == 2
 
 
-@pytest.mark.parametrize("args", [["debate", "-"], ["debate"], ["--plain"], []])
+@pytest.mark.parametrize("args", [["debate", "-"], []])
 def test_a_question_from_standard_input(moot, args):
     environ = {"MOOT_MODEL": "sim:?tokens=5", "MOOT_DEFAULTS": "{classic: {max_rounds: 1}}"}
     result = moot(*args, input="Is this\nfrom a file?\n", **environ)
     assert result.code == 0, result.err
     assert "Is this\nfrom a file?" in result.out.replace("  ", "")
     assert moot.sql("select topic from debate_sessions") == [("Is this\nfrom a file?",)]
-
-
-def test_a_question_from_a_pipe(moot):
-    command = f"echo 'Is it piped?' | {MOOT} --rounds 1 --model sim:?tokens=5"
-    done = subprocess.run(["sh", "-c", command], env=moot.env, cwd=moot.folder, timeout=60, capture_output=True)
-    assert done.returncode == 0, done.stderr
-    assert moot.sql("select topic from debate_sessions") == [("Is it piped?",)]
 
 
 def test_nothing_in_a_pipe_is_no_question(moot):
@@ -113,11 +103,6 @@ def test_json_lines_are_events_in_order(finished):
     assert events[-1]["data"]["status"] == "completed"
 
 
-def test_show_as_json_prints_the_same_lines(finished):
-    moot, result = finished
-    assert moot("show", moot.ids[0], "--json").out == result.out
-
-
 @pytest.mark.slow
 def test_a_failed_debate_says_why_and_retry_goes_on(moot):
     model = moot.script(FAILING)
@@ -145,16 +130,14 @@ def test_an_invalid_verdict_is_undecided_and_no_failure(moot):
 
 
 @pytest.mark.slow
-def test_a_demonstration_model_is_named_wherever_a_verdict_is_shown(finished, moot):
-    source, _ = finished
-    moot.db.write_bytes(source.db.read_bytes())
-    moot.sql("update debate_sessions set \"cast\" = replace(\"cast\", 'scripted:answers.yaml', 'local')")
-    debate = moot.ids[0]
+def test_a_demonstration_model_is_named_wherever_a_verdict_is_shown(done):
+    done.sql("update debate_sessions set \"cast\" = replace(\"cast\", 'scripted:answers.yaml', 'local')")
+    debate = done.ids[0]
     for command in (["show", debate], ["audit", debate], ["show", debate, "--plain"]):
-        assert "means nothing beyond that" in moot(*command).out
-    assert moot("show", debate, "--json").events[0]["demonstration"] is True
-    assert json.loads(moot("list", "--json").out)["debates"][0]["demonstration"] is True
-    assert json.loads(moot("audit", debate, "--json").out)["debate"]["demonstration"] is True
+        assert "means nothing beyond that" in done(*command).out
+    assert done("show", debate, "--json").events[0]["demonstration"] is True
+    assert json.loads(done("list", "--json").out)["debates"][0]["demonstration"] is True
+    assert json.loads(done("audit", debate, "--json").out)["debate"]["demonstration"] is True
 
 
 @pytest.mark.slow
@@ -257,44 +240,34 @@ def test_a_fork_runs_or_waits(moot):
 
 @pytest.mark.slow
 def test_a_reader_that_leaves_stops_the_debate(moot):
-    process = moot.start("Is it so?", "--model", moot.held(), "--rounds", "50")
-    assert process.stdout is not None
+    process = moot.start("Is it so?", "--model", moot.script(hold="go/{key}"), "--rounds", "2")
     process.stdout.readline()
     process.stdout.close()
-    moot.release()
+    moot.release("go/1/speak/a")  # what it says finds nobody
+    wait_for(lambda: moot.status() in ("stopping", "stopped"), "the stop")
+    moot.release("go/1/speak/b")  # perhaps it is in progress
     assert process.wait(timeout=60) == 141
-    assert process.stderr is not None
     err = process.stderr.read()
     assert "Traceback" not in err
     assert moot.status() == "stopped"
     assert err.endswith(f"moot resume {moot.ids[0][:8]}\n")
 
 
-@pytest.mark.parametrize("command", [["list"], ["show"], ["--help"], ["formats", "duel"]])
+@pytest.mark.parametrize("command", [["show"], ["--help"]])
 def test_a_closed_pipe_is_silent(finished, command):
     moot, _ = finished
-    process = moot.start(*command, *([moot.ids[0]] if command == ["show"] else []))
-    assert process.stdout is not None
-    process.stdout.close()
+    process = moot.start(*command, *([moot.ids[0]] if command == ["show"] else []), unread=True)
     assert process.wait(timeout=60) == 141
-    assert process.stderr is not None
     assert "Traceback" not in process.stderr.read()
-
-
-def broken(moot, code, *args, **env):
-    """Run moot with something in it broken."""
-    program = f"import sys\n{code}\nfrom moot.cli.main import main\nsys.exit(main())"
-    command = [sys.executable, "-c", program, *args]
-    return subprocess.run(command, capture_output=True, text=True, env=moot.env | env, cwd=moot.folder, timeout=60)
 
 
 def test_an_unexpected_error_is_one_line(moot):
     code = "import moot.cli.browse as browse; browse.open_client = 1"
-    quiet = broken(moot, code, "show", "abc")
-    assert quiet.returncode == 1
-    assert quiet.stderr.count("\n") == 1
-    assert "MOOT_DEBUG=1" in quiet.stderr
-    assert "Traceback" in broken(moot, code, "show", "abc", MOOT_DEBUG="1").stderr
+    quiet = moot.patched(code, "show", "abc")
+    assert quiet.code == 1
+    assert quiet.err.count("\n") == 1
+    assert "MOOT_DEBUG=1" in quiet.err
+    assert "Traceback" in moot.patched(code, "show", "abc", MOOT_DEBUG="1").err
 
 
 FULL_DISK = """
@@ -310,9 +283,9 @@ SqliteStore.commit = full
 
 
 def test_a_store_that_fails_under_way_ends_the_command(moot):
-    result = broken(moot, FULL_DISK, "Is it so?", "--model", "sim:", "--rounds", "3")
-    assert result.returncode == 1
-    assert result.stderr.splitlines()[-1] == "moot: The disk is full."
-    assert "Traceback" not in result.stderr
+    result = moot.patched(FULL_DISK, "Is it so?", "--model", "sim:", "--rounds", "3")
+    assert result.code == 1
+    assert result.err.splitlines()[-1] == "moot: The disk is full."
+    assert "Traceback" not in result.err
     assert moot.turns() == ["1/speak/a", "1/speak/b"]
     assert moot("resume", moot.ids[0]).code == 0

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from moot.cli.blocks import drawn
-from moot.cli.screen import code_in_flight
+from moot.cli.screen import LiveView, code_in_flight
 from moot.formats.format import Grid, GridRow
 
 
@@ -22,8 +25,12 @@ def test_a_table_of_marks_names_its_columns_once():
     ]
 
 
-def test_a_table_without_rows():
-    assert drawn(Grid(columns=("V1",), rows=())) == []
+@pytest.mark.parametrize(("width", "line"), [(50, "✓ Proposal  ▸ Rounds  · Review"), (30, "✓ ▸ ·")])
+def test_the_parts_are_named_where_there_is_room(width: int, line: str):
+    wording = SimpleNamespace(parts=["Proposal", "Rounds", "Review"], part=2, parts_off=["Critique"])
+    console = SimpleNamespace(width=width)
+    screen: Any = SimpleNamespace(context=SimpleNamespace(wording=wording), printer=SimpleNamespace(console=console))
+    assert [each.plain for each in LiveView._rail(screen)] == [line, "off: Critique"]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +41,6 @@ def test_a_table_without_rows():
         ("```python\na = 1\n```\nand\n```\nb = 2", ["b = 2"]),
         ("```pyth", []),
         ("Words only", []),
-        ("", []),
         ("```\n\x1b[31mred", ["[31mred"]),
     ],
 )

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from moot.store.overview import Overview
+from tests.forking import constants
 from tests.postgres import execute
 from tests.running import Held
 from tests.workers.crew import Crew, new, on, status, wait_until
@@ -50,21 +51,6 @@ def test_failures_are_told_with_their_reason(moot):
     assert "limits    sim: 600 requests a minute\n          openai:gpt-5: 30,000 tokens a minute\n" in found.out
 
 
-def test_an_older_schema_is_left_as_it_is(moot):
-    assert moot("debate", "Is it old?", "--rounds", "1", "--model", moot.script()).code == 0
-    found = moot.next_version("status")
-    assert found.code == 1
-    assert "The schema is 1 of 2: run `moot db migrate`" in found.out
-    assert moot.sql("pragma user_version") == [(1,)]
-
-
-def test_a_database_that_can_not_be_reached(moot):
-    found = moot("status", "--db", "postgresql://ann:secret@127.0.0.1:1/moot")
-    assert (found.code, found.out) == (2, "")
-    assert "does not answer" in found.err
-    assert "secret" not in found.err
-
-
 def test_every_field_is_in_the_docs():
     docs = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
     section = re.search(r"^## `moot status\b.*?(?=^## |\Z)", docs, re.MULTILINE | re.DOTALL)
@@ -75,7 +61,7 @@ def test_every_field_is_in_the_docs():
 
 def test_workers_jobs_and_limits_on_postgresql(database_url, tmp_path):
     judge = Held(tmp_path)
-    with Crew(database_url, tmp_path, MOOT_WORKER_SWEEP_SECONDS="0.5", MOOT_RATE_LIMITS=LIMITS) as crew:
+    with Crew(database_url, tmp_path, MOOT_RATE_LIMITS=LIMITS, **constants({"moot.runtime.worker.SWEEPS": 30})) as crew:
 
         def told() -> tuple[int, Any]:
             done = crew.run("status", "--json")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 
 import pytest
 
@@ -16,12 +14,10 @@ COUNCIL = ("--format", "council", "--set", "members=3", "--set", "depth=vote", "
 
 
 @pytest.fixture(scope="module")
-def voted(tmp_path_factory: pytest.TempPathFactory):
-    made = Moot(tmp_path_factory.mktemp("voted"))
-    assert made("Which database?", *COUNCIL, "--model", "sim:?seed=2", "--plain").code == 0
-    assert made("Redis or PostgreSQL?", "--format", "classic", "--rounds", "1", "--model", "sim:", "--plain").code == 0
-    yield made
-    made.close()
+def voted(shared: Moot) -> Moot:
+    assert shared("Which database?", *COUNCIL, "--model", "sim:?seed=2").code == 0
+    assert shared("Redis or PostgreSQL?", "--format", "classic", "--rounds", "1", "--model", "sim:").code == 0
+    return shared
 
 
 def test_the_votes_are_printed_and_counted_again(voted: Moot):
@@ -42,14 +38,11 @@ def test_the_votes_are_printed_and_counted_again(voted: Moot):
 
 def test_a_changed_result_is_noticed(voted: Moot):
     saved = voted.db.read_bytes()
-    with closing(sqlite3.connect(voted.db)) as database:
-        (outcome,) = database.execute("select outcome from debate_sessions where id = ?", (voted.ids[0],)).fetchone()
-        changed = json.loads(outcome)
-        places = changed["polls"][0]["result"]["places"]
-        changed["polls"][0]["result"]["places"] = [[name] for place in places for name in place][::-1]
-        changed["polls"][0]["result"]["winner"] = changed["polls"][0]["result"]["places"][0][0]
-        database.execute("update debate_sessions set outcome = ? where id = ?", (json.dumps(changed), voted.ids[0]))
-        database.commit()
+    changed = json.loads(voted.sql("select outcome from debate_sessions where id = ?", voted.ids[0])[0][0])
+    result = changed["polls"][0]["result"]
+    result["places"] = [[name] for place in result["places"] for name in place][::-1]
+    result["winner"] = result["places"][0][0]
+    voted.sql("update debate_sessions set outcome = ? where id = ?", json.dumps(changed), voted.ids[0])
     done = voted("tally", voted.ids[0])
     assert done.code == 1
     assert "Counted again, the result is another one than is stored." in done.out

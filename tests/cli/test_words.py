@@ -3,9 +3,7 @@ from __future__ import annotations
 import pytest
 
 from moot.cli.download import Download
-from moot.cli.words import ago, duration, money, next_step
-from moot.core.types import STATUSES, Debate
-from moot.reasoning.fence import one_line
+from moot.cli.words import ago, duration, money
 
 
 @pytest.mark.parametrize(
@@ -27,18 +25,6 @@ def test_money(usd, said):
 @pytest.mark.parametrize(("seconds", "said"), [(-5, "just now"), (90, "1m ago"), (7200, "2h ago"), (200_000, "2d ago")])
 def test_ago(seconds, said):
     assert ago(1_000_000_000 - seconds, 1_000_000_000) == said
-
-
-def test_one_line():
-    assert one_line("a\n  b\tc") == "a b c"
-    assert one_line("abcdef", 4) == "abc…"
-
-
-@pytest.mark.parametrize("status", STATUSES)
-def test_every_status_has_a_next_step(status):
-    debate = Debate(id="3f2a91c0-0000", topic="", format="classic", format_version=1, status=status, config={}, cast=())
-    assert "moot " in next_step(debate)
-    assert next_step(debate).endswith("3f2a91c0")
 
 
 def test_a_download_in_a_pipe_says_two_lines(capsys):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable
 
 import pytest
 
@@ -13,18 +12,14 @@ from moot.client.importing import lines_of
 CONTENT = b'{"moot": "export"}\n{"complete": 0}\n'
 
 
-async def pieces(data: bytes, ends: Sequence[int]) -> AsyncIterator[bytes]:
+async def pieces(data: bytes, ends: Iterable[int]) -> AsyncIterator[bytes]:
     for start, end in zip((0, *ends), (*ends, len(data)), strict=True):
         yield data[start:end]
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("ends", [(-1,), (1,), (1, 2, 3), (20, 21, 22)])
-def test_a_piece_may_be_a_single_byte(packed: bool, ends: tuple[int, ...]):
+async def test_a_piece_may_be_a_single_byte(packed: bool):
     data = gzip.compress(CONTENT) if packed else CONTENT
-
-    async def main() -> list[bytes]:
-        cuts = [end % len(data) for end in ends]
-        return [line async for some in lines_of(pieces(data, cuts), None) for line in some]
-
-    assert b"".join(asyncio.run(main())) == CONTENT
+    for ends in ([1], [len(data) - 1], range(1, len(data))):
+        lines = [line async for some in lines_of(pieces(data, ends), None) for line in some]
+        assert b"".join(lines) == CONTENT

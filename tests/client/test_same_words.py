@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +27,11 @@ class Place:
     folder: Path
     server: Served
     debate: str  # a completed one
+    canceled: str
+
+    def named(self, text: str) -> str:
+        """With the ids of the debates."""
+        return text.format(self.debate, canceled=self.canceled)
 
     def of_library(self, work: Callable[[moot.Moot, str], object]) -> str:
         with (
@@ -37,14 +41,14 @@ class Place:
             work(m, self.debate)
         return str(refused.value)
 
-    def of_command(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    def of_command(self, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> str:
         capsys.readouterr()
         database = str(self.folder / "moot.db")
-        assert main([*(each.format(self.debate) for each in arguments), "--db", database]) == 2
+        assert main([*map(self.named, arguments), "--db", database]) == 2
         return capsys.readouterr().err.removeprefix("moot: ").strip()
 
     def of_http(self, method: str, path: str, body: Ask | None) -> str:
-        response = self.server.client.request(method, path.format(self.debate), json=body)
+        response = self.server.client.request(method, self.named(path), json=body)
         assert response.status_code >= 400
         return response.json()["detail"]
 
@@ -75,36 +79,24 @@ class Mistake:
     chat: Ask = field(default_factory=dict)
 
 
-def of_request(says: str, flags: tuple[str, ...], asked: Ask) -> Mistake:
+def of_request(says: str, format: str = "duel", **settings: Any) -> Mistake:
     """A request for a debate that can't be had."""
-    format_, settings = asked.get("format", "duel"), asked.get("settings", {})
-    model = f"moot/{format_}" if "format" not in asked else "moot/duel"
+    flags = [flag for name, value in settings.items() for flag in ("--set", f"{name}={value}")]
     return Mistake(
         says=says,
-        library=lambda m, _: m.debate(TOPIC, format=format_, **settings),
-        command=("debate", TOPIC, *(() if "--format" in flags else ("--format", "duel")), *flags),
-        http=("POST", "/v1/debates", {"topic": TOPIC, "format": format_, "settings": settings}),
-        mcp=lambda service, caller, _: service.start(caller, TOPIC, format_, settings),
-        chat={"model": model, "metadata": {"moot_settings": settings}} if "format" not in asked else {},
+        library=lambda m, _: m.debate(TOPIC, format=format, **settings),
+        command=("debate", TOPIC, "--format", format, *flags),
+        http=("POST", "/v1/debates", {"topic": TOPIC, "format": format, "settings": settings}),
+        mcp=lambda service, caller, _: service.start(caller, TOPIC, format, settings),
+        chat={"model": "moot/duel", "metadata": {"moot_settings": settings}} if settings else {},
     )
 
 
 MISTAKES = {
-    "unknown format": of_request(
-        "There is no format 'duell'. Did you mean 'duel'?", ("--format", "duell"), {"format": "duell"}
-    ),
-    "no such format at all": of_request("There is no format 'xyz'. Known: ", ("--format", "xyz"), {"format": "xyz"}),
-    "unknown setting": of_request(
-        "There is no setting 'turnz'. Did you mean 'turns'?", ("--set", "turnz=3"), {"settings": {"turnz": 3}}
-    ),
-    "out of range": of_request(
-        "Setting turns must be a whole number from 2 to 200; it is 9999.",
-        ("--set", "turns=9999"),
-        {"settings": {"turns": 9999}},
-    ),
-    "unknown model": of_request(
-        "There is no model provider 'gpt'.", ("--set", "model_debater=gpt"), {"settings": {"model_debater": "gpt"}}
-    ),
+    "unknown format": of_request("There is no format 'duell'. Did you mean 'duel'?", format="duell"),
+    "unknown setting": of_request("There is no setting 'turnz'. Did you mean 'turns'?", turnz=3),
+    "out of range": of_request("Setting turns must be a whole number from 2 to 200; it is 9999.", turns=9999),
+    "unknown model": of_request("There is no model provider 'gpt'.", model_debater="gpt"),
     "unknown debate": Mistake(
         says="There is no debate 'nope'. Look it up in the list of debates",
         library=lambda m, _: m.get("nope"),
@@ -145,30 +137,23 @@ MISTAKES = {
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("words")
     with served(folder) as server:
-        yield Place(folder, server, server.completed(settings={"max_rounds": 1})["id"])
-
-
-@pytest.fixture(scope="module")
-def canceled(place: Place) -> str:
-    made = place.server.made(start=False)["id"]
-    place.server.post(f"/v1/debates/{made}/cancel").raise_for_status()
-    return made
+        canceled = server.made(start=False)["id"]
+        server.post(f"/v1/debates/{canceled}/cancel").raise_for_status()
+        yield Place(folder, server, server.completed(settings={"max_rounds": 1})["id"], canceled)
 
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_every_way_in_says_the_same(
-    name: str, place: Place, canceled: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    name: str, place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    for variable in ("MOOT_MODEL", "MOOT_CONFIG"):
-        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.delenv("MOOT_MODEL", raising=False)
     monkeypatch.setenv("MOOT_CONFIG", str(place.folder / "none.yaml"))
     (place.folder / "none.yaml").write_text("embedder: none\n")
     mistake = MISTAKES[name]
-    where = [each.replace("{canceled}", canceled) for each in (*mistake.command, mistake.http[1])]
     said = {
         "library": place.of_library(mistake.library),
-        "command": place.of_command(capsys, *where[:-1]),
-        "http": place.of_http(mistake.http[0], where[-1], mistake.http[2]),
+        "command": place.of_command(capsys, mistake.command),
+        "http": place.of_http(*mistake.http),
     }
     if mistake.mcp is not None:
         said["mcp"] = place.of_mcp(mistake.mcp)
@@ -181,4 +166,3 @@ def test_every_way_in_says_the_same(
     if name != "a fork without a step":  # a flag on the command line
         assert {way: text[: len(neutral)] for way, text in said.items()} == dict.fromkeys(said, neutral)
     assert "moot " not in said["http"] + said.get("mcp", ""), "no commands to programs and browsers"
-    assert sys.stdout is not None

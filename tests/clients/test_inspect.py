@@ -18,32 +18,19 @@ import httpx2
 import pytest
 
 from moot.server.serving import listen
+from tests.clients.conftest import PROGRAMS, output
 from tests.clients.environment import Clients
 from tests.server.serving import DEADLINE
 from tests.server.test_serve import environ, run
 
 pytestmark = pytest.mark.slow
 
-PROGRAM = Path(__file__).parent / "programs" / "inspect_provider.py"
-SECONDS = 900
-
-
-def site_packages(clients: Clients) -> Path:
-    return next((clients.folder / "lib").glob("python*/site-packages"))
-
 
 def test_inspect_runs_its_tasks_on_debates_without_a_server(clients: Clients, tmp_path: Path):
-    done = subprocess.run(
-        [sys.executable, str(PROGRAM), str(site_packages(clients)), str(tmp_path / "logs")],
-        env={**environ(tmp_path), "MOOT_BACKOFF_TRIES": "0"},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, done.stderr
-    got: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    site_packages = next((clients.folder / "lib").glob("python*/site-packages"))
+    command = (sys.executable, PROGRAMS / "inspect_provider.py", site_packages, tmp_path / "logs")
+    said = output(tmp_path, {**environ(tmp_path), "MOOT_BACKOFF_TRIES": "0"}, *command)
+    got: dict[str, Any] = json.loads(said.splitlines()[-1])
     assert got["status"] == "success", got["error"]
     assert set(got["chosen"]) <= {"A", "B"}
     assert [each == "C" for each in got["right"]] == [

@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.clients.conftest import PROGRAMS, output
 from tests.clients.environment import Clients
-from tests.server.test_serve import Process, environ, serving
+from tests.server.test_serve import Process, environ
 
 pytestmark = pytest.mark.slow
 
-PROGRAMS = Path(__file__).parent / "programs"
-SECONDS = 240
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    with serving(tmp_path_factory.mktemp("openai-clients")) as process:
-        yield process
-
-
-def output(folder: Path, *command: str, **variables: str) -> str:
-    done = subprocess.run(
-        command,
-        env={**environ(folder), **variables},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
 
 def told(clients: Clients, server: Process, folder: Path, program: str, **variables: str) -> Any:
-    command = [str(clients.python), str(PROGRAMS / program), f"{server.url}/v1", str(folder)]
-    return json.loads(output(folder, *command, **variables))
+    command = [clients.python, PROGRAMS / program, f"{server.url}/v1", folder]
+    return json.loads(output(folder, {**environ(folder), **variables}, *command))
 
 
 def is_answer(text: str) -> bool:
@@ -68,48 +43,34 @@ def test_openais_library_for_node(clients: Clients, server: Process, tmp_path: P
         return
     program = clients.folder / "openai_node.mjs"  # beside its node_modules, where Node looks for packages
     program.write_text((PROGRAMS / "openai_node.mjs").read_text())
-    got = json.loads(output(tmp_path, str(clients.node), str(program), f"{server.url}/v1"))
+    got = json.loads(output(tmp_path, environ(tmp_path), clients.node, program, f"{server.url}/v1"))
     assert all(is_answer(got[name]) for name in ("chat", "streamed", "response"))
     assert got["deltas"]
     assert (got["first"], got["last"]) == ("response.created", "response.completed")
 
 
-def test_litellm(clients: Clients, server: Process, tmp_path: Path):
-    got = told(clients, server, tmp_path, "openai_litellm.py")
+@pytest.mark.parametrize("library", ["litellm", "langchain", "pydantic_ai"])
+def test_a_library_that_builds_on_it(clients: Clients, server: Process, tmp_path: Path, library: str):
+    got = told(clients, server, tmp_path, f"openai_{library}.py")
     assert all(is_answer(got[name]) for name in ("chat", "streamed", "response"))
-    assert "Debater A" in got["reasoning"]
     assert set(got["picked"]) == {"pick"}
+    assert got["more"]  # what else it has: the reasoning, tokens, a conversation that goes on
 
 
-def test_langchain(clients: Clients, server: Process, tmp_path: Path):
-    got = told(clients, server, tmp_path, "openai_langchain.py")
-    assert all(is_answer(got[name]) for name in ("chat", "streamed", "response"))
-    assert got["usage"] > 0
-    assert set(got["picked"]) == {"pick"}
-
-
-def test_pydantic_ai(clients: Clients, server: Process, tmp_path: Path):
-    got = told(clients, server, tmp_path, "openai_pydantic_ai.py")
-    assert all(is_answer(got[name]) for name in ("response", "streamed", "chat"))
-    assert got["followed"]
-    assert got["usage"] > 0
-    assert set(got["picked"]) == {"pick"}
-
-
+@pytest.mark.soak  # it asks through OpenAI's library
 def test_instructor(clients: Clients, server: Process, tmp_path: Path):
     got = told(clients, server, tmp_path, "openai_instructor.py")
     assert got["pick"]
     assert 0 <= got["sure"] <= 10
 
 
+@pytest.mark.soak  # so does this
 def test_llm(clients: Clients, server: Process, tmp_path: Path):
     (tmp_path / "extra-openai-models.yaml").write_text(
         f"- model_id: moot\n  model_name: moot/classic\n  api_base: {server.url}/v1\n  api_key_name: moot\n"
     )
-    program = str(clients.python.with_name("llm"))
-    said = output(
-        tmp_path, program, "-m", "moot", "--key", "unused", "Redis or PostgreSQL?", LLM_USER_PATH=os.fspath(tmp_path)
-    )
+    command = (clients.python.with_name("llm"), "-m", "moot", "--key", "unused", "Redis or PostgreSQL?")
+    said = output(tmp_path, {**environ(tmp_path), "LLM_USER_PATH": str(tmp_path)}, *command)
     assert is_answer(said)
 
 

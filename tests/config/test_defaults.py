@@ -8,7 +8,7 @@ import pytest
 
 from moot.app import App
 from moot.request import Request
-from tests.config.place import Place
+from tests.config.conftest import Place
 
 KEYS = {"OPENAI_API_KEY": "k"}
 MODELS: list[tuple[dict[str, Any], dict[str, Any], dict[str, str], str, str]] = [
@@ -16,7 +16,6 @@ MODELS: list[tuple[dict[str, Any], dict[str, Any], dict[str, str], str, str]] = 
     ({"model": "sim:u"}, {}, KEYS, "sim:u", "{user} sets model"),
     ({"model": "sim:u", "model_judge": "sim:uj"}, {}, {}, "sim:uj", "{user} sets model_judge"),
     ({"model": "sim:u", "model_debater": "sim:ud"}, {}, {}, "sim:u", "{user} sets model"),
-    ({"model_judge": "sim:uj"}, {"model": "sim:p"}, {}, "sim:p", "moot.yaml sets model"),
     ({"model_judge": "sim:uj"}, {"model_judge": "sim:pj"}, {}, "sim:pj", "moot.yaml sets model_judge"),
     (
         {"model_judge": "sim:uj", "defaults": {"classic": {"model_judge": "sim:uc"}}},
@@ -26,7 +25,6 @@ MODELS: list[tuple[dict[str, Any], dict[str, Any], dict[str, str], str, str]] = 
         "{user} sets defaults.classic.model_judge",
     ),
     ({"defaults": {"classic": {"model_judge": "sim:uc"}}}, {"model": "sim:p"}, {}, "sim:p", "moot.yaml sets model"),
-    ({"defaults": {"duel": {"model_judge": "sim:ud"}}}, {}, KEYS, "openai:gpt-6-luna", "OPENAI_API_KEY is set"),
     ({}, {"model_judge": "sim:pj"}, {"MOOT_MODEL": "sim:e"}, "sim:e", "MOOT_MODEL is set"),
     (
         {},

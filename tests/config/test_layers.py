@@ -19,7 +19,7 @@ from moot.config import LAYERS, Origin, load, masked, shown, strays, variable
 from moot.core.errors import InputError
 from moot.core.settings import Settings
 from moot.request import Request
-from tests.config.place import Place, value_of
+from tests.config.conftest import Place, value_of
 
 DOCS = (Path(__file__).parents[2] / "docs" / "config.md").read_text()
 
@@ -92,11 +92,7 @@ def test_an_empty_value_or_variable_says_nothing(place: Place) -> None:
     config = place.load({"model": "sim:mine", "concurrency": 3}, "model:\ndefaults: {duel: }\n", {"MOOT_MODEL": ""})
     assert config.settings.model == "sim:mine"
     assert config.settings.concurrency == 3
-
-
-@pytest.mark.parametrize("text", ["", "# nothing yet\n", "---\n"])
-def test_a_file_may_be_empty(place: Place, text: str) -> None:
-    assert place.load(text, text).settings == Settings()
+    assert place.load("", "# nothing yet\n").settings == Settings()
 
 
 def test_the_order_of_the_docs_is_the_order_of_the_layers() -> None:
@@ -148,10 +144,8 @@ def test_variables_that_are_no_settings() -> None:
         ("host=db password='se cret' user=me", "host=db password=*** user=me"),
         ("https://me:secret@host/x", "https://me:***@host/x"),
         ("postgresql://moot@db/moot", "postgresql://moot@db/moot"),
-        ("/home/me/moot.db", "/home/me/moot.db"),
-        ("sim:?seed=1&tokens=80", "sim:?seed=1&tokens=80"),
-    ]
-    + [(text, text) for text in ("openai:a@http://127.0.0.1:8000/v1 | openai:b@http://127.0.0.1:8001/v1",)],
+        *((text, text) for text in ("openai:a@http://127.0.0.1:8000/v1 | openai:b@http://127.0.0.1:8001/v1",)),
+    ],
 )
 def test_passwords_are_not_shown(text: str, expected: str) -> None:
     assert masked(text) == expected
@@ -162,9 +156,7 @@ def test_passwords_are_not_shown(text: str, expected: str) -> None:
     ("preset", "said"),
     [
         ("{duel: {format: classic}}", "'duel' is a format"),
-        ("{quick: {format: duell}}", "Did you mean 'duel'"),
         ("{quick: {format: duel, settings: {turn: 2}}}", "Did you mean 'turns'"),
-        ("{quick: {format: duel, settings: {turns: 1}}}", "turns must be a whole number from 2 to"),
         ("{quick: {settings: {turns: 2}}}", "format is missing"),
         ("{Not a name: {format: duel}}", "may contain only a-z, 0-9, ., _ or -"),
     ],

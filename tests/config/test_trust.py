@@ -8,16 +8,14 @@ from typing import Any
 import pytest
 
 from moot.config import PROJECT_MAY, PROJECT_NEVER, PROJECT_TRUSTED, load
-from moot.core.errors import InputError
 from moot.core.settings import Settings
-from tests.config.place import Place, value_of
+from tests.config.conftest import Place, value_of
 
 OUTREACH: dict[str, Any] = {
     "database_url": {"database_url": "x.db"},
     "data_dir": {"data_dir": "."},
     "model": {"model": "openai:m@https://evil.example/v1"},
     "model_debater": {"model_debater": "OpenAI : m@http://evil.example/v1"},
-    "model_judge": {"model_judge": "local | openai-compatible:m@https://evil.example"},
     "defaults.classic.model_judge": {"defaults": {"classic": {"model_judge": "ollama:m@http://evil.example"}}},
     "defaults.classic.seats.a.model": {"defaults": {"classic": {"seats": {"a": {"model": "scripted:x.yaml"}}}}},
     "defaults.classic.jury_models": {"defaults": {"classic": {"jury_models": ["local", "replay:3f2a"]}}},
@@ -50,11 +48,8 @@ class TestTrust:
         assert str(place.user) in message or os.devnull in message
 
     @pytest.mark.parametrize("name", OUTREACH)
-    def test_the_user_can(self, place: Place, name: str) -> None:
+    def test_the_user_can_and_so_can_a_trusted_project(self, place: Place, name: str) -> None:
         assert place.load(user=OUTREACH[name]).origins
-
-    @pytest.mark.parametrize("name", OUTREACH)
-    def test_a_trusted_project_can(self, place: Place, name: str) -> None:
         assert place.load({"trust_projects": [str(place.folder)]}, OUTREACH[name]).origins
         assert place.load({"trust_projects": str(place.folder.parent)}, OUTREACH[name]).origins
         assert place.load({"trust_projects": "../project"}, OUTREACH[name]).origins
@@ -107,13 +102,7 @@ class TestTrust:
             "presets": {"quick": {"format": "duel", "settings": {"turns": 2}}},
             "rate_limits": {"openai:gpt-6-luna": {"requests_per_minute": 60}},
         }
-        numbers = {
-            "call_timeout_seconds": 60.0,
-            "backoff_tries": 2,
-            "backoff_base_seconds": 1.0,
-            "backoff_max_seconds": 5.0,
-            "concurrency": 2,
-        }
+        numbers = {"call_timeout_seconds": 60.0, "backoff_tries": 2, "concurrency": 2}
         config = place.load(project=values | numbers)
         found = {entry.name.split(".")[0] for entry in config.entries() if entry.origin.layer == "project"}
         assert found == {*values, *numbers} == PROJECT_MAY
@@ -131,23 +120,9 @@ class TestTrust:
         assert f"{name} would {PROJECT_TRUSTED[name]}, and" in place.refused(project=given)
         assert place.load({"trust_projects": [str(place.folder)]}, given).origins[name].layer == "project"
 
-    def test_a_project_deletes_nothing_without_trust(self, place: Place) -> None:
-        with pytest.raises(InputError, match="retention_days would delete your debates"):
-            place.load(project={"retention_days": 1})
-
-    @pytest.mark.parametrize(("name", "value"), [("traces", True), ("trace_content", True), ("metrics_host", "::")])
-    def test_nobody_reads_along_without_trust(self, place: Place, name, value) -> None:
-        with pytest.raises(InputError, match=f"{name} would (send traces elsewhere|change how)"):
-            place.load(project={name: value})
-
     def test_limits_of_one_model_come_together_from_all_layers(self, place: Place) -> None:
         user = {"rate_limits": {"openai": {"requests_per_minute": 60, "tokens_per_minute": 9000}}}
         config = place.load(user, {"rate_limits": {"openai": {"requests_per_minute": 30}}})
         found = {entry.name: (entry.value, entry.origin.layer) for entry in config.entries()}
         assert found["rate_limits.openai.requests_per_minute"] == (30, "project")
         assert found["rate_limits.openai.tokens_per_minute"] == (9000, "user")
-
-    @pytest.mark.parametrize(("name", "value"), [("embedder", "openai:text-embedding-3-small"), ("templates_dir", "t")])
-    def test_nobody_reads_past_decisions_or_writes_templates_without_trust(self, place: Place, name, value) -> None:
-        with pytest.raises(InputError, match=f"{name} would (send your past decisions|choose where)"):
-            place.load(project={name: value})

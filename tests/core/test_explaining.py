@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from itertools import product
 from typing import Any, Literal
 
 import pytest
@@ -13,7 +15,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 from moot import formats
 from moot.core.errors import InputError
 from moot.core.explaining import found_in, in_words
-from moot.core.settings import DebateSettings, Settings, read
+from moot.core.settings import Settings, read
 from moot.core.types import Answer
 from moot.models.shape import NotInShape, read_answer
 from tests.core.test_reading import SCORES
@@ -29,7 +31,6 @@ LEAKS = (
     "dictionary",
 )
 MODELS = [Settings, *(formats.get(name).settings for name in formats.installed())]
-FIELDS = [(model, name) for model in MODELS for name in model.model_fields]
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 values = st.recursive(
     scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
@@ -51,11 +52,11 @@ def texts(value: Any) -> set[str]:
     return {value} if isinstance(value, str) else set()
 
 
-@pytest.mark.parametrize(("model", "name"), FIELDS, ids=lambda each: each if isinstance(each, str) else each.__name__)
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 @settings(max_examples=10)
 @given(value=values)
-def test_whatever_a_setting_is_set_to_the_refusal_is_plain(model: type[BaseModel], name: str, value: Any) -> None:
-    for strict in (None, True):
+def test_whatever_a_setting_is_set_to_the_refusal_is_plain(model: type[BaseModel], value: Any) -> None:
+    for name, strict in product(model.model_fields, (None, True)):
         try:
             made = getattr(read(model, {name: value}, strict=strict), name)
             assert not isinstance(value, bool) or type(made) not in (int, float), "true and false are no numbers"
@@ -67,11 +68,9 @@ def test_whatever_a_setting_is_set_to_the_refusal_is_plain(model: type[BaseModel
 
 
 def test_a_wrong_name_in_a_mapping_is_called_by_its_name() -> None:
-    with pytest.raises(InputError) as refused:
+    said = "Setting tool_servers: the name 'my server' may contain only A-Z, a-z, 0-9, _, . or -."
+    with pytest.raises(InputError, match=re.escape(said)):
         read(Settings, {"tool_servers": {"my server": {"command": ["x"], "tools": ["t"]}}})
-    assert str(refused.value) == (
-        "Setting tool_servers: the name 'my server' may contain only A-Z, a-z, 0-9, _, . or -."
-    )
 
 
 @pytest.mark.parametrize("shape", [shape for shape, _, _ in SCORES], ids=lambda shape: shape.__name__)
@@ -87,12 +86,10 @@ def test_whatever_a_model_answers_the_correction_is_plain(shape: type[Answer], v
 class Small(BaseModel, extra="forbid"):
     count: int = Field(3, ge=1, le=1000)
     share: float = Field(0.5, gt=0, le=1)
-    least: int = Field(1, ge=1)
     name: str = Field("x", min_length=1, max_length=5, pattern=r"^[a-z]+$")
     depth: Literal["full", "quick"] = "full"
     either: Literal["auto"] | int = "auto"
     many: list[str] = Field(default_factory=list, max_length=2)
-    numbers: tuple[int, ...] = ()
     seed: int = Field(0, ge=0, lt=100)
     on: bool = False
     in_it: dict[str, Inner] = Field(default_factory=dict)
@@ -114,15 +111,10 @@ class Inner(BaseModel, extra="forbid"):
     ("given", "said"),
     [
         ({"count": "abc"}, "Setting count must be a whole number from 1 to 1000; it is 'abc'."),
-        ({"count": 7.5}, "Setting count must be a whole number from 1 to 1000; it is 7.5."),
-        ({"count": True}, "Setting count must be a whole number from 1 to 1000; it is true."),
-        ({"share": True}, "Setting share must be a number above 0 and up to 1; it is true."),
         ({"in_it": {"a": {"tokens": True}}}, "Setting in_it.a.tokens must be a whole number, 1 or more; it is true."),
-        ({"numbers": [1, True]}, "Setting numbers.1 must be a whole number; it is true."),
         ({"seed": -1}, "Setting seed must be a whole number, 0 or more and below 100; it is -1."),
         ({"in_it": {"a": {"x": 1}}}, "There is no setting 'x' in in_it.a. Known: tokens."),
         ({"share": 0}, "Setting share must be a number above 0 and up to 1; it is 0."),
-        ({"least": 0}, "Setting least must be a whole number, 1 or more; it is 0."),
         ({"name": ""}, "Setting name must not be empty; it is ''."),
         ({"name": "abcdef"}, "Setting name must have at most 5 characters; it is 'abcdef'."),
         ({"name": {"a": 1}}, "Setting name must be text; it is a mapping."),
@@ -132,15 +124,8 @@ class Inner(BaseModel, extra="forbid"):
         ({"many": ["a", "b", "c"]}, "Setting many must have at most 2 items; it is a list."),
         ({"on": "perhaps"}, "Setting on must be true or false; it is 'perhaps'."),
         ({"in_it": {"a": {}}}, "Setting in_it.a.tokens is missing."),
-        (
-            {"in_it": {"a": {"tokens": None}}},
-            "Setting in_it.a.tokens must be a whole number, 1 or more; it is empty.",
-        ),
         ({"own": 1}, "Setting own: both debaters are called Ada."),
-        (
-            {"count": 0, "least": 0},
-            "Setting count must be a whole number from 1 to 1000; it is 0. 1 more problem follows.",
-        ),
+        ({"on": "x", "own": 1}, "Setting on must be true or false; it is 'x'. 1 more problem follows."),
     ],
     ids=str,
 )
@@ -158,33 +143,7 @@ def test_every_kind_of_error_of_the_library_has_words() -> None:
     assert found_in(Small, [dict(error)], values=False)[0].text == "count must be a whole number from 1 to 1000"
 
 
-@pytest.mark.parametrize(
-    ("format_", "theirs", "ours"),
-    [
-        ("panel", "total_timeout_seconds", "max_runtime_seconds"),
-        ("panel", "maxRounds", "max_rounds"),
-        ("crucible", "proposerTemperature", "temperature_proposer"),
-        ("crucible", "earlyStopScore", "early_stop_score"),
-        ("crucible", "skepticModel", "model_skeptic"),
-        ("classic", "rounds", "max_rounds"),
-        ("classic", "max_tokens", "debater_max_tokens"),
-    ],
-)
-def test_the_name_that_another_document_uses_leads_to_ours(format_: str, theirs: str, ours: str) -> None:
-    with pytest.raises(InputError, match=f"There is no setting '{theirs}'. Call it '{ours}' here."):
-        read(formats.get(format_).settings, {theirs: 3})
-
-
-def test_every_other_name_leads_to_a_setting() -> None:
-    models = [model for model in MODELS if issubclass(model, DebateSettings)]
-    known = {name for model in models for name in model.model_fields}
-    assert set(DebateSettings.other_names.values()) <= known
-    for model in models:
-        own = {theirs: ours for theirs, ours in model.other_names.items() if theirs not in DebateSettings.other_names}
-        assert set(own.values()) <= set(model.model_fields)
-        assert not set(model.other_names) & set(model.model_fields)
-
-
-def test_names_of_the_panels_document_are_settings_of_the_panel() -> None:
-    given = {"round_timeout_seconds": 120, "checkpoint_timeout_seconds": 1800, "token_budget_per_round": 2000}
-    read(formats.get("panel").settings, given)
+@pytest.mark.parametrize("theirs", ["temperatureProposer", "temperature-proposer"])
+def test_a_name_in_another_style_leads_to_ours(theirs: str) -> None:
+    with pytest.raises(InputError, match=f"There is no setting '{theirs}'. Call it 'temperature_proposer' here."):
+        read(formats.get("crucible").settings, {theirs: 3})

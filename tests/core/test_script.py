@@ -34,6 +34,12 @@ def script(play_, **limits: object) -> Script:
     return Script(play_, cast=SEATS, limits=Limits(**limits), topic="t")  # type: ignore[arg-type]
 
 
+def begun(play_) -> Script:
+    made = script(play_)
+    made.begin()
+    return made
+
+
 class Point(Answer):
     text: str
     weight: int
@@ -46,8 +52,7 @@ def test_an_ask_hands_out_a_step_and_gets_the_words_of_its_turn():
         heard.append(await stage.seat("a").ask("open", say("Begin."), round=1))
         return DONE
 
-    s = script(rules)
-    s.begin()
+    s = begun(rules)
     assert list(s.open) == ["1/open/a"]
     assert s.cursor.open == ("1/open/a",)
     assert (s.cursor.next_round, s.cursor.next_actor) == (1, "a")
@@ -77,17 +82,6 @@ def test_rounds_count_what_was_said_in_them():
     assert s.total_rounds == 1  # a ruling is no round
 
 
-def test_a_typed_ask_gives_back_the_type():
-    got: list[Point] = []
-
-    async def rules(stage: Stage) -> Outcome:
-        got.append(await stage.seat("a").ask("point", say("?"), returns=Point))
-        return DONE
-
-    play(script(rules), lambda _: {"text": "x", "weight": 3})
-    assert got == [Point(text="x", weight=3)]
-
-
 def test_history_grows_by_question_and_answer_and_is_private_to_the_seat():
     async def rules(stage: Stage) -> Outcome:
         a, b = stage.seat("a"), stage.seat("b")
@@ -115,8 +109,7 @@ def test_together_asks_at_once_and_answers_in_the_order_given():
         got.append(await together(stage.seat("a").ask("x", say("1")), stage.seat("b").ask("x", say("2"))))
         return DONE
 
-    s = script(rules)
-    s.begin()
+    s = begun(rules)
     assert list(s.open) == ["0/x/a", "0/x/b"]
     s.resolve(turn_for(s.open["0/x/b"], "second"))
     assert got == []
@@ -169,27 +162,22 @@ def test_replay_of_any_beginning_leads_to_the_same_open_steps(rng: random.Random
     assert part.shown_count == live.shown_count
 
 
-def test_a_turn_that_was_asked_in_other_words_is_refused_and_both_are_named():
+@pytest.mark.parametrize(
+    ("turn", "said"),
+    [
+        ({"prompt": "test/old", "prompt_hash": "feedfacefeedface"}, r"test/old \(feedfacefeedface\).*test/say"),
+        ({"key": "9/gone/z"}, "'9/gone/z'.*one of 0/open/a"),
+    ],
+    ids=["asked in other words", "never asked for"],
+)
+def test_a_turn_that_is_not_asked_for_is_refused_and_both_are_named(turn, said: str):
     async def rules(stage: Stage) -> Outcome:
         await stage.seat("a").ask("open", say("The new words."))
         return DONE
 
-    s = script(rules)
-    s.begin()
-    old = turn_for(s.open["0/open/a"], "x", prompt="test/old", prompt_hash="feedfacefeedface")
-    with pytest.raises(ScriptChanged, match=r"test/old \(feedfacefeedface\).*test/say"):
-        s.resolve(old)
-
-
-def test_a_turn_that_is_never_asked_for_is_refused_and_both_are_named():
-    async def rules(stage: Stage) -> Outcome:
-        await stage.seat("a").ask("open", say("w"))
-        return DONE
-
-    s = script(rules)
-    s.begin()
-    with pytest.raises(ScriptChanged, match="'9/gone/z'.*one of 0/open/a"):
-        s.resolve(turn_for(s.open["0/open/a"], "x", key="9/gone/z"))
+    s = begun(rules)
+    with pytest.raises(ScriptChanged, match=said):
+        s.resolve(turn_for(s.open["0/open/a"], "x", **turn))
 
 
 def test_another_briefing_is_another_question():
@@ -206,57 +194,65 @@ def test_another_briefing_is_another_question():
         script(rules("argue against")).replay(recorded)
 
 
-def test_a_format_that_does_io_is_refused():
-    async def rules(stage: Stage) -> Outcome:
-        await asyncio.sleep(0)
-        return DONE
-
-    with pytest.raises(ScriptError, match="Formats do no I/O"):
-        script(rules).begin()
+async def does_io(stage: Stage) -> Outcome:
+    await asyncio.sleep(0)
+    return DONE
 
 
-def test_a_seat_is_asked_one_thing_at_a_time():
-    async def rules(stage: Stage) -> Outcome:
-        a = stage.seat("a")
-        await together(a.ask("x", say("1")), a.ask("y", say("2")))
-        return DONE
-
-    with pytest.raises(ScriptError, match="before it has answered '0/x/a'"):
-        script(rules).begin()
+async def asks_a_seat_two_things_at_once(stage: Stage) -> Outcome:
+    a = stage.seat("a")
+    await together(a.ask("x", say("1")), a.ask("y", say("2")))
+    return DONE
 
 
-def test_a_key_is_asked_once():
-    async def rules(stage: Stage) -> Outcome:
-        await stage.seat("a").ask("x", say("1"))
-        await stage.seat("a").ask("x", say("2"))
-        return DONE
-
-    with pytest.raises(ScriptError, match="'0/x/a' twice"):
-        play(script(rules))
+async def asks_a_key_twice(stage: Stage) -> Outcome:
+    for text in "12":
+        await stage.seat("a").ask("x", say(text))
+    return DONE
 
 
-def test_what_is_started_must_be_awaited():
-    async def rules(stage: Stage) -> Outcome:
-        async def beside() -> None:
-            await stage.seat("b").ask("x", say("1"))
+async def leaves_what_it_started(stage: Stage) -> Outcome:
+    async def beside() -> None:
+        await stage.seat("b").ask("x", say("1"))
 
-        stage.start(beside())
-        return DONE
-
-    with pytest.raises(ScriptError, match="0/x/b. Await what you start"):
-        script(rules).begin()
+    stage.start(beside())
+    return DONE
 
 
-def test_a_tolerant_step_hands_its_failure_to_the_rules():
+async def ignores_a_limit(stage: Stage) -> Outcome:
+    for n in range(10):
+        await stage.seat("a").ask("x", say("1"), round=n)
+    return DONE
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        (does_io, "Formats do no I/O"),
+        (asks_a_seat_two_things_at_once, "before it has answered '0/x/a'"),
+        (asks_a_key_twice, "'0/x/a' twice"),
+        (leaves_what_it_started, "0/x/b. Await what you start"),
+        (ignores_a_limit, "did not handle a limit"),
+    ],
+)
+def test_rules_that_can_not_be_played_are_told_why(rules, said: str):
+    with pytest.raises(ScriptError, match=said):
+        play(script(rules, max_total_output_tokens=25))
+
+
+def test_a_tolerant_step_hands_its_failure_or_what_was_typed_to_the_rules():
     got: list[Point | Failed] = []
 
     async def rules(stage: Stage) -> Outcome:
-        got.append(await stage.seat("a").ask("x", say("1"), returns=Point, tolerant=True))
+        got.append(await stage.seat("a").ask("x", say("1"), returns=Point, tolerant=True, round=1))
+        got.append(await stage.seat("a").ask("x", say("1"), returns=Point, tolerant=True, round=2))
         return DONE
 
-    play(script(rules), lambda _: Failure(kind="invalid", message="no JSON"))
+    failure = Failure(kind="invalid", message="no JSON")
+    play(script(rules), lambda step: failure if step.round == 1 else {"text": "x", "weight": 3})
     assert isinstance(got[0], Failed)
-    assert got[0].failure.message == "no JSON"
+    assert got[0].failure == failure
+    assert got[1] == Point(text="x", weight=3)
 
 
 def test_a_limit_is_raised_into_the_rules_before_the_next_ask():
@@ -276,28 +272,6 @@ def test_a_limit_is_raised_into_the_rules_before_the_next_ask():
     assert reached[0].limit == "max_total_output_tokens"
 
 
-def test_rules_that_ignore_a_limit_are_told_so():
-    async def rules(stage: Stage) -> Outcome:
-        for n in range(10):
-            await stage.seat("a").ask("x", say("1"), round=n)
-        return DONE
-
-    with pytest.raises(ScriptError, match="did not handle a limit"):
-        play(script(rules, max_total_output_tokens=25))
-
-
-def test_an_unaffordable_step_becomes_a_limit():
-    async def rules(stage: Stage) -> Outcome:
-        try:
-            await stage.seat("a").ask("x", say("1"))
-        except LimitReached as limit:
-            return Outcome(winner="undecided", headline=str(limit), ended_by=limit.limit, verdict_source="fallback")
-        return DONE
-
-    played = play(script(rules), lambda _: Failure(kind="limit", message="No tokens are left."))
-    assert played.outcome.headline == "No tokens are left."
-
-
 def test_the_limit_of_a_started_task_is_raised_where_it_is_awaited():
     caught: list[str] = []
 
@@ -310,14 +284,14 @@ def test_the_limit_of_a_started_task_is_raised_where_it_is_awaited():
         try:
             await task
         except LimitReached as limit:
-            caught.append(limit.limit)
+            caught.append(f"{limit.limit}: {limit}")
         return DONE
 
     def answer(step):
-        return Failure(kind="limit", message="none") if step.seat.id == "b" else "fine"
+        return Failure(kind="limit", message="No tokens are left.") if step.seat.id == "b" else "fine"
 
     play(script(rules), answer)
-    assert caught == ["max_total_output_tokens"]
+    assert caught == ["max_total_output_tokens: No tokens are left."]
 
 
 def test_closing_a_script_runs_nothing_more():
@@ -331,8 +305,7 @@ def test_closing_a_script_runs_nothing_more():
         after.append("went on")
         return DONE
 
-    s = script(rules)
-    s.begin()
+    s = begun(rules)
     s.close()
     assert after == ["cleaned"]
 
@@ -363,13 +336,11 @@ def test_each_kind_of_step_says_what_its_executor_needs():
         )
         return DONE
 
-    s = script(rules)
-    s.begin()
+    s = begun(rules)
     gate, recall, compare, use = s.open.values()
     assert isinstance(gate, AskPerson)
-    assert (gate.key, gate.gate, gate.timeout_seconds, gate.otherwise, gate.artifacts, gate.shows) == (
-        "0/confirm/you", "approval", 9, None, {"n": 1}, "PERSON",
-    )  # fmt: skip
+    assert (gate.key, gate.gate, gate.timeout_seconds, gate.otherwise) == ("0/confirm/you", "approval", 9, None)
+    assert (gate.artifacts, gate.shows) == ({"n": 1}, "PERSON")
     assert isinstance(recall, Recall)
     assert (recall.key, recall.corpus, recall.k, recall.prompt.text) == ("0/look/memory", "templates", 2, "caches")
     assert isinstance(compare, Recall)

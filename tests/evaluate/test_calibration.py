@@ -3,18 +3,15 @@ are made from."""
 
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
 from random import Random
 
 import pytest
 
 from moot.client.client import Client
 from moot.core.errors import InputError
-from moot.evaluate.calibration import FEW, Forecast, Source, calibrated, forecasts
+from moot.evaluate.calibration import Forecast, Source, calibrated, forecasts
 from moot.evaluate.reliability import brier, ece
-from moot.request import Request
-from tests.client.test_client import an_app
+from tests.evaluate.conftest import debated
 
 
 def forecast(confidence: float, right: float, *, source: Source = "votes", group: str = "") -> Forecast:
@@ -49,7 +46,6 @@ def test_those_who_are_as_often_right_as_they_say_have_no_calibration_error():
     assert honest.ece < 0.015
     assert 0.14 < boasting.ece < 0.2
     assert honest.brier < boasting.brier
-    assert not honest.few
 
 
 def test_sources_are_never_mixed_and_levels_get_no_score():
@@ -65,7 +61,6 @@ def test_sources_are_never_mixed_and_levels_get_no_score():
     level = found[2]
     assert (level.brier, level.ece, level.confidence) == (None, None, None)
     assert [(each.label, each.right) for each in level.bins] == [("High", 1), ("Low", 0)]
-    assert all(each.few for each in found)
 
 
 def test_groups_have_figures_of_their_own_the_largest_first():
@@ -75,68 +70,35 @@ def test_groups_have_figures_of_their_own_the_largest_first():
     assert calibrated([]) == calibrated([], grouped=True) == []
 
 
-def test_forecasts_come_from_decisions_whose_outcome_is_recorded(tmp_path: Path):
-    async def main() -> None:
-        async with an_app(tmp_path) as app:
-            client = Client(app)
-
-            async def decided(model: str):
-                models = {"model_debater": model, "model_judge": model}
-                asked = Request(topic="Redis or Postgres?", format="council", settings={"depth": "vote", **models})
-                made = await client.create(await client.plan(asked))
-                return await app.runtime.wait(made.id)
-
-            one, other = await decided("sim:?seed=1"), await decided("sim:?seed=2")
-            await decided("sim:?seed=3")
-            assert [each async for each in forecasts(client)] == []
-            await client.turned_out(one, 1, "It held.")
-            await client.turned_out(other, 0.25)
-            found = [each async for each in forecasts(client, "model")]
-            assert {each.debate for each in found} == {one.id, other.id}
-            assert {each.group for each in found if each.debate == other.id} == {"sim:?seed=2"}
-            assert one.outcome is not None
-            by_source = {each.source: each.confidence for each in found if each.debate == one.id}
-            assert by_source == {"votes": one.outcome.support, "stated": one.outcome.stated, "level": "Low"}
-            assert all(each.demonstration for each in found)
-            assert {each.group async for each in forecasts(client, "person")} == {one.initiated_by}
-            with pytest.raises(InputError, match="at most 2,000 are kept"):
-                await client.turned_out(one, 1, "x" * 2001)
-
-    asyncio.run(main())
+async def test_forecasts_come_from_decisions_whose_outcome_is_recorded(client: Client):
+    one, other, _ = [await debated(client, "council", depth="vote", model=f"sim:?seed={n}") for n in (1, 2, 3)]
+    assert [each async for each in forecasts(client)] == []
+    await client.turned_out(one, 1, "It held.")
+    await client.turned_out(other, 0.25)
+    found = [each async for each in forecasts(client, "model")]
+    assert {each.debate for each in found} == {one.id, other.id}
+    assert {each.group for each in found if each.debate == other.id} == {"sim:?seed=2"}
+    assert one.outcome is not None
+    by_source = {each.source: each.confidence for each in found if each.debate == one.id}
+    assert by_source == {"votes": one.outcome.support, "stated": one.outcome.stated, "level": "Low"}
+    assert all(each.demonstration for each in found)
+    assert {each.group async for each in forecasts(client, "person")} == {one.initiated_by}
+    with pytest.raises(InputError, match="at most 2,000 are kept"):
+        await client.turned_out(one, 1, "x" * 2001)
 
 
-def test_what_came_to_no_decision_can_not_turn_out(tmp_path: Path):
-    async def main() -> None:
-        async with an_app(tmp_path) as app:
-            client = Client(app)
-            settings = {"model_debater": "sim:", "model_judge": "sim:?garbage=1", "max_rounds": 1}
-            asked = Request(topic="Redis or Postgres?", format="classic", settings=settings)
-            made = await client.create(await client.plan(asked))
-            done = await app.runtime.wait(made.id)
-            assert done.outcome is not None
-            assert not done.outcome.decided
-            with pytest.raises(InputError, match="came to no decision"):
-                await client.turned_out(done, 1)
-
-    asyncio.run(main())
+async def test_what_came_to_no_decision_can_not_turn_out(client: Client):
+    done = await debated(client, "classic", model_judge="sim:?garbage=1", max_rounds=1)
+    assert done.outcome is not None
+    assert not done.outcome.decided
+    with pytest.raises(InputError, match="came to no decision"):
+        await client.turned_out(done, 1)
 
 
-def test_an_answer_that_all_gave_can_turn_out_although_their_texts_tie(tmp_path: Path):
-    async def main() -> None:
-        async with an_app(tmp_path) as app:
-            client = Client(app)
-            question = "Simulated question 1-1: which of these is right, cobalt, amber or dune?"
-            answer = {"kind": "choice", "options": ["cobalt", "amber", "dune"]}
-            settings = {"model_debater": "sim:?skill=1&seed=2", "model_judge": "sim:", "answer": answer}
-            made = await client.create(await client.plan(Request(topic=question, format="council", settings=settings)))
-            done = await app.runtime.wait(made.id)
-            assert done.outcome is not None
-            assert (done.outcome.decided, done.outcome.answer is None) == (False, False)
-            assert (await client.turned_out(done, 1)).turned_out is not None
-
-    asyncio.run(main())
-
-
-def test_a_hundred_are_enough_to_say_something():
-    assert calibrated([forecast(0.7, 1)] * FEW)[0].few is False
-    assert calibrated([forecast(0.7, 1)] * (FEW - 1))[0].few is True
+async def test_an_answer_that_all_gave_can_turn_out_although_their_texts_tie(client: Client):
+    question = "Simulated question 1-1: which of these is right, cobalt, amber or dune?"
+    answer = {"kind": "choice", "options": ["cobalt", "amber", "dune"]}
+    done = await debated(client, "council", question, model_debater="sim:?skill=1&seed=2", answer=answer)
+    assert done.outcome is not None
+    assert (done.outcome.decided, done.outcome.answer is None) == (False, False)
+    assert (await client.turned_out(done, 1)).turned_out is not None

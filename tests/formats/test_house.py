@@ -114,18 +114,14 @@ def test_the_words_looked_for_are_those_of_the_built_in_formats():
     [
         ('format = "panel"', ["1: 'panel'"]),
         ('if event.type == "MUTED": pass', ["1: 'MUTED'"]),
-        ('WORDS = {"BALLOT": "votes"}', ["1: 'BALLOT'"]),
         ('kinds = ("HEADER", "TURN")', ["1: 'TURN'"]),
         ('match kind:\n    case "SCORE": pass', ["2: 'SCORE'"]),
         ('x = f"{a}/duel"', ["1: 'duel'"]),
-        ('x = "moot/duel"', ["1: 'duel'"]),
         ('"""As in a `council`, `moot/panel` and a `TALLY`."""', ["1: 'TALLY'", "1: 'council'", "1: 'panel'"]),
-        ("from moot.formats.panel import FORMAT", ["1: import of panel"]),
         ("from moot.formats.panel.rules import ENDINGS", ["1: import of panel"]),
         ("from moot.formats import Format, duel", ["1: import of duel"]),
         ("import moot.formats.crucible.trace as trace", ["1: import of crucible"]),
         ('voices = [seat for seat in cast if seat.role == "debater"]', ["1: role 'debater'"]),
-        ('hidden = "judge" != role', ["1: role 'judge'"]),
         ('hidden = part.role in ("juror", "judge")', ["1: role 'juror'", "1: role 'judge'"]),
     ],
 )
@@ -139,9 +135,7 @@ def test_what_is_planted_in_python_is_found(planted: str, found: list[str]):
         "from moot.formats import Format, installed",
         "from moot.formats.shared.ledger import ledger_of",
         'if event.type == "VERDICT" or message.role == "assistant": pass',
-        'tier = "debater" if seat.tier == "judge" else ""',
         '"""A panel of experts scores every turn of a duel; see the council\'s vote."""',
-        'help = "the turn of a panel, TURN by TURN"',
         "# as in a `panel`\nx = 1",
     ],
 )
@@ -153,10 +147,8 @@ def test_what_every_module_may_say_is_not_found(fine: str):
     ("planted", "found"),
     [
         ("if (debate.format === 'panel') return null", ["1: 'panel'"]),
-        ('const kinds = new Set(["TURN", "HEADER"])', ["1: 'TURN'"]),
         ("const words = { BALLOT: 'votes', kind: `MUTED` }", ["1: 'MUTED'", "1: 'BALLOT'"]),
         ("\n\nfetch('/v1/formats/duel')", ["3: 'duel'"]),
-        ("seats.filter((seat) => seat.role === 'debater')", ["1: role 'debater'"]),
         ('const judges = "judge" == seat.role', ["1: role 'judge'"]),
     ],
 )

@@ -12,7 +12,7 @@ from moot.core.steps import Ask
 from moot.formats import installed
 from moot.formats.classic.rules import Case
 from moot.formats.council.shapes import ShortOpinion, ShortSynthesis, ballot_over
-from moot.formats.shared.small import LINE_CHARS, Line, in_sentences, point_for, points_shape, said_once
+from moot.formats.shared.small import LINE_CHARS, Line, point_for, points_shape, said_once
 from moot.reasoning.statements import REPEATS_OPPONENT, Known, flaw_of
 from tests.formats.ways import simulation
 from tests.playing import Played, play, script_of
@@ -46,33 +46,17 @@ def test_small_models_read_little_and_no_marks(name: str):
             assert len(newest.split()) < MOST_WORDS, step.key
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_what_is_changed_for_small_models_is_said(name: str):
-    format_ = installed()[name]
-    assert format_.small
-    assert format_.small_note
-    assert format_.efforts.keys() == {"quick", "thorough"}
+def test_each_small_member_of_a_council_takes_up_another_answer_or_goes_by_its_perspective():
+    def listing(step: Step) -> Any:
+        return {"points": ["Option one", "Option two"]} if step.phase == "options" else simulation(5)(step)
 
-
-def listing(step: Step) -> Any:
-    if step.phase == "options":
-        return {"points": ["Option one", "Option two", "Option three"]}
-    return simulation(5)(step)
-
-
-def test_each_small_member_of_a_council_takes_up_another_answer():
-    sent = play(script_of("council", small=True), listing).sent
-    asked = {step.seat.id: messages[-1].text for step, messages in sent if step.phase == "answer"}
-    for seat, option in (("m1", "one"), ("m2", "two"), ("m3", "three")):
-        assert f"Your answer to it: “Option {option}”" in asked[seat]
-
-
-def test_a_small_member_with_a_perspective_goes_by_that():
     members = [{"name": "Ines", "perspective": "You care about cost."}, {"name": "Jonas"}, {"name": "Karin"}]
-    played = play(script_of("council", small=True, members=members), simulation(5))
+    played = play(script_of("council", small=True, members=members), listing)
     assert [step.seat.id for step in played.steps if step.phase == "options"] == ["m2"]
     asked = {step.seat.id: messages[-1].text for step, messages in played.sent if step.phase == "answer"}
-    assert [seat for seat, text in asked.items() if "Your answer to it:" in text] == ["m2", "m3"]
+    assert "Your answer to it:" not in asked["m1"]
+    for seat, option in (("m2", "one"), ("m3", "two")):
+        assert f"Your answer to it: “Option {option}”" in asked[seat]
 
 
 def test_what_a_small_model_calls_the_best_ranks_first():
@@ -82,14 +66,22 @@ def test_what_a_small_model_calls_the_best_ranks_first():
     assert list(shape.model_json_schema()["properties"]) == ["reasoning", "best", "ranking", "stands_behind"]
 
 
-def test_a_line_that_fills_its_room_ends_after_a_sentence_a_clause_or_a_word():
-    line = TypeAdapter[str](Line)
-    assert line.validate_python("Short") == "Short"
-    long = f"{'word ' * 30}end. {'word ' * 30}"[:LINE_CHARS]
-    assert line.validate_python(long).endswith("word end.")
-    assert line.validate_python(("word " * 60)[:LINE_CHARS]).endswith(" word…")
-    clauses = f"{'word ' * 30}end, {'word ' * 30}"[:LINE_CHARS]
-    assert line.validate_python(clauses).endswith("word end.")
+WORDS = "word " * 60
+
+
+@pytest.mark.parametrize(
+    ("given", "ends"),
+    [
+        ("Short", "Short"),
+        (f"{'word ' * 30}end. {WORDS}", "word end."),
+        (f"{'word ' * 30}end, {WORDS}", "word end."),
+        (f"{'word ' * 40}end, which, {WORDS}", "word end."),
+        (WORDS, " word…"),
+    ],
+    ids=["room left", "sentence", "clause", "no dangling word", "word"],
+)
+def test_a_line_that_fills_its_room_ends_well(given: str, ends: str):
+    assert TypeAdapter[str](Line).validate_python(given[:LINE_CHARS]).endswith(ends)
 
 
 def test_a_small_member_that_loops_says_each_thing_once():
@@ -110,10 +102,6 @@ def test_what_a_small_judge_says_of_a_case_is_two_sentences():
     scored = {"logic": 8, "evidence": 7, "relevance": 9}
     case = Case.model_validate({"strength": "It is simple", "weakness": "It is slow", **scored})
     assert case.prose() == "It is simple. It is slow."
-
-
-def test_lines_are_joined_as_sentences():
-    assert in_sentences("Do it", "It pays!", " It may fail. ") == "Do it. It pays! It may fail."
 
 
 def test_a_small_duelist_does_not_speak_to_a_point_about_the_other_side():
@@ -148,18 +136,14 @@ def test_what_a_small_chair_copies_from_a_member_is_left_out():
     assert written.after("Write a guide", said) == "Write a guide. It is read by everyone in the team."
 
 
+LONG = "A four-day week can lead to burnout and decreased productivity"
+
+
 @pytest.mark.parametrize(
     ("given", "kept"),
     [
-        ("Short.", "Short."),
-        (
-            "A four-day week can lead to burnout and decreased productivity, which can harm the whole company.",
-            "A four-day week can lead to burnout and decreased productivity, which can harm the whole company.",
-        ),
-        (
-            f"A four-day week can lead to burnout and decreased productivity, which {'in the end ' * 5}harms us all.",
-            "A four-day week can lead to burnout and decreased productivity.",
-        ),
+        (f"{LONG}, which can harm the whole company.", f"{LONG}, which can harm the whole company."),
+        (f"{LONG}, which {'in the end ' * 5}harms us all.", f"{LONG}."),
         ("word " * 40, f"{'word ' * 20}word…"),
     ],
 )
@@ -210,15 +194,17 @@ def test_a_small_debater_that_repeats_is_asked_again_sooner_than_it_is_marked():
     assert flaw_of(third, "stop", others=Known([said])) == ""
 
 
-@pytest.mark.parametrize("text", ["Tabs are short. You write them like this:", "Tabs are short and"])
-def test_a_small_debater_that_does_not_end_is_asked_again(text: str):
-    assert objections("classic", {"1/speak/a": text}, max_rounds=1)["1/speak/a"].startswith("does not end")
-
-
-def test_instructions_in_the_mouth_of_a_small_debater_are_asked_for_again():
-    text = "Tabs are short, and that is a reason for your side."
-    found = objections("classic", {"1/speak/a": text}, max_rounds=1)["1/speak/a"]
-    assert found == "says “your side”, which stands in your instructions"
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Tabs are short. You write them like this:", "does not end"),
+        ("Tabs are short and", "does not end"),
+        ("Tabs are a reason for your side.", "says “your side”, which stands in your instructions"),
+        ("Tabs are short, and that is 好.", "has words of another language"),
+    ],
+)
+def test_what_a_small_debater_can_not_mean_is_asked_for_again(text: str, why: str):
+    assert objections("classic", {"1/speak/a": text}, max_rounds=1)["1/speak/a"].startswith(why)
 
 
 def test_other_models_are_not_asked_again():
@@ -240,75 +226,53 @@ def test_every_question_to_a_small_model_ends_in_the_language_of_the_debate(name
     assert not any("Antworte" in messages[-1].text for _, messages in others)
 
 
+def asked_to_speak(topic: str, **settings: Any) -> dict[str, Ask]:
+    steps = play(script_of("classic", topic, small=True, max_rounds=1, **settings), simulation(5)).steps
+    return {step.seat.id: step for step in steps if isinstance(step, Ask) and step.phase == "speak"}
+
+
 def test_a_small_debater_says_yes_in_the_language_of_the_question_and_keeps_to_it():
-    objections: dict[str, list[str]] = {}
+    asked = asked_to_speak("Faut-il interdire les téléphones à l'école ?", sides=("Yes", "No"))
+    yes, no = "Oui, parce que les enfants jouent.", "Non, parce que les parents appellent."
+    for seat, begins, own, other in (("a", "Oui, parce que", yes, no), ("b", "Non, parce que", no, yes)):
+        assert f"Begin with the words “{begins}”." in asked[seat].prompt.text
+        objection = asked[seat].objection
+        assert objection is not None
+        tried = (own, other, "Yes, because the children play all the time.")
+        assert list(map(objection, tried)) == ["", "speaks for the other side", "is not in French"]
 
-    def answer(step: Step) -> Any:
-        if step.phase == "speak":
-            assert isinstance(step, Ask)
-            assert step.objection is not None
-            words = {"a": "Oui, parce que les enfants jouent.", "b": "Non, parce que les parents appellent."}
-            other = {"a": "Non, les élèves apprennent avec eux.", "b": "Oui, les élèves sont trop distraits."}[
-                step.seat.id
-            ]
-            tried = (words[step.seat.id], other, "Yes, because the children play all the time.")
-            objections[step.key] = [step.objection(each) for each in tried]
-            return words[step.seat.id]
-        return simulation(5)(step)
 
-    question = "Faut-il interdire les téléphones à l'école ?"
-    sent = play(script_of("classic", question, small=True, sides=("Yes", "No"), max_rounds=1), answer).sent
-    asked = {step.key: messages[-1].text for step, messages in sent}
-    assert "Begin with the words “Oui, parce que”." in asked["1/speak/a"]
-    assert "Begin with the words “Non, parce que”." in asked["1/speak/b"]
-    for right, other, english in objections.values():
-        assert right == ""
-        assert other == "speaks for the other side"
-        assert english == "is not in French"
+def test_a_small_debater_answers_a_claim_with_yes_or_no():
+    asked = asked_to_speak("A four-day week makes teams more productive.")
+    assert "Begin with the words “Yes, because”." in asked["a"].prompt.text
+    assert "Begin with the words “No, because”." in asked["b"].prompt.text
+    objection = asked["b"].objection
+    assert objection is not None
+    assert objection("Yes, because they rest.") == "speaks for the other side"
+    assert objection("No, because they hurry.") == ""
 
 
 def test_debaters_are_told_what_yes_and_no_say():
     question = "Should cars be banned?"
-    sent = play(script_of("classic", question, small=True, sides=("Yes", "No"), max_rounds=1), simulation(5)).sent
-    asked = {step.key: messages[-1].text for step, messages in sent}
+
+    def asked_of_all(stance: str) -> dict[str, str]:
+        script = script_of("classic", question, small=True, sides=("Yes", "No"), a_stance=stance, max_rounds=1)
+        return {step.key: messages[-1].text for step, messages in play(script, simulation(5)).sent}
+
+    asked = asked_of_all("pro")
     assert "reasons why “Cars should not be banned” is right" in asked["1/points/b"]
     told = "You argue that the answer is No: “Cars should not be banned”. Your opponent argues that it is Yes:"
     assert told in asked["1/speak/b"]
     assert "say why it follows that “Cars should not be banned”." in asked["1/speak/b"]
     assert "Someone argues that the answer is Yes: “Cars should be banned”:" in asked["1/case-a/judge"]
-    swapped = play(
-        script_of("classic", question, small=True, sides=("Yes", "No"), a_stance="con", max_rounds=1), simulation(5)
-    ).sent
-    asked = {step.key: messages[-1].text for step, messages in swapped}
-    assert "reasons why “Cars should not be banned” is right" in asked["1/points/a"]
+    assert "reasons why “Cars should not be banned” is right" in asked_of_all("con")["1/points/a"]
 
 
-def test_words_of_another_script_are_left_out_or_asked_for_again():
+def test_words_of_another_script_are_left_out():
     mixed = "Events bring guests who look for a聚会."
     assert said_once(["It is warm.", mixed]) == ["It is warm."]
     assert said_once([mixed]) == [mixed]
     assert said_once(["用 Redis 做缓存最快。", "它很简单。"]) == ["用 Redis 做缓存最快。", "它很简单。"]
-    text = "Tabs are short, and that is 好."
-    assert objections("classic", {"1/speak/a": text}, max_rounds=1)["1/speak/a"] == "has words of another language"
-
-
-def test_a_small_debater_answers_a_claim_with_yes_or_no():
-    claim = "A four-day week makes teams more productive."
-    sent = play(script_of("classic", claim, small=True, max_rounds=1), simulation(5)).sent
-    asked = {step.key: messages[-1].text for step, messages in sent}
-    assert "Begin with the words “Yes, because”." in asked["1/speak/a"]
-    assert "Begin with the words “No, because”." in asked["1/speak/b"]
-    (speaks,) = [step for step, _ in sent if step.key == "1/speak/b"]
-    assert isinstance(speaks, Ask)
-    assert speaks.objection is not None
-    assert speaks.objection("Yes, because they rest.") == "speaks for the other side"
-    assert speaks.objection("No, because they hurry.") == ""
-
-
-def test_a_line_that_is_cut_ends_with_no_dangling_word():
-    line = TypeAdapter[str](Line)
-    cut = f"{'word ' * 40}end, which, {'word ' * 9}"[:LINE_CHARS]
-    assert line.validate_python(cut).endswith("word end.")
 
 
 def test_a_point_that_is_listed_twice_is_spoken_to_once():

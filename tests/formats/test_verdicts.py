@@ -7,6 +7,7 @@ refuse, or write what can't be read.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -82,6 +83,40 @@ def assert_honest(outcome: Outcome, spoke: set[str]) -> None:
         assert outcome.answer is None
 
 
+def debating(statements: Statements, readers: list[Any], closing: str) -> Callable[[Step], Any]:
+    """What two sides and their readers answer; a judge announces the verdict in these words."""
+    votes = iter(readers)
+
+    def answer(step: Step) -> Any:
+        if step.phase == "speak":
+            return statements.next(step)
+        if step.phase == "ballot":
+            vote = next(votes)
+            return vote if vote is GARBAGE else {"reasoning": "r", "score_first": vote[0], "score_second": vote[1]}
+        return closing if step.phase == "announce" else good(step)
+
+    return answer
+
+
+def run_sides(name: str, answer: Callable[[Step], Any], statements: Statements, **settings: Any) -> Outcome:
+    length = {"max_rounds": 2} if name == "classic" else {"turns": 4}
+    outcome = run(name, answer, statements, sides=("Redis", "PostgreSQL"), **length, **settings)
+    assert_honest(outcome, statements.own)
+    value = {"a": "Redis", "b": "PostgreSQL"}.get(outcome.winner)
+    assert (outcome.answer and outcome.answer.value) == value
+    if value is None:
+        return outcome
+    assert outcome.headline.startswith(f"{value}. ")
+    if outcome.tally is None:
+        assert (outcome.scores[outcome.winner] or 0) > (outcome.scores["b" if outcome.winner == "a" else "a"] or 0)
+    else:
+        assert outcome.tally[outcome.winner] == max(n for c, n in outcome.tally.items() if c != ABSTAINS)
+    other = ("Basil wins." if name == "duel" else "Debater B wins.", REFUSAL, "PostgreSQL is the winner.")
+    if outcome.winner == "a" and any(each in outcome.statement for each in other):
+        assert [check.name for check in outcome.failed_checks if check.name == "statement"]
+    return outcome
+
+
 @given(
     name=st.sampled_from(["classic", "duel"]),
     texts=st.lists(TEXTS, min_size=4, max_size=4),
@@ -92,40 +127,54 @@ def assert_honest(outcome: Outcome, spoke: set[str]) -> None:
     closing=st.sampled_from(CLOSINGS),
 )
 def test_two_sides(name: str, texts: list[str], judge: Any, readers: list[Any], swap: bool, jury: int, closing: str):
-    votes, statements = iter(readers), Statements(texts)
+    statements = Statements(texts)
+    usual = debating(statements, readers, closing)
 
     def answer(step: Step) -> Any:
-        if step.phase == "speak":
-            return statements.next(step)
-        if step.phase == "ballot":
-            vote = next(votes)
-            return vote if vote is GARBAGE else {"reasoning": "r", "score_first": vote[0], "score_second": vote[1]}
-        if step.phase == "verdict":
-            if judge is GARBAGE:
-                return judge
-            scores = {"score_a": judge[0], "score_b": judge[1]}
-            return {"summary": closing, "no_new_substantive_arguments": False, **scores}
-        if step.phase in ("confirm", "extract"):
+        if step.phase not in ("verdict", "confirm", "extract"):
+            return usual(step)
+        if judge is GARBAGE or step.phase != "verdict":
             return judge if judge is GARBAGE else good(step)
-        return closing if step.phase == "announce" else good(step)
+        scores = {"score_a": judge[0], "score_b": judge[1]}
+        return {"summary": closing, "no_new_substantive_arguments": False, **scores}
 
-    length = {"max_rounds": 2} if name == "classic" else {"turns": 4}
-    outcome = run(name, answer, statements, sides=("Redis", "PostgreSQL"), swap=swap, jury=jury, **length)
-    assert_honest(outcome, statements.own)
-    value = {"a": "Redis", "b": "PostgreSQL"}
-    if outcome.winner in value:
-        assert outcome.answer is not None
-        assert outcome.answer.value == value[outcome.winner]
-        assert outcome.headline.startswith(f"{value[outcome.winner]}. ")
-        if outcome.tally is None:
-            assert (outcome.scores[outcome.winner] or 0) > (outcome.scores["b" if outcome.winner == "a" else "a"] or 0)
-        else:
-            assert outcome.tally[outcome.winner] == max(n for c, n in outcome.tally.items() if c != ABSTAINS)
-        other = "Basil wins." if name == "duel" else "Debater B wins."
-        if outcome.winner == "a" and outcome.statement in (other, REFUSAL, "PostgreSQL is the winner."):
-            assert [check.name for check in outcome.failed_checks if check.name == "statement"]
-    else:
-        assert outcome.answer is None
+    run_sides(name, answer, statements, swap=swap, jury=jury)
+
+
+SCORED = st.one_of(st.just(GARBAGE), st.integers(0, 10))
+
+
+@given(
+    name=st.sampled_from(["classic", "duel"]),
+    texts=st.lists(TEXTS, min_size=4, max_size=4),
+    cases=st.tuples(SCORED, SCORED),
+    readers=st.lists(SCORES, min_size=6, max_size=6),
+    jury=st.sampled_from([0, 0, 1, 3]),
+    closing=st.sampled_from(CLOSINGS),
+)
+def test_two_sides_of_small_models(
+    name: str, texts: list[str], cases: Any, readers: list[Any], jury: int, closing: str
+):
+    statements, scored = Statements(texts), dict(zip("ab", cases, strict=True))
+    usual = debating(statements, readers, closing)
+
+    def answer(step: Step) -> Any:
+        if step.phase in ("points", "plan"):
+            count = step.returns.model_json_schema()["properties"]["points"]["minItems"]  # pyright: ignore
+            return {"points": [f"Reason {n} of {step.seat.id}" for n in range(count)]}
+        if step.phase.startswith("case-"):
+            score = scored[step.phase[-1]]
+            marks = dict.fromkeys(("logic", "evidence", "relevance"), score)
+            return score if score is GARBAGE else {"strength": closing, "weakness": "It is short.", **marks}
+        if step.phase == "score":
+            return {"reasoning": "It holds.", "score": 5 if cases[0] is GARBAGE else cases[0]}
+        if step.phase in ("confirm", "extract") and GARBAGE in cases:
+            return GARBAGE
+        return usual(step)
+
+    outcome = run_sides(name, answer, statements, small=True, jury=jury)
+    if outcome.winner in ("a", "b") and outcome.tally is None:
+        assert GARBAGE not in cases
 
 
 POSITIONS = st.tuples(st.sampled_from(["hold", "agree", "concede"]), st.sampled_from(["own", COPY, LOOP, "…"]))
@@ -172,18 +221,12 @@ def test_a_panel(texts: list[str], positions: list[Any], states: list[Any], clos
             assert outcome.how == f"{names[outcome.winner]} prevails."
 
 
+CRITIQUES = st.one_of(st.just(GARBAGE), st.tuples(st.integers(0, 10), st.booleans(), st.booleans()))
+
+
 @given(
     texts=st.lists(TEXTS, min_size=2, max_size=2),
-    critiques=st.lists(
-        st.one_of(
-            st.just(GARBAGE),
-            st.builds(
-                lambda score, ready, open: (score, ready, open), st.integers(0, 10), st.booleans(), st.booleans()
-            ),
-        ),
-        min_size=2,
-        max_size=2,
-    ),
+    critiques=st.lists(CRITIQUES, min_size=2, max_size=2),
     closing=st.sampled_from(CLOSINGS),
 )
 def test_a_crucible(texts: list[str], critiques: list[Any], closing: str):
@@ -246,58 +289,6 @@ def test_a_council(texts: list[str], ballots: list[Any], behind: set[str], closi
             assert outcome.answer.value == first_sentence(closing)
     if outcome.winner in spoke and outcome.tally is not None:
         assert outcome.winner in outcome.tally or outcome.support is not None
-
-
-SCORED = st.one_of(st.just(GARBAGE), st.integers(0, 10))
-
-
-@given(
-    name=st.sampled_from(["classic", "duel"]),
-    texts=st.lists(TEXTS, min_size=4, max_size=4),
-    cases=st.tuples(SCORED, SCORED),
-    readers=st.lists(SCORES, min_size=6, max_size=6),
-    jury=st.sampled_from([0, 0, 1, 3]),
-    closing=st.sampled_from(CLOSINGS),
-)
-def test_two_sides_of_small_models(
-    name: str, texts: list[str], cases: Any, readers: list[Any], jury: int, closing: str
-):
-    votes, statements, scored = iter(readers), Statements(texts), dict(zip("ab", cases, strict=True))
-
-    def answer(step: Step) -> Any:
-        if step.phase in ("points", "plan"):
-            count = step.returns.model_json_schema()["properties"]["points"]["minItems"]  # pyright: ignore
-            return {"points": [f"Reason {n} of {step.seat.id}" for n in range(count)]}
-        if step.phase == "speak":
-            return statements.next(step)
-        if step.phase == "ballot":
-            vote = next(votes)
-            return vote if vote is GARBAGE else {"reasoning": "r", "score_first": vote[0], "score_second": vote[1]}
-        if step.phase.startswith("case-"):
-            score = scored[step.phase[-1]]
-            marks = dict.fromkeys(("logic", "evidence", "relevance"), score)
-            return score if score is GARBAGE else {"strength": closing, "weakness": "It is short.", **marks}
-        if step.phase == "score":
-            return {"reasoning": "It holds.", "score": 5 if cases[0] is GARBAGE else cases[0]}
-        if step.phase in ("confirm", "extract"):
-            return GARBAGE if GARBAGE in cases else good(step)
-        return closing if step.phase == "announce" else good(step)
-
-    length = {"max_rounds": 2} if name == "classic" else {"turns": 4}
-    outcome = run(name, answer, statements, small=True, sides=("Redis", "PostgreSQL"), jury=jury, **length)
-    assert_honest(outcome, statements.own)
-    if outcome.winner in ("a", "b"):
-        assert outcome.answer is not None
-        assert outcome.answer.value == {"a": "Redis", "b": "PostgreSQL"}[outcome.winner]
-        assert outcome.headline.startswith(f"{outcome.answer.value}. ")
-        if outcome.tally is None:
-            assert GARBAGE not in cases
-            assert (outcome.scores[outcome.winner] or 0) > (outcome.scores["b" if outcome.winner == "a" else "a"] or 0)
-        said = ("Basil wins." if name == "duel" else "Debater B wins.", REFUSAL, "PostgreSQL is the winner.")
-        if outcome.winner == "a" and any(each in outcome.statement for each in said):
-            assert [check.name for check in outcome.failed_checks if check.name == "statement"]
-    else:
-        assert outcome.answer is None
 
 
 MANNERS = st.sampled_from(["own", "own", "garbage", "…", COPY, LOOP, REFUSAL])

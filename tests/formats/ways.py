@@ -19,7 +19,19 @@ from tests.formats.council.answers import ballot, council
 from tests.formats.crucible.answers import CONTENT, FOUND, STUCK, critique, issue, rounds
 from tests.formats.examples import EXAMPLES, RULING
 from tests.formats.forge.tools import used
-from tests.formats.forge.world import ATTACK, RIGHT, WRONG, World, cases, criticize, repair, solution, tied, truth
+from tests.formats.forge.world import (
+    ALL_WRONG,
+    RIGHT,
+    WRONG,
+    World,
+    criticize,
+    doubts,
+    repair,
+    solution,
+    surprised,
+    tied,
+    truth,
+)
 from tests.formats.forge.world import issue as issue_with
 from tests.formats.panel.answers import THREE, analysis, assessment, rebuttal
 from tests.formats.panel.answers import answers as panel
@@ -40,6 +52,11 @@ class Way:
 STALE = {**RULING, "no_new_substantive_arguments": True}
 AGREED = council()
 CLAIMS = {"claims": [{"text": "So.", "stance": "none", "target": "", "quote": "", "evidence": "", "concedes": []}]}
+
+
+def good_but(given: Any, *, at: str) -> Callable[[Step], Any]:
+    """Good answers, and this one to the step of that key, or to each of that phase."""
+    return lambda step: given if at in (step.key, step.phase) else good(step)
 
 
 def listing_claims(answer: Callable[[Step], Any]) -> Callable[[Step], Any]:
@@ -65,20 +82,11 @@ def answering(a: str | None, b: str | None) -> Callable[[Step], Any]:
     return answer
 
 
-QUESTIONS = {
-    "confidence": 0.3,
-    "complexity": "simple",
-    "ambiguity": 0.9,
-    "questions": [{"question": "Which?", "category": "requirements", "priority": "high"}],
-}
-CODED = World(
-    {"e1": WRONG, "e2": WRONG, "e3": WRONG},
-    tests={"cases": cases({"mid(1, 2)": "2", "mid(3, 2)": "3"})},
+CODED = surprised(
     write=lambda step: solution(f"{WRONG}# {step.seat.id} has written this, and no one else has\n"),
     **{
-        "1/attack/critic": ATTACK,
         "1/predict-attack/o2": INVALID,
-        "1/clarify/e1": QUESTIONS,
+        "1/clarify/e1": doubts("Which?"),
         "1/meant/you": {"text": ""},
         "critique/critic": criticize,
         "predict/o1": lambda step: truth(step, {"mid(0, 77)": "77", "mid(-9, -9)": "0"}),
@@ -124,7 +132,7 @@ WAYS: Mapping[str, tuple[Way, ...]] = {
         Way(answer=World(recall=LESSON), settings={"repo": "/an/empty"}),
         Way(answer=World(write=INVALID)),
         Way(
-            answer=World(dict.fromkeys(("e1", "e2", "e3"), WRONG), **{"write-afresh": solution(RIGHT)}),
+            answer=World(ALL_WRONG, **{"write-afresh": solution(RIGHT)}),
             settings={"attempts": 0, "fresh_starts": 1, "cases": ["mid(-1, -2) == 0"]},
         ),
         Way(answer=World(**{f"0/write/e{n}": GONE for n in (1, 2, 3)})),
@@ -217,9 +225,9 @@ WAYS: Mapping[str, tuple[Way, ...]] = {
 
 
 def ways_of(name: str) -> list[Way]:
-    """Those listed here, the example of the format, and simulated answers with several seeds."""
+    """Those listed here, the example of the format, and simulated answers."""
     given = Way(answer=EXAMPLES[name].answer, settings=EXAMPLES[name].settings)
-    simulated = [Way(answer=simulation(seed), settings=given.settings) for seed in range(5)]
+    simulated = [Way(answer=simulation(seed), settings=given.settings) for seed in range(2)]
     small = Way(answer=simulation(11), settings={**given.settings, "small": True})  # every seat has a small model
     return [*WAYS.get(name, ()), given, *simulated, small]
 

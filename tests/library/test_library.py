@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
@@ -21,11 +20,10 @@ from tests.running import Held, answers_file
 from tests.server.serving import wait_for
 
 TOPIC = "Redis or PostgreSQL?"
-QUICK = {"embedder": "none", "pulse_seconds": 0.02, "backoff_base_seconds": 0}
 
 
 def opened(folder: Path, **config: Any) -> Opening:
-    return moot.open(database=folder / "moot.db", config={**QUICK, **config}, environ={})
+    return moot.open(database=folder / "moot.db", config={"embedder": "none", **config}, environ={})
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +60,6 @@ class TestWaiting:
         assert debate.demonstration
         assert not debate.running
         assert repr(debate).startswith(f"<Debate {debate.id[:8]} (duel, completed, {len(debate.turns)} turns, $0")
-
-    def test_turns_are_records(self, done: tuple[moot.Moot, moot.Debate]):
-        _, debate = done
         row = debate.turns.records[0]
         assert (row["key"], row["name"], row["failure"]) == (debate.turns[0].key, "Ada", None)
         assert {"content", "model", "tokens_in", "cost_usd", "duration_ms"} <= row.keys()
@@ -80,19 +75,17 @@ class TestWaiting:
         assert fork.claims() is None
         assert debate.rate(4).refresh().seen.debate.user_rating == 4
 
-    def test_how_a_decision_turned_out_is_recorded(self, tmp_path: Path):
-        with opened(tmp_path) as m:
-            debate = m.debate(TOPIC, format="council", model="sim:?seed=1", depth="vote")
-            told = debate.turned_out(False, note="It fell over.").refresh().seen.debate.turned_out
-            assert told is not None
-            assert (told.right, told.note) == (0, "It fell over.")
-            assert debate.turned_out(None).refresh().seen.debate.turned_out is None
-            with pytest.raises(moot.errors.InputError, match="from 0 .wrong. to 1 .right., not 2"):
-                debate.turned_out(2)
-
-    def test_a_debate_is_exported_and_deleted(self, tmp_path: Path, done: tuple[moot.Moot, moot.Debate]):
+    def test_how_it_turned_out_is_recorded_and_it_is_exported_and_deleted(
+        self, tmp_path: Path, done: tuple[moot.Moot, moot.Debate]
+    ):
         m, _ = done
-        debate = m.debate(TOPIC, format="classic", model="sim:", rounds=1)
+        debate = m.debate(TOPIC, format="council", model="sim:?seed=1", depth="vote")
+        told = debate.turned_out(False, note="It fell over.").refresh().seen.debate.turned_out
+        assert told is not None
+        assert (told.right, told.note) == (0, "It fell over.")
+        assert debate.turned_out(None).refresh().seen.debate.turned_out is None
+        with pytest.raises(moot.errors.InputError, match="from 0 .wrong. to 1 .right., not 2"):
+            debate.turned_out(2)
         debate.export(tmp_path / "one.jsonl")
         assert debate.id in (tmp_path / "one.jsonl").read_text()
         debate.delete()
@@ -125,12 +118,9 @@ class TestWaiting:
         assert "At full length" in str(plan)
         assert not (tmp_path / "moot.db").exists()
 
-    def test_it_waits_where_a_loop_runs(self, tmp_path: Path):
-        async def main() -> moot.Debate:
-            with opened(tmp_path) as m:
-                return m.debate(TOPIC, format="classic", model="sim:", rounds=1)
-
-        assert asyncio.run(main()).status == "completed"
+    async def test_it_waits_where_a_loop_runs(self, tmp_path: Path):
+        with opened(tmp_path) as m:
+            assert m.debate(TOPIC, format="classic", model="sim:", rounds=1).status == "completed"
 
     def test_threads_don_t_disturb_each_other(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setenv("MOOT_DATABASE_URL", str(tmp_path / "moot.db"))
@@ -138,7 +128,7 @@ class TestWaiting:
         held = Held(tmp_path)
         with ThreadPoolExecutor() as threads:
             long = threads.submit(moot.debate, TOPIC, format="classic", model=held.model, rounds=1)
-            wait_for(lambda: held.log.exists() and held.log.read_text(), "the first call")
+            wait_for(lambda: held.calls, "the first call")
             assert moot.debate("Tabs or spaces?", format="classic", model="sim:", rounds=1).status == "completed"
             held.release()
             assert long.result().status == "completed"
@@ -150,7 +140,7 @@ class TestWaiting:
         program = f"{heard}; import moot; moot.debate({TOPIC!r}, format='duel', model={held.model!r})"
         environ = os.environ | {"MOOT_DATABASE_URL": str(tmp_path / "moot.db"), "MOOT_EMBEDDER": "none"}
         process = subprocess.Popen([sys.executable, "-c", program], env=environ, stderr=subprocess.PIPE, text=True)
-        wait_for(lambda: held.log.exists() and held.log.read_text(), "the first call")
+        wait_for(lambda: held.calls, "the first call")
         process.send_signal(signal.SIGINT)
         assert "KeyboardInterrupt" in process.communicate(timeout=60)[1]
         with opened(tmp_path) as m:
@@ -161,74 +151,58 @@ class TestWaiting:
 
 
 class TestAsync:
-    def test_events_come_until_it_rests(self, tmp_path: Path):
-        async def main() -> tuple[moot.AsyncDebate, list[moot.Event], list[moot.Event]]:
-            async with opened(tmp_path) as m:
-                debate = await m.debate(TOPIC, format="duel", model="sim:", turns=2)
-                heard = [event async for event in debate]
-                return debate, heard, [event async for event in debate]
-
-        debate, heard, again = asyncio.run(main())
+    async def test_events_come_until_it_rests(self, tmp_path: Path):
+        async with opened(tmp_path) as m:
+            debate = await m.debate(TOPIC, format="duel", model="sim:", turns=2)
+            heard = [event async for event in debate]
+            assert not [event async for event in debate]
         assert debate.status == "completed"
         assert [event.seq for event in heard] == list(range(1, len(heard) + 1))
-        assert not again
         spoken = next(event for event in heard if event.turn is not None and event.public)
         assert spoken.heading.startswith("Ada")
         assert spoken.text in str(spoken)
         assert [event.type for event in heard if event.type == "VERDICT"] == ["VERDICT"]
 
-    def test_stop_guide_resume_and_cancel(self, tmp_path: Path):
+    async def test_stop_guide_resume_and_cancel(self, tmp_path: Path):
         held = Held(tmp_path)
-
-        async def main() -> None:
-            async with opened(tmp_path) as m:
-                debate = await m.debate(TOPIC, format="duel", model=held.model, start=False)
-                assert (await debate.wait()).status == "pending"
-                await debate.start()
-                assert debate.running
-                await debate.stop(now=True)
-                await debate.wait()
-                assert debate.status == "stopped"
-                with pytest.raises(moot.errors.WrongStatus, match="can't be retried") as refused:
-                    await debate.retry()
-                assert refused.value.__notes__ == ["With Python: debate.resume()"]
-                await debate.guide("Think of who runs it.")
-                held.release()
-                assert (await (await debate.resume()).wait()).status == "completed"
-                other = await m.debate(TOPIC, format="duel", model="sim:", start=False)
-                assert (await other.cancel()).status == "canceled"
-                assert [each.id for each in await m.debates(status="canceled")] == [other.id]
-
-        asyncio.run(main())
-
-    def test_a_debate_that_still_runs_at_the_end_can_be_resumed(self, tmp_path: Path):
-        held = Held(tmp_path)
-
-        async def main() -> None:
-            async with opened(tmp_path) as m:
-                begun = await m.debate(TOPIC, format="classic", model=held.model, rounds=1)
+        async with opened(tmp_path) as m:
+            debate = await m.debate(TOPIC, format="duel", model=held.model, start=False)
+            assert (await debate.wait()).status == "pending"
+            await debate.start()
+            assert debate.running
+            await debate.stop(now=True)
+            await debate.wait()
+            assert debate.status == "stopped"
+            with pytest.raises(moot.errors.WrongStatus, match="can't be retried") as refused:
+                await debate.retry()
+            assert refused.value.__notes__ == ["With Python: debate.resume()"]
+            await debate.guide("Think of who runs it.")
             held.release()
-            async with opened(tmp_path) as m:
-                debate = await m.get(begun.id)
-                assert debate.status == "stopped"
-                assert (await (await debate.resume()).wait()).status == "completed"
+            assert (await (await debate.resume()).wait()).status == "completed"
+            other = await m.debate(TOPIC, format="duel", model="sim:", start=False)
+            assert (await other.cancel()).status == "canceled"
+            assert [each.id for each in await m.debates(status="canceled")] == [other.id]
 
-        asyncio.run(main())
+    async def test_a_debate_that_still_runs_at_the_end_can_be_resumed(self, tmp_path: Path):
+        held = Held(tmp_path)
+        async with opened(tmp_path) as m:
+            begun = await m.debate(TOPIC, format="classic", model=held.model, rounds=1)
+        held.release()
+        async with opened(tmp_path) as m:
+            debate = await m.get(begun.id)
+            assert debate.status == "stopped"
+            assert (await (await debate.resume()).wait()).status == "completed"
 
-    def test_a_failed_debate_says_why_and_can_be_retried(self, tmp_path: Path):
+    async def test_a_failed_debate_says_why_and_can_be_retried(self, tmp_path: Path):
         broken = answers_file(tmp_path, {"1/speak/a": [{"fail": "unavailable", "message": "It is away."}, "Redis."]})
-
-        async def main() -> None:
-            async with opened(tmp_path) as m:
-                debate = await (await m.debate(TOPIC, format="classic", model=broken, rounds=1)).wait()
-                assert debate.status == "failed"
-                assert debate.error is not None
-                with pytest.raises(moot.errors.WrongStatus, match=r"has no outcome.*try its open steps again") as said:
-                    _ = debate.outcome
-                assert debate.error.message.rstrip(".") in str(said.value)
-                assert (await (await debate.retry()).wait()).status == "completed"
-
-        asyncio.run(main())
+        async with opened(tmp_path) as m:
+            debate = await (await m.debate(TOPIC, format="classic", model=broken, rounds=1)).wait()
+            assert debate.status == "failed"
+            assert debate.error is not None
+            with pytest.raises(moot.errors.WrongStatus, match=r"has no outcome.*try its open steps again") as said:
+                _ = debate.outcome
+            assert debate.error.message.rstrip(".") in str(said.value)
+            assert (await (await debate.retry()).wait()).status == "completed"
 
 
 class TestOpening:
@@ -252,7 +226,6 @@ class TestOpening:
         [
             ({"database": " "}, "database is empty"),
             ({"config": {"modle": "sim:"}}, "no setting 'modle'. Did you mean 'model'"),
-            ({"database": "mysql://x/y"}, "mysql:// databases can't be used"),
             ({"workers": True}, "Workers need PostgreSQL"),
         ],
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -17,42 +16,28 @@ TASK = next(iter(tasks()))
 WEAK = "sim:?seed=4&skill=.3&cases=1&repair=1&red=1"  # its first versions fail, and are repaired
 
 
-def test_code_is_approved_with_its_diff_and_tests_and_delivered_with_its_evidence(tmp_path: Path):
-    async def main() -> None:
-        async with inside(tmp_path) as client:
-            settings: dict[str, Any] = {"preset": "quick", "clarify": "judge", "gates": ["proposal"], "hooks": []}
-            settings |= {"model_debater": WEAK, "model_judge": WEAK}
-            made = await called(client, "start_debate", question=TASK.spec, format="forge", settings=settings)
-            standing = await awaited(client, made["id"], "waiting")
-            (asked,) = standing["asks"]
-            shown = asked["artifacts"]
-            assert asked["choices"] == ["approve", "reject"]
-            assert TASK.signature.partition("(")[0] in shown["code"]
-            assert shown["diff"].startswith("--- V")
-            assert any(row["passed"][shown["version"]] for row in shown["matrix"]["rows"])
-            assert set(shown["scores"]) == set(shown["matrix"]["versions"])
-            versions = f"moot://debates/{made['id']}/versions"
-            before = (await client.read_resource(versions)).contents[0].text
-            assert f"## {shown['version']}, by Engineer" in before
-            assert shown["code"].rstrip() in before
-            await called(client, "answer_gate", debate_id=made["id"], choice="approve")
-            done = await awaited(client, made["id"])
-            assert done["asks"] == []
-            assert done["answer"]["kind"] == "code"
-            assert done["answer"]["value"].rstrip() in (await client.read_resource(versions)).contents[0].text
-            record = await text_of(client, "read_record", debate_id=made["id"])
-            assert "Case matrix" in record
-            assert "Not checked" in record
-
-    asyncio.run(main())
-
-
-def test_a_debate_without_code_says_so(tmp_path: Path):
-    async def main() -> None:
-        async with inside(tmp_path) as client:
-            made = await called(client, "start_debate", question="Redis or PostgreSQL?", format="classic")
-            await awaited(client, made["id"])
-            read = await client.read_resource(f"moot://debates/{made['id']}/versions")
-            assert read.contents[0].text == "It has written no code.\n"
-
-    asyncio.run(main())
+async def test_code_is_approved_with_its_diff_and_tests_and_delivered_with_its_evidence(tmp_path: Path):
+    async with inside(tmp_path) as client:
+        settings: dict[str, Any] = {"preset": "quick", "clarify": "judge", "gates": ["proposal"], "hooks": []}
+        settings |= {"model_debater": WEAK, "model_judge": WEAK}
+        made = await called(client, "start_debate", question=TASK.spec, format="forge", settings=settings)
+        standing = await awaited(client, made["id"], "waiting")
+        (asked,) = standing["asks"]
+        shown = asked["artifacts"]
+        assert asked["choices"] == ["approve", "reject"]
+        assert TASK.signature.partition("(")[0] in shown["code"]
+        assert shown["diff"].startswith("--- V")
+        assert any(row["passed"][shown["version"]] for row in shown["matrix"]["rows"])
+        assert set(shown["scores"]) == set(shown["matrix"]["versions"])
+        versions = f"moot://debates/{made['id']}/versions"
+        before = (await client.read_resource(versions)).contents[0].text
+        assert f"## {shown['version']}, by Engineer" in before
+        assert shown["code"].rstrip() in before
+        await called(client, "answer_gate", debate_id=made["id"], choice="approve")
+        done = await awaited(client, made["id"])
+        assert done["asks"] == []
+        assert done["answer"]["kind"] == "code"
+        assert done["answer"]["value"].rstrip() in (await client.read_resource(versions)).contents[0].text
+        record = await text_of(client, "read_record", debate_id=made["id"])
+        assert "Case matrix" in record
+        assert "Not checked" in record

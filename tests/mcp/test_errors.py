@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Awaitable, Callable
+import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
-from mcp import Client
 
 from moot import formats
 from moot.core.errors import NotWritable
 from moot.core.explaining import _LIBRARY
 from moot.mcp.service import explained
 from moot.store.sqlite.writer import readable
-from tests.mcp.test_mcp import awaited, called, inside, refused
+from tests.mcp.test_mcp import QUESTION, awaited, called, inside, refused
 
-QUESTION = "Redis or PostgreSQL?"
 PRESETS = {"quick": {"format": "duel", "settings": {"turns": 2}}}
 WRONG = [5, True, 1.5, "", "no such thing", "x" * 30_000, [1], {"a": {"b": 1}}, None]
 
@@ -29,24 +25,15 @@ FOREIGN = re.compile(
 )
 
 
-def with_client(folder: Path, do: Callable[[Client], Awaitable[None]], **settings: Any) -> None:
-    async def main() -> None:
-        async with inside(folder, presets=PRESETS, **settings) as client:
-            await do(client)
-
-    asyncio.run(main())
-
-
 def is_for_a_model(text: str) -> None:
     assert not FOREIGN.search(text), text
     assert text[-1] in ".?", text
     assert len(text) < 2000, text
 
 
-def test_whatever_is_wrong_with_an_argument_is_said_in_plain_words(tmp_path: Path):
+async def test_whatever_is_wrong_with_an_argument_is_said_in_plain_words(tmp_path: Path):
     """Every tool, every argument, every kind of value."""
-
-    async def main(client: Client) -> None:
+    async with inside(tmp_path, presets=PRESETS) as client:
         said: list[str] = []
         for tool in (await client.list_tools()).tools:
             takes = tool.input_schema.get("properties", {})
@@ -64,58 +51,40 @@ def test_whatever_is_wrong_with_an_argument_is_said_in_plain_words(tmp_path: Pat
                     assert tool.name in ("list_debates", "list_formats", "search_decisions", "start_debate"), arguments
         assert len(said) > 150
 
-    with_client(tmp_path, main)
 
-
-def test_what_is_missing_unknown_or_no_choice_is_said_with_what_there_is(tmp_path: Path):
-    expected = {
-        ("start_debate",): "`question` is missing: what to debate.",
-        ("start_debate", "question", None): "`question` must be text; it is null.",
-        ("start_debate", "rounds", 3): (
-            "start_debate has no argument 'rounds'. It takes: question, format, effort, settings, private, "
-            "follows, idempotency_key. Settings of the format go into `settings`."
-        ),
-        ("start_debate", "format", "duell"): (
-            f"`format` must be auto, {', '.join(formats.installed())} or quick; it is 'duell'."
-        ),
-        ("list_debates", "limit", "many"): "`limit` must be a whole number from 1 to 100; it is 'many'.",
-        ("list_debates", "after", "x"): "'x' is not a page mark. Use the `next` of the page before, unchanged.",
-        ("debate_status", "debate_id", "nope"): (
-            "There is no debate 'nope'. Look it up in the list of debates with list_debates."
-        ),
-        ("stop_debate", "id", "x"): "stop_debate has no argument 'id'. It takes: debate_id.",
-    }
-
-    async def main(client: Client) -> None:
-        for (tool, *given), words in expected.items():
-            arguments = dict([given]) if given else {}
-            if tool == "start_debate" and "question" not in arguments and given:
-                arguments["question"] = QUESTION
+async def test_what_is_missing_unknown_or_no_choice_is_said_with_what_there_is(tmp_path: Path):
+    duell = f"`format` must be auto, {', '.join(formats.installed())} or quick; it is 'duell'."
+    rounds = (
+        "start_debate has no argument 'rounds'. It takes: question, format, effort, settings, private, "
+        "follows, idempotency_key. Settings of the format go into `settings`."
+    )
+    nope = "There is no debate 'nope'. Look it up in the list of debates with list_debates."
+    expected = [
+        ("start_debate", {}, "`question` is missing: what to debate."),
+        ("start_debate", {"question": None}, "`question` must be text; it is null."),
+        ("start_debate", {"question": "x?", "rounds": 3}, rounds),
+        ("start_debate", {"question": "x?", "format": "duell"}, duell),
+        ("list_debates", {"limit": "many"}, "`limit` must be a whole number from 1 to 100; it is 'many'."),
+        ("list_debates", {"after": "x"}, "'x' is not a page mark. Use the `next` of the page before, unchanged."),
+        ("debate_status", {"debate_id": "nope"}, nope),
+        ("stop_debate", {"id": "x"}, "stop_debate has no argument 'id'. It takes: debate_id."),
+    ]
+    async with inside(tmp_path, presets=PRESETS) as client:
+        for tool, arguments, words in expected:
             assert await refused(client, tool, **arguments) == words
-        settings = {"turn": 2}
-        wrong = await refused(client, "start_debate", question="x?", format="duel", settings=settings)
-        assert wrong.startswith(
-            "There is no setting 'turn'. Did you mean 'turns'? Known: answer, answer_schema, blind,"
-        )
+        wrong = await refused(client, "start_debate", question="x?", format="duel", settings={"turn": 2})
+        assert wrong.startswith("There is no setting 'turn'. Did you mean 'turns'? Known: answer, answer_schema,")
         wrong = await refused(client, "start_debate", question="x?", settings={"model_judge": "openai:gpt-5"})
         assert "needs a key" in wrong
         is_for_a_model(wrong)
+        nulls = dict.fromkeys(("status", "format", "limit", "after"))  # as good as left out
+        assert await called(client, "list_debates", **nulls) == {"debates": []}
         tools = await refused(client, "start_debat", question="x?")
         assert tools.startswith("There is no tool 'start_debat'. The tools: answer_gate, cancel_debate,")
 
-    with_client(tmp_path, main)
 
-
-def test_null_is_as_good_as_left_out(tmp_path: Path):
-    async def main(client: Client) -> None:
-        found = await called(client, "list_debates", status=None, format=None, limit=None, after=None)
-        assert found == {"debates": []}
-
-    with_client(tmp_path, main)
-
-
-def test_an_answer_that_a_question_does_not_take_is_refused_and_the_question_stays_open(tmp_path: Path):
-    async def main(client: Client) -> None:
+async def test_an_answer_that_a_question_does_not_take_is_refused_and_the_question_stays_open(tmp_path: Path):
+    async with inside(tmp_path, model="sim:") as client:
         made = await called(client, "start_debate", question=QUESTION, format="panel", settings={"checkpoints": True})
         debate = {"debate_id": made["id"]}
         waits = await awaited(client, made["id"], "waiting")
@@ -134,11 +103,9 @@ def test_an_answer_that_a_question_does_not_take_is_refused_and_the_question_sta
         assert "waits for a person's answer. Give it with answer_gate" in await refused(client, "read_record", **debate)
         assert (await called(client, "answer_gate", **debate, choice="end"))["status"] in ("running", "completed")
 
-    with_client(tmp_path, main, model="sim:")
 
-
-def test_a_debate_that_is_over_is_said_to_be_over(tmp_path: Path):
-    async def main(client: Client) -> None:
+async def test_a_debate_that_is_over_is_said_to_be_over(tmp_path: Path):
+    async with inside(tmp_path, presets=PRESETS) as client:
         made = await called(client, "start_debate", question=QUESTION, format="quick")
         await awaited(client, made["id"])
         for tool in ("stop_debate", "resume_debate", "cancel_debate", "guide_debate", "answer_gate"):
@@ -148,11 +115,9 @@ def test_a_debate_that_is_over_is_said_to_be_over(tmp_path: Path):
             assert said.endswith("Get its decision record with read_record.")
             is_for_a_model(said)
 
-    with_client(tmp_path, main)
 
-
-def test_resources_and_prompts_that_are_not_there(tmp_path: Path):
-    async def main(client: Client) -> None:
+async def test_resources_and_prompts_that_are_not_there(tmp_path: Path):
+    async with inside(tmp_path) as client:
         for address in ("moot://nope", "moot://debates/nope/record", "moot://templates/nope", "https://example.org/"):
             with pytest.raises(Exception, match="There is no (resource|debate|template)") as error:
                 await client.read_resource(address)
@@ -166,12 +131,8 @@ def test_resources_and_prompts_that_are_not_there(tmp_path: Path):
             with pytest.raises(Exception, match=re.escape(words)):
                 await client.get_prompt(name, arguments)
 
-    with_client(tmp_path, main)
-
 
 def test_a_database_that_is_away_is_said_without_flags():
-    import sqlite3
-
     error = readable(sqlite3.OperationalError("database is locked"))
     assert isinstance(error, NotWritable)
     is_for_a_model(explained(error))

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from moot.caller import Caller
@@ -24,17 +25,12 @@ from moot.mcp.tools import make_server
 from moot.tokens import new_token
 from tests.running import Held, an_app, answers_file
 from tests.server.serving import Served, served
-from tests.server.test_serve import environ
+from tests.server.test_serve import MOOT, environ
 
 pytestmark = pytest.mark.slow
 
-MOOT = str(Path(sys.executable).with_name("moot"))
 DOCS = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text()
 QUESTION = "Redis or PostgreSQL?"
-SLOW = "sim:?latency_ms=150"
-
-
-HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
 @asynccontextmanager
@@ -56,7 +52,7 @@ async def over_stdio(
     parameters = StdioServerParameters(
         command=MOOT, args=["mcp", *flags], env={**environ(folder), "MOOT_MODEL": model}, cwd=str(folder)
     )
-    async with Client(parameters, **more) as client:
+    async with Client(stdio_client(parameters, errlog=sys.__stderr__), **more) as client:
         yield client
 
 
@@ -137,28 +133,23 @@ async def whole_loop(client: Client) -> None:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_the_whole_loop_over_http(tmp_path, mode):
-    async def main() -> None:
+async def test_the_whole_loop_over_http(tmp_path, mode):
+    with served(tmp_path, model="sim:") as server:
         async with over_http(server, mode=mode) as client:
             assert client.server_info.name == "moot"
             await whole_loop(client)
 
-    with served(tmp_path, model="sim:") as server:
-        asyncio.run(main())
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_whole_loop_over_stdio(tmp_path, mode):
+    async with over_stdio(tmp_path, mode=mode) as client:
+        await whole_loop(client)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_the_whole_loop_over_stdio(tmp_path, mode):
-    async def main() -> None:
-        async with over_stdio(tmp_path, mode=mode) as client:
-            await whole_loop(client)
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_client_that_leaves_over_http_finds_the_result_when_it_comes_back(tmp_path, mode):
-    async def main() -> None:
+async def test_a_client_that_leaves_over_http_finds_the_result_when_it_comes_back(tmp_path, mode):
+    held = Held(tmp_path)
+    with served(tmp_path, model=held.model) as server:
         async with over_http(server, mode=mode) as client:
             made = await called(client, "start_debate", question=QUESTION, format="duel")
             waiting = asyncio.create_task(called(client, "wait_for_debate", debate_id=made["id"]))
@@ -172,94 +163,60 @@ def test_a_client_that_leaves_over_http_finds_the_result_when_it_comes_back(tmp_
             standing = await called(client, "debate_status", debate_id=made["id"])
             assert standing["headline"] == done["headline"]
 
+
+@pytest.mark.parametrize("how", ["left", "terminated", "killed"])
+async def test_a_server_that_is_ended_over_stdio_loses_nothing(tmp_path, how):
+    process = await asyncio.create_subprocess_exec(
+        MOOT,
+        "mcp",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**environ(tmp_path), "MOOT_MODEL": "sim:?latency_ms=150"},
+        cwd=tmp_path,
+    )
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    await said(process, id=1, method="initialize", params=hello)
+    assert b"serverInfo" in await process.stdout.readline()
+    await said(process, method="notifications/initialized")
+    call = {"name": "start_debate", "arguments": {"question": QUESTION, "format": "duel"}}
+    await said(process, id=2, method="tools/call", params=call)
+    found = re.search(rb"[0-9a-f]{8}-[0-9a-f-]{27}", await process.stdout.readline())
+    assert found is not None
+    {"left": process.stdin.close, "terminated": process.terminate, "killed": process.kill}[how]()
+    _, errors = await process.communicate()
+    assert process.returncode == (-9 if how == "killed" else 0), errors
+    assert b"Traceback" not in errors
+    async with over_stdio(tmp_path, flags=("--scope", "admin")) as client:
+        assert (await awaited(client, found[0].decode()))["turns"] == 30
+
+
+async def test_a_bounded_wait_says_where_it_stands(tmp_path):
     held = Held(tmp_path)
-    with served(tmp_path, model=held.model) as server:
-        asyncio.run(main())
+    async with inside(tmp_path, model=held.model) as client:
+        made = await called(client, "start_debate", question=QUESTION, format="duel")
+        standing = await called(client, "wait_for_debate", debate_id=made["id"], seconds=0.2)
+        assert standing["status"] == "running"
+        assert "wait_for_debate" in standing["next"]
+        stopping = await called(client, "stop_debate", debate_id=made["id"])
+        assert stopping["status"] == "stopping"
+        held.release()
+        stopped = await called(client, "wait_for_debate", debate_id=made["id"])
+        assert stopped["status"] == "stopped"
+        assert (await called(client, "guide_debate", debate_id=made["id"], text="Look at the cost."))["next"]
+        held.hold()
+        assert (await called(client, "resume_debate", debate_id=made["id"]))["status"] == "running"
+        assert (await called(client, "cancel_debate", debate_id=made["id"]))["status"] == "canceled"
 
 
-def test_a_client_that_leaves_over_stdio_finds_its_debate_going_on_when_it_comes_back(tmp_path):
-    async def main() -> None:
-        judge = Held(tmp_path)
-        asked = {"question": QUESTION, "format": "duel", "settings": {"model_judge": judge.model}}
-        async with over_stdio(tmp_path, flags=("--scope", "admin")) as client:
-            made = await called(client, "start_debate", **asked)
-            turns = 0
-            while turns < 14:  # all that the debaters can do without the judge
-                standing = await called(client, "wait_for_debate", debate_id=made["id"], seconds=0.1)
-                turns = standing["turns"]
-            assert standing["status"] == "running"
-        # Its process is gone. The next one goes on with the debate at once.
-        async with over_stdio(tmp_path, flags=("--scope", "admin")) as client:
-            between = await called(client, "debate_status", debate_id=made["id"])
-            assert (between["status"], between["turns"]) == ("running", 14)
-            judge.release()
-            standing = await awaited(client, made["id"])
-            assert standing["turns"] == 30
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize("how", ["terminate", "kill"])
-def test_a_server_that_is_ended_over_stdio_loses_nothing(tmp_path, how):
-    async def main() -> None:
-        process = await asyncio.create_subprocess_exec(
-            MOOT,
-            "mcp",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={**environ(tmp_path), "MOOT_MODEL": SLOW},
-            cwd=tmp_path,
-        )
-        await said(process, id=1, method="initialize", params=HELLO)
-        assert b"serverInfo" in await process.stdout.readline()
-        await said(process, method="notifications/initialized")
-        call = {"name": "start_debate", "arguments": {"question": QUESTION, "format": "duel"}}
-        await said(process, id=2, method="tools/call", params=call)
-        found = re.search(rb"[0-9a-f]{8}-[0-9a-f-]{27}", await process.stdout.readline())
-        assert found is not None
-        getattr(process, how)()
-        _, errors = await process.communicate()
-        assert process.returncode == (0 if how == "terminate" else -9), errors
-        assert b"Traceback" not in errors
-        async with over_stdio(tmp_path, flags=("--scope", "admin")) as client:
-            assert (await awaited(client, found[0].decode()))["turns"] == 30
-
-    asyncio.run(main())
-
-
-def test_a_bounded_wait_says_where_it_stands(tmp_path):
-    async def main() -> None:
-        held = Held(tmp_path)
-        async with inside(tmp_path, model=held.model) as client:
-            made = await called(client, "start_debate", question=QUESTION, format="duel")
-            standing = await called(client, "wait_for_debate", debate_id=made["id"], seconds=0.2)
-            assert standing["status"] == "running"
-            assert "wait_for_debate" in standing["next"]
-            stopping = await called(client, "stop_debate", debate_id=made["id"])
-            assert stopping["status"] == "stopping"
-            held.release()
-            stopped = await called(client, "wait_for_debate", debate_id=made["id"])
-            assert stopped["status"] == "stopped"
-            assert (await called(client, "guide_debate", debate_id=made["id"], text="Look at the cost."))["next"]
-            held.hold()
-            assert (await called(client, "resume_debate", debate_id=made["id"]))["status"] == "running"
-            assert (await called(client, "cancel_debate", debate_id=made["id"]))["status"] == "canceled"
-
-    asyncio.run(main())
-
-
-def test_a_server_that_ends_lets_nobody_wait(tmp_path):
-    async def main() -> None:
+async def test_a_server_that_ends_lets_nobody_wait(tmp_path):
+    with served(tmp_path, model="sim:?latency_ms=2000") as server:
         async with over_http(server) as client:
             made = await called(client, "start_debate", question=QUESTION, format="duel")
             waiting = asyncio.create_task(called(client, "wait_for_debate", debate_id=made["id"], seconds=600))
             await asyncio.to_thread(server.until, made["id"], "running")
             server.server.should_exit = True
             assert (await waiting)["status"] == "running"
-
-    with served(tmp_path, model="sim:?latency_ms=2000") as server:
-        asyncio.run(main())
 
 
 def test_what_is_no_call_is_refused_at_once(tmp_path):
@@ -270,122 +227,71 @@ def test_what_is_no_call_is_refused_at_once(tmp_path):
         assert server.post("/mcp", {}, headers={"Origin": "https://evil.example"}).status_code == 403
 
 
-def test_errors_say_what_to_do(tmp_path):
-    async def main() -> None:
-        async with inside(tmp_path) as client:
-            assert "list_debates" in await refused(client, "debate_status", debate_id="nope")
-            assert "question is empty" in await refused(client, "start_debate", question="  ")
-            made = await called(client, "start_debate", question="x?", format="classic")
-            await awaited(client, made["id"])
-            assert "asks nothing" in await refused(client, "answer_gate", debate_id=made["id"], text="y")
-            assert "completed" in await refused(client, "resume_debate", debate_id=made["id"])
-            assert await refused(client, "wait_for_debate", debate_id=made["id"], seconds=100_000)
-            assert (await called(client, "list_debates"))["debates"][0]["id"] == made["id"]
-            with pytest.raises(Exception, match="no debate 'nope'"):
-                await client.read_resource("moot://debates/nope/record")
-
-    asyncio.run(main())
-
-
-def test_a_call_that_is_made_again_with_its_key_starts_one_debate(tmp_path):
-    async def main() -> None:
-        call = {"question": QUESTION, "format": "classic", "settings": {"max_rounds": 1}}
-        async with inside(tmp_path) as client:
-            key = "any words"
-            several = [called(client, "start_debate", **call, idempotency_key=key) for _ in range(5)]
-            made = await asyncio.gather(*several)
-            assert len({each["id"] for each in made}) == 1
-            await awaited(client, made[0]["id"])
-            again = await called(client, "start_debate", **call, idempotency_key=key)
-            assert (again["id"], again["status"]) == (made[0]["id"], "completed")  # where it stands now
-            other = {**call, "question": "Something else?"}
-            assert "another request" in await refused(client, "start_debate", **other, idempotency_key=key)
-            assert (await called(client, "start_debate", **call))["id"] != made[0]["id"]
-            assert await refused(client, "start_debate", **call, idempotency_key="")
-            assert len((await called(client, "list_debates", contains="redis"))["debates"]) == 2
-            assert (await called(client, "list_debates", contains="nothing"))["debates"] == []
-        async with inside(tmp_path) as client:  # it is remembered
-            assert (await called(client, "start_debate", **call, idempotency_key=key))["id"] == made[0]["id"]
-
-    asyncio.run(main())
+async def test_a_call_that_is_made_again_with_its_key_starts_one_debate(tmp_path):
+    call = {"question": QUESTION, "format": "classic", "settings": {"max_rounds": 1}}
+    async with inside(tmp_path) as client:
+        key = "any words"
+        assert await refused(client, "start_debate", **call | {"format": "duell"}, idempotency_key=key)  # not used up
+        several = [called(client, "start_debate", **call, idempotency_key=key) for _ in range(5)]
+        made = await asyncio.gather(*several)
+        assert len({each["id"] for each in made}) == 1
+        await awaited(client, made[0]["id"])
+        again = await called(client, "start_debate", **call, idempotency_key=key)
+        assert (again["id"], again["status"]) == (made[0]["id"], "completed")  # where it stands now
+        other = {**call, "question": "Something else?"}
+        assert "another request" in await refused(client, "start_debate", **other, idempotency_key=key)
+        assert (await called(client, "start_debate", **call))["id"] != made[0]["id"]
+        assert len((await called(client, "list_debates", contains="redis"))["debates"]) == 2
+        assert (await called(client, "list_debates", contains="nothing"))["debates"] == []
+    async with inside(tmp_path) as client:  # it is remembered
+        assert (await called(client, "start_debate", **call, idempotency_key=key))["id"] == made[0]["id"]
 
 
-def test_a_key_of_a_call_that_was_refused_can_be_used(tmp_path):
-    async def main() -> None:
-        async with inside(tmp_path) as client:
-            assert await refused(client, "start_debate", question=QUESTION, format="duell", idempotency_key="k")
-            assert (await called(client, "start_debate", question=QUESTION, idempotency_key="k"))["id"]
-
-    asyncio.run(main())
-
-
-def test_presets_and_templates(tmp_path):
-    async def main() -> None:
-        presets = {"quick": {"format": "duel", "settings": {"turns": 2}}}
-        async with inside(tmp_path, presets=presets) as client:
-            assert (await called(client, "list_formats"))["presets"] == {"quick": "duel"}
-            made = await called(client, "start_debate", question="x?", format="quick")
-            assert made["format"] == "duel"
-            listed = (await client.read_resource("moot://templates")).contents[0].text
-            first = re.search(r"- `([^`]+)`", listed)
-            assert first is not None
-            assert (await client.read_resource(f"moot://templates/{first[1]}")).contents[0].text
-
-    asyncio.run(main())
+async def test_presets_and_templates(tmp_path):
+    presets = {"quick": {"format": "duel", "settings": {"turns": 2}}}
+    async with inside(tmp_path, presets=presets) as client:
+        assert (await called(client, "list_formats"))["presets"] == {"quick": "duel"}
+        made = await called(client, "start_debate", question="x?", format="quick")
+        assert made["format"] == "duel"
+        listed = (await client.read_resource("moot://templates")).contents[0].text
+        first = re.search(r"- `([^`]+)`", listed)
+        assert first is not None
+        assert (await client.read_resource(f"moot://templates/{first[1]}")).contents[0].text
 
 
-def test_tokens_and_scopes_over_http(tmp_path):
-    async def with_token(token: str, do: Callable[[Client], Awaitable[Any]]) -> Any:
-        async with over_http(server, token) as client:
-            return await do(client)
-
-    async def starts(client: Client) -> Any:
-        return await client.call_tool("start_debate", {"question": "x?", "format": "panel"})
-
-    async def reaches(client: Client) -> Any:
-        for model in ("local:/etc/mine.gguf", "openai:x@http://127.0.0.1:1"):
-            settings = {"model_judge": model}
-            result = await client.call_tool("start_debate", {"question": "x?", "settings": settings})
-            assert result.is_error, model
-        return result
-
+async def test_tokens_and_scopes_over_http(tmp_path):
+    asked = {"question": "x?", "format": "panel"}
     with served(tmp_path, model="sim:", serve_tokens="always") as server:
         assert server.post("/mcp", {}).status_code == 401
         secrets: dict[str, str] = {}
         for name, scopes in {"reader": ["read"], "runner": ["read", "run"]}.items():
             secrets[name], token = new_token(name, scopes)
             assert server.in_loop(server.app.runtime.store.add_token(token))
-        result = asyncio.run(with_token(secrets["reader"], starts))
-        assert result.is_error
-        assert "lacks the scope 'run'" in result.content[0].text
-        made = asyncio.run(with_token(secrets["runner"], starts)).structured_content
+        async with over_http(server, secrets["reader"]) as client:
+            assert "lacks the scope 'run'" in await refused(client, "start_debate", **asked)
+        async with over_http(server, secrets["runner"]) as client:
+            made = await called(client, "start_debate", **asked)
+            for model in ("local:/etc/mine.gguf", "openai:x@http://127.0.0.1:1"):
+                said = await refused(client, "start_debate", question="x?", settings={"model_judge": model})
+                assert "scope 'admin'" in said, model
+            assert "lacks the scope 'decide'" in await refused(client, "answer_gate", debate_id=made["id"])
         bearer = {"Authorization": f"Bearer {secrets['runner']}"}
-        found = server.get(f"/v1/debates/{made['id']}", headers=bearer).json()
-        assert found["initiated_by"] == "runner"
-        result = asyncio.run(with_token(secrets["runner"], reaches))
-        assert "scope 'admin'" in result.content[0].text
-        answer = asyncio.run(
-            with_token(secrets["runner"], lambda client: client.call_tool("answer_gate", {"debate_id": made["id"]}))
-        )
-        assert "lacks the scope 'decide'" in answer.content[0].text
+        assert server.get(f"/v1/debates/{made['id']}", headers=bearer).json()["initiated_by"] == "runner"
 
 
-def test_every_tool_and_resource_is_described_and_documented(tmp_path):
-    async def main() -> None:
-        async with inside(tmp_path) as client:
-            tools = (await client.list_tools()).tools
-            assert len(tools) >= 11
-            for tool in tools:
-                assert f"`{tool.name}`" in DOCS
-                assert tool.description
-                assert tool.output_schema or tool.name in ("read_record", "label_debate")  # which give text
-                assert all(
-                    each.get("description") or "limit" in name for name, each in tool.input_schema["properties"].items()
-                )
-            addresses = [each.uri_template for each in (await client.list_resource_templates()).resource_templates]
-            addresses += [str(each.uri) for each in (await client.list_resources()).resources]
-            assert len(addresses) == 5
-            for address in addresses:
-                assert f"`{address}`" in DOCS
-
-    asyncio.run(main())
+async def test_every_tool_and_resource_is_described_and_documented(tmp_path):
+    async with inside(tmp_path) as client:
+        tools = (await client.list_tools()).tools
+        assert len(tools) >= 11
+        for tool in tools:
+            assert f"`{tool.name}`" in DOCS
+            assert tool.description
+            assert tool.output_schema or tool.name in ("read_record", "label_debate")  # which give text
+            assert all(
+                each.get("description") or "limit" in name for name, each in tool.input_schema["properties"].items()
+            )
+        addresses = [each.uri_template for each in (await client.list_resource_templates()).resource_templates]
+        addresses += [str(each.uri) for each in (await client.list_resources()).resources]
+        assert len(addresses) == 5
+        for address in addresses:
+            assert f"`{address}`" in DOCS

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from moot.core.errors import NoSuchDebate
 from moot.core.lifecycle import refusal
 from moot.core.types import STATUSES, Debate, Status
 from moot.mcp.service import _next, explained
@@ -25,17 +24,10 @@ def test_every_status_names_one_tool(status: Status):
     assert "moot " not in said
 
 
-def test_a_stopping_debate_is_not_said_to_run():
-    assert _next(a_debate("stopping"), interrupted=False) == (
-        "It finishes the step in progress, then rests. Follow it with wait_for_debate, as often as it takes."
-    )
-
-
 def test_an_interrupted_debate_is_resumed():
     assert _next(a_debate("running"), interrupted=True).endswith("Let it go on with resume_debate.")
 
 
 def test_errors_name_the_tool():
     assert explained(refusal(a_debate("failed"), "resume")).endswith("Try its open steps again with resume_debate.")
-    assert explained(NoSuchDebate("x")).endswith("Look it up in the list of debates with list_debates.")
     assert "with" not in explained(refusal(a_debate("canceled"), "resume")).partition("verdict.")[2]

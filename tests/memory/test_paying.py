@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,28 +47,23 @@ class Paid(Topics):
         return vectors, Usage(tokens_in=chars, cost_usd=chars / 1_000_000)
 
 
-def at(
-    folder: Path,
-    check: Callable[[Archive, Store, Paid], Awaitable[Any]],
-    price: Price | None = DOLLAR,
-    **ceilings: Any,
-) -> None:
-    async def main() -> None:
-        store, embedder = SqliteStore(folder / "moot.db"), Paid({"odds": ["coin"]})
-        archive = Archive(
-            lambda: store,
-            lambda: embedder,
-            templates=lambda: None,
-            is_demonstration=lambda debate: False,
-            price=lambda: price,
-            ceilings=lambda: Ceilings(**ceilings),
-        )
-        try:
-            await check(archive, store, embedder)
-        finally:
-            await store.close()
-
-    asyncio.run(main())
+@asynccontextmanager
+async def an_archive(
+    folder: Path, price: Price | None = DOLLAR, **ceilings: Any
+) -> AsyncIterator[tuple[Archive, Store, Paid]]:
+    store, embedder = SqliteStore(folder / "moot.db"), Paid({"odds": ["coin"]})
+    archive = Archive(
+        lambda: store,
+        lambda: embedder,
+        templates=lambda: None,
+        is_demonstration=lambda debate: False,
+        price=lambda: price,
+        ceilings=lambda: Ceilings(**ceilings),
+    )
+    try:
+        yield archive, store, embedder
+    finally:
+        await store.close()
 
 
 def a_recall() -> Recall:
@@ -82,8 +78,8 @@ def a_recall() -> Recall:
     return step
 
 
-def test_what_it_costs_is_booked_for_the_token_of_the_debate(tmp_path):
-    async def check(archive: Archive, store: Store, embedder: Paid):
+async def test_what_it_costs_is_booked_for_the_token_of_the_debate(tmp_path):
+    async with an_archive(tmp_path, day_usd=1) as (archive, store, embedder):
         made = await store.create(debate(1, token_id="ann"))
         likeness, usage = await archive.compare(PAIR, Asker(debate_id=made.id))
         assert (likeness.by, usage.cost_usd) == (embedder.name, 20 / 1_000_000)
@@ -92,12 +88,10 @@ def test_what_it_costs_is_booked_for_the_token_of_the_debate(tmp_path):
         found = await archive.past.search("coins", 3, payer=Payer(token_id="bob"))
         assert (await store.today("bob")).caller.cost_usd == (found.usage.cost_usd or 0.0)
 
-    at(tmp_path, check, day_usd=1)
-
 
 @pytest.mark.parametrize("whose", ["caller_usd", "day_usd"])
-def test_where_a_ceiling_is_reached_words_alone_are_compared(tmp_path, whose):
-    async def check(archive: Archive, store: Store, embedder: Paid):
+async def test_where_a_ceiling_is_reached_words_alone_are_compared(tmp_path, whose):
+    async with an_archive(tmp_path, **{whose: 1.2 * ONE_CALL}) as (archive, *_):
         (first, _), (second, usage) = [await archive.compare([(f"{n} text", "another text")]) for n in range(2)]
         assert len(first.scores) == 1
         assert (second.scores, usage) == ((), Usage())
@@ -106,22 +100,18 @@ def test_where_a_ceiling_is_reached_words_alone_are_compared(tmp_path, whose):
         assert (found.by, found.found[0].id) == ("bm25", "threat-model")
         assert "Today's budget is used up" in found.note
 
-    at(tmp_path, check, **{whose: 1.2 * ONE_CALL})
 
-
-def test_calls_at_once_stay_within_the_day(tmp_path):
-    async def check(archive: Archive, store: Store, embedder: Paid):
+async def test_calls_at_once_stay_within_the_day(tmp_path):
+    async with an_archive(tmp_path, day_usd=2.5 * ONE_CALL) as (archive, store, _):
         done = await asyncio.gather(*(archive.compare([(f"{n}ne text", "another text")]) for n in range(8)))
         assert 2 <= sum(bool(likeness.scores) for likeness, _ in done) <= 4, (
             "of 8, as what one has left over is free again"
         )
         assert (await store.today("")).all.most_usd <= 2.5 * ONE_CALL
 
-    at(tmp_path, check, day_usd=2.5 * ONE_CALL)
 
-
-def test_vectors_that_were_paid_for_outlast_a_call_that_fails(tmp_path):
-    async def check(archive: Archive, store: Store, embedder: Paid):
+async def test_vectors_that_were_paid_for_outlast_a_call_that_fails(tmp_path):
+    async with an_archive(tmp_path) as (archive, store, embedder):
         texts = {f"hash {n}": f"coin {n}" for n in range(BATCH + 10)}
         embedder.fails_after = BATCH
         assert await archive._vectors(texts, archive._session(Payer())) is None
@@ -134,48 +124,37 @@ def test_vectors_that_were_paid_for_outlast_a_call_that_fails(tmp_path):
         assert vectors.keys() == texts.keys()
         assert embedder.asked == [f"coin {n}" for n in range(BATCH, BATCH + 10)], "only the rest is paid for"
 
-    at(tmp_path, check)
 
-
-def test_a_debates_limit_is_kept(tmp_path):
-    async def check(archive: Archive, store: Store, embedder: Paid):
+async def test_a_debates_limit_is_kept(tmp_path):
+    async with an_archive(tmp_path) as (archive, *_):
         likeness, usage = await archive.compare(PAIR, Asker(room_usd=ONE_CALL / 2))
         assert (likeness.scores, usage) == ((), Usage())
         assert "is left for topics, which could cost more" in likeness.note
         likeness, _ = await archive.compare(PAIR, Asker(room_usd=ONE_CALL))
         assert len(likeness.scores) == 1
 
-    at(tmp_path, check)
 
-
-def test_a_price_that_is_not_known_can_not_be_kept_within_a_limit(tmp_path):
-    async def check(archive: Archive, store: Store, embedder: Paid):
+async def test_a_price_that_is_not_known_can_not_be_kept_within_a_limit(tmp_path):
+    async with an_archive(tmp_path, price=None, debate_usd=1.0) as (archive, *_):
         for asker in (Asker(), Asker(room_usd=1.0)):
             likeness, _ = await archive.compare(PAIR, asker)
             assert likeness.scores == ()
             assert "The price of topics is not known" in likeness.note
-
-    at(tmp_path, check, price=None, debate_usd=1.0)
-
-    async def free(archive: Archive, store: Store, embedder: Paid):
+    async with an_archive(tmp_path, price=None) as (archive, store, _):
         likeness, _ = await archive.compare(PAIR)
         assert len(likeness.scores) == 1
         assert (await store.today("")).all.cost_usd == 20 / 1_000_000
 
-    at(tmp_path, free, price=None)
 
-
-def test_an_embedder_that_costs_nothing_is_not_reserved(tmp_path):
-    async def check(archive: Archive, store: Store, embedder: Paid):
+async def test_an_embedder_that_costs_nothing_is_not_reserved(tmp_path):
+    async with an_archive(tmp_path, price=Price(usd_in=0.0, usd_out=0.0), day_usd=1.0) as (archive, store, _):
         await store.reserve("all", "", 0, Reserved(cost_usd=1.0), Ceilings(day_usd=1.0))
         likeness, _ = await archive.compare(PAIR, Asker(room_usd=0.0))
         assert len(likeness.scores) == 1
 
-    at(tmp_path, check, price=Price(usd_in=0.0, usd_out=0.0), day_usd=1.0)
 
-
-def test_a_step_reserves_what_its_embedder_may_cost(tmp_path):
-    async def check(archive: Archive, store: Store, embedder: Paid):
+async def test_a_step_reserves_what_its_embedder_may_cost(tmp_path):
+    async with an_archive(tmp_path) as (archive, *_):
         executor, step = RecallExecutor(archive), a_recall()
         assert executor.allow(step, Limits(), Used()) is FREE
         ample = executor.allow(step, Limits(max_cost_usd=5.0), Used())
@@ -184,5 +163,3 @@ def test_a_step_reserves_what_its_embedder_may_cost(tmp_path):
         assert little.cost_usd == pytest.approx(0.1)
         none = executor.allow(step, Limits(max_cost_usd=5.0), Used(cost_usd=6.0))
         assert (none.cost_usd, none.tokens) == (0.0, 0)
-
-    at(tmp_path, check)

@@ -51,7 +51,7 @@ def test_by_words_alone(tmp_path):
     assert shares("questions.yaml", None, tmp_path)[1] >= 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize(("name", "enough"), [("questions.yaml", 0.9), ("unseen.yaml", 0.85)])
 def test_meaning_helps_to_find_the_very_best(tmp_path, name: str, enough: float):
     """Also on questions that nothing was tuned on."""

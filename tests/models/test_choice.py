@@ -92,8 +92,6 @@ def test_an_empty_variable_is_not_set() -> None:
 def test_the_first_installed_model_of_a_reachable_ollama() -> None:
     with Wire(tags={"models": [{"name": "qwen3:8b"}, {"name": "other"}]}) as wire:
         assert installed_in_ollama({"OLLAMA_HOST": wire.anthropic, "HTTP_PROXY": "http://127.0.0.1:9"}) == "qwen3:8b"
-    with Wire(tags={"models": []}) as wire:
-        assert installed_in_ollama({"OLLAMA_HOST": wire.anthropic}) is None
     with Wire(tags="not Ollama") as wire:
         assert installed_in_ollama({"OLLAMA_HOST": wire.anthropic}) is None
 
@@ -130,7 +128,6 @@ def on_a_machine(monkeypatch: pytest.MonkeyPatch, folder: Path, memory: int | No
         (4 * GB, 2 * GB, "local", "built in"),
         (None, None, "local", "built in"),
         (4 * GB - 1, 2 * GB, "local:small", "4.0 GB of memory are free, and the larger one needs 4"),
-        (1_230_000_000, 2 * GB, "local:small", "1.2 GB of memory are free, and the larger one needs 4"),
         (8 * GB, GB, "local:small", "1.0 GB of disk are free, and the larger one needs 1.2"),
     ],
 )
@@ -143,17 +140,14 @@ def test_a_machine_that_is_short_of_something_gets_the_small_model(
     assert "neither a key nor Ollama" in chosen.reason
 
 
-def test_weights_that_are_here_need_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / QWEN.name).touch()
-    assert on_a_machine(monkeypatch, tmp_path, 8 * GB, 0).spec == "local"
-    assert on_a_machine(monkeypatch, tmp_path, 3 * GB, 0).spec == "local:small"
-
-
 def test_what_has_arrived_needs_no_more_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     part = tmp_path / f"{QWEN.name}.part"
     part.touch()
     os.truncate(part, GB)
     assert on_a_machine(monkeypatch, tmp_path, 8 * GB, GB // 4).spec == "local"
+    part.rename(tmp_path / QWEN.name)
+    assert on_a_machine(monkeypatch, tmp_path, 8 * GB, 0).spec == "local"
+    assert on_a_machine(monkeypatch, tmp_path, 3 * GB, 0).spec == "local:small"
 
 
 @pytest.mark.parametrize(
@@ -164,10 +158,8 @@ def test_what_has_arrived_needs_no_more_disk(tmp_path: Path, monkeypatch: pytest
         ("local | openai:x", True),
         ("openai:x | local", False),
         ("ollama:llama3.2:1b", False),
-        ("sim:", False),
         ("sim:?small=1", True),
         ("sim:?small=0", False),
-        ("scripted:x.yaml", False),
         ("human", False),
     ],
 )

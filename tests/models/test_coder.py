@@ -6,17 +6,15 @@ import asyncio
 import math
 from collections import Counter
 from collections.abc import Iterator
-from random import Random
-from typing import Self
 
 import pytest
 
-from moot.core.errors import InputError
-from moot.core.types import Answer, Message, Sampling, TextAnswer
-from moot.corpus import CodingTask, task, tasks
+from moot.core.types import Answer, Message, Sampling
+from moot.corpus import CodingTask, tasks
 from moot.formats.forge.answers import (
     Approaches,
     Attack,
+    Improvement,
     OwnPlan,
     Predictions,
     Questions,
@@ -29,31 +27,21 @@ from moot.formats.forge.answers import (
     ballot_over,
     critique_of,
 )
-from moot.models.coding.mistakes import cheats, wrong
+from moot.models.coding.mistakes import cheats
 from moot.models.providers.sim import sim_model
 from moot.models.shape import read_answer
 from moot.models.spec import parse
 from moot.reasoning.code.cases import Case
 from moot.reasoning.code.literals import parsed
 from moot.reasoning.code.values import same
-from moot.reasoning.code.written import case_of, code_in, fenced
+from moot.reasoning.code.written import case_of, code_in
 from moot.reasoning.fence import fence
 from moot.tools.sandbox import Sandbox
-from moot.tools.scoring import score
+from tests.corpus.scoring import hidden_passed
 from tests.models.calls import Listener, Score, call
 
-ONE = task("merge-shifts")
-
-
-class Improvement(TextAnswer):
-    code: str
-
-    @classmethod
-    def from_text(cls, text: str) -> Self:
-        return cls(code=code_in(text))
-
-    def as_text(self) -> str:
-        return fenced("", self.code)
+TASKS = {each.id: each for each in tasks()}
+ONE = TASKS["merge-shifts"]
 
 
 def said(options: str, text: str, returns: type[Answer] | None = None, **more: object) -> str:
@@ -96,13 +84,6 @@ class TestCode:
         assert found.keys() == {"right", "mutant"}
         assert near(found["right"], found.total(), 0.6)
 
-    def test_all_or_none(self):
-        assert {asked("skill=1", each.text, Solution).code for each in tasks()} == {each.solution for each in tasks()}
-        assert all(asked("skill=0", each.text, Solution).code != each.solution for each in tasks())
-
-    def test_plain_text_is_code_in_a_block(self):
-        assert code_in(said("skill=1", ONE.text)) == ONE.solution
-
     def test_equal_seeds_steps_and_seats_give_equal_code_and_others_do_not(self):
         def codes(**more: object) -> list[str]:
             return [asked("skill=.5&seed=3", each.text, Solution, **more).code for each in tasks()]
@@ -120,9 +101,9 @@ class TestCode:
         sandbox = Sandbox()
 
         async def main() -> list[tuple[str, int]]:
-            chosen = [task("merge-shifts"), task("in-base"), task("stock-ledger")]
-            scores = [(code, await score(each, code, sandbox)) for each in chosen for code in cheats(each)]
-            return [(code, scored.passed) for code, scored in scores if scored.passed]
+            chosen = [TASKS["merge-shifts"], TASKS["stock-ledger"]]
+            passed = [(code, await hidden_passed(each, code, sandbox)) for each in chosen for code in cheats(each)]
+            return [(code, cases) for code, cases in passed if cases]
 
         assert asyncio.run(main()) == []
 
@@ -140,12 +121,6 @@ class TestCode:
         one, other = ([asked(f"rho=1&family={f}", e.text, Solution).code for e in tasks()] for f in "xy")
         assert one != other
 
-    def test_who_sees_the_solution_may_take_it_over(self):
-        taken = [
-            asked("skill=0&repair=.5", shown(each, each.solution), Solution).code == each.solution for each in tasks()
-        ]
-        assert near(sum(taken), len(taken), 0.5)
-
 
 class TestTests:
     def test_values_are_right_as_often_as_set_and_hidden_cases_never_shown(self):
@@ -156,13 +131,6 @@ class TestTests:
             good, total = good + sum(right(each, case) for case in cases), total + len(cases)
         assert total > 1000
         assert near(good, total, 0.85)
-
-    def test_wrong_values_can_be_read_and_differ(self):
-        for each in tasks():
-            for case in (*each.given, *each.probes):
-                made = wrong(case, each, Random(each.id))
-                assert made.problem == ""
-                assert not right(each, made)
 
     def test_oracles_predict_known_calls_and_leave_the_others_open(self):
         good = total = 0
@@ -177,12 +145,6 @@ class TestTests:
                 good += right(each, Case(call=case.call, expected=one.expected, raises=one.raises))
                 total += 1
         assert near(good, total, 0.7)
-
-    def test_two_oracles_err_apart(self):
-        each = ONE
-        text = f"{each.text}\n\n" + "\n".join(f"{n}: {case.call[0]}" for n, case in enumerate(each.probes, 1))
-        two = [asked("cases=.5", text, Predictions, key=f"0/predict/{seat}", seat=seat) for seat in ("o1", "o2")]
-        assert two[0] != two[1]
 
 
 class TestAttacks:
@@ -206,26 +168,21 @@ class TestAttacks:
     def test_issues_name_the_version_and_a_test_that_it_fails(self):
         returns = critique_of(("v1", "v2"))
         raised = Counter[str]()
-        wanted = 0
-        for each in tasks():
-            mutant = next((one for one in each.mutants if one.fails), None)
-            if mutant is None:
-                continue
+        wanted = [(each, mutant) for each in tasks() for mutant in each.mutants[:1] if mutant.fails]
+        for each, mutant in wanted:
             text = shown(each, each.solution) + shown(each, mutant.code, "v2")
             for issue in asked("red=1&cases=1", text, returns).issues:
                 raised[issue.version] += 1
                 case = case_of(issue.case)
                 assert case is not None
                 assert each.probes.index(case) in mutant.fails
-            wanted += 1
-        assert raised == {"v2": wanted}
-        assert wanted > 60
+        assert raised == {"v2": len(wanted)}
+        assert len(wanted) > 60
 
     def test_of_unknown_code_nothing_is_known_but_that_it_should_pass(self):
         text = shown(ONE, "def merge_shifts(shifts):\n    return shifts\n")
         (issue,) = asked("red=1&cases=1", text, critique_of(("v1",))).issues
-        case = case_of(issue.case)
-        assert case in ONE.probes
+        assert case_of(issue.case) in ONE.probes
 
 
 class TestRepairs:
@@ -244,11 +201,16 @@ class TestRepairs:
             codes[0][0].code
         ] in range(8, 28)
 
-    def test_the_solution_is_seldom_spoilt(self):
-        kept = [
-            asked("skill=.9&repair=.2", shown(each, each.solution), Repair).code == each.solution for each in tasks()
-        ]
-        assert near(sum(kept), len(kept), 0.9)
+    @pytest.mark.parametrize(
+        ("options", "returns", "share"),
+        [
+            pytest.param("skill=0&repair=.5", Solution, 0.5, id="who sees it may take it over"),
+            pytest.param("skill=.9&repair=.2", Repair, 0.9, id="it is seldom spoilt"),
+        ],
+    )
+    def test_a_solution_that_is_shown(self, options: str, returns: type[Answer], share: float):
+        kept = [asked(options, shown(each, each.solution), returns).code == each.solution for each in tasks()]
+        assert near(sum(kept), len(kept), share)
 
     def test_each_issue_is_answered_and_code_changes_only_when_one_is_accepted(self):
         text = shown(ONE, ONE.mutants[0].code) + "\n\nIssues:\n\n1: high, by Bo: “wrong”\n2: low, by Cy: “odd”\n"
@@ -299,16 +261,10 @@ class TestOrdinary:
     def test_without_its_options_it_writes_no_code(self):
         assert ONE.entry not in said("seed=1", ONE.text)
         for option in ("skill=.6", "cases=.85", "repair=.5", "red=.5", "cheat=.1", "rho=.2", "family=x"):
-            assert f"def {ONE.entry}" in said(option, ONE.text)
+            assert f"def {ONE.entry}" in code_in(said(option, ONE.text))
 
     def test_failures_and_garbage_still_happen(self):
         assert said("skill=1&garbage=1", ONE.text, Solution).startswith("As a simulated model")
-
-    def test_options_are_checked(self):
-        with pytest.raises(InputError, match="skill"):
-            sim_model(parse("sim:?skill=2")[0])
-        with pytest.raises(InputError, match="rho"):
-            sim_model(parse("sim:?rho=-1")[0])
 
 
 def _kind(each: CodingTask, code: str) -> str:

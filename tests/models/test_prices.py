@@ -21,44 +21,33 @@ def test_what_runs_here_is_free(text: str) -> None:
     assert meter(parse(text)[0], {})(Usage(tokens_in=1000, tokens_out=1000)) == 0
 
 
-def test_a_known_price() -> None:
-    assert price(parse("openai:gpt-4o-mini"), {}) == Price(usd_in=0.15, usd_out=0.6)
-    assert meter(parse("openai:gpt-4o-mini")[0], {})(Usage(tokens_in=1_000_000, tokens_out=1_000_000)) == 0.75
+@pytest.mark.parametrize(
+    ("text", "usd_in", "usd_out"),
+    [
+        pytest.param("openai:gpt-4o-mini", 0.15, 0.6, id="one price"),
+        pytest.param("openai:gpt-4o-mini@https://api.openai.com/v1", 0.15, 0.6, id="its provider's address"),
+        pytest.param("anthropic:claude-sonnet-4-5", 7.5, 22.5, id="stored, at the highest tier"),
+        pytest.param("deepseek:deepseek-chat", 0.27, 1.1, id="at the most expensive hour"),
+        pytest.param("local | openai:gpt-4o-mini | sim:?price_in=1&price_out=0.1", 1, 0.6, id="a cascade"),
+    ],
+)
+def test_a_price_is_that_of_the_worst_case(text: str, usd_in: float, usd_out: float) -> None:
+    assert price(parse(text), {}) == Price(usd_in=usd_in, usd_out=usd_out)
 
 
-def test_cached_tokens_cost_less() -> None:
-    used = Usage(tokens_in=1_000_000, tokens_out=0, tokens_cached=1_000_000)
-    assert meter(parse("openai:gpt-4o-mini")[0], {})(used) == 0.075
-
-
-def test_the_highest_tier_is_the_worst_case_but_the_actual_one_is_paid() -> None:
-    assert price(parse("anthropic:claude-sonnet-4-5"), {}) == Price(
-        usd_in=7.5, usd_out=22.5
-    )  # stored, at the highest tier
+def test_what_is_paid_is_the_actual_price() -> None:
+    cost = meter(parse("openai:gpt-4o-mini")[0], {})
+    assert cost(Usage(tokens_in=1_000_000, tokens_out=1_000_000)) == 0.75
+    assert cost(Usage(tokens_in=1_000_000, tokens_out=0, tokens_cached=1_000_000)) == 0.075
     cost = meter(parse("anthropic:claude-sonnet-4-5")[0], {})
     assert cost(Usage(tokens_in=100_000, tokens_out=1000)) == pytest.approx(0.3 + 0.015)
     assert cost(Usage(tokens_in=300_000, tokens_out=1000)) == pytest.approx(1.8 + 0.0225)
 
 
-def test_the_most_expensive_hour_is_the_worst_case() -> None:
-    assert price(parse("deepseek:deepseek-chat"), {}) == Price(usd_in=0.27, usd_out=1.1)
-
-
 @pytest.mark.parametrize("text", ["openai:no-such-model", "openai:m@https://models.example.org/v1"])
 def test_an_unknown_price_is_none(text: str) -> None:
-    assert price(parse(text), {}) is None
+    assert price(parse(text), {}) is price(parse(f"local | {text}"), {}) is None
     assert meter(parse(text)[0], {})(Usage(tokens_in=1)) is None
-
-
-def test_a_known_providers_address_has_its_prices() -> None:
-    assert price(parse("openai:gpt-4o-mini@https://api.openai.com/v1"), {}) == Price(usd_in=0.15, usd_out=0.6)
-
-
-def test_a_cascade_has_the_price_of_its_most_expensive_member() -> None:
-    assert price(parse("local | openai:gpt-4o-mini | sim:?price_in=1&price_out=0.1"), {}) == Price(
-        usd_in=1, usd_out=0.6
-    )
-    assert price(parse("local | openai:no-such-model"), {}) is None
 
 
 @pytest.mark.parametrize("provider", [each for each in ranked() if each.models], ids=lambda each: each.name)

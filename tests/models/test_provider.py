@@ -12,13 +12,7 @@ from typing import Any
 
 import pytest
 
-from moot.core.errors import (
-    ModelError,
-    ModelOverloaded,
-    ModelTimeout,
-    ModelUnavailable,
-    ModelUnreachable,
-)
+from moot.core.errors import ModelError, ModelOverloaded, ModelTimeout, ModelUnavailable, ModelUnreachable
 from moot.core.types import Message, Sampling, Usage
 from moot.models.providers import Endpoint
 from moot.models.remote import RemoteModel
@@ -26,6 +20,7 @@ from moot.runtime.turns import failure_of
 from tests.models.asking import KEY, ask, ask_redirected, both, endpoint
 from tests.models.calls import GOOD, Listener, Score, call
 from tests.models.wire import Say, Wire
+from tests.running import until
 
 TALK = (
     Message(role="system", text="You judge."),
@@ -57,12 +52,7 @@ def test_openai_gets_the_roles_as_they_are() -> None:
     with Wire() as wire:
         ask(endpoint(wire, "openai"), messages=TALK)
     assert wire.requests[0].headers["authorization"] == f"Bearer {KEY}"
-    assert [(m["role"], m["content"]) for m in wire.requests[0].body["messages"]] == [
-        ("system", "You judge."),
-        ("user", "First."),
-        ("assistant", "Noted."),
-        ("user", "Second."),
-    ]
+    assert wire.requests[0].body["messages"] == [{"role": each.role, "content": each.text} for each in TALK]
 
 
 def test_anthropic_gets_the_system_message_apart() -> None:
@@ -115,11 +105,7 @@ def test_a_server_that_refuses_schemas_gets_them_in_the_prompt_from_then_on() ->
 
     with Wire(refusal, Say(GOOD)) as wire:
         asyncio.run(main(wire))
-    assert ["response_format" in r.body and r.body["response_format"]["type"] for r in wire.requests] == [
-        "json_schema",
-        False,
-        False,
-    ]
+    assert ["response_format" in request.body for request in wire.requests] == [True, False, False]
 
 
 @both
@@ -128,7 +114,7 @@ def test_a_cut_off_answer_says_so(protocol: str) -> None:
         assert ask(endpoint(wire, protocol)).finish_reason == "length"
 
 
-@pytest.mark.parametrize("text", ["word " * 3600 + "!", "你好" * 9000], ids=["words", "chinese"])
+@pytest.mark.parametrize("text", ["word " * 60 + "!", "你好" * 150], ids=["words", "chinese"])
 def test_a_figure_that_no_tokenizer_gives_is_not_believed(text: str) -> None:
     with Wire(Say(text, tokens=(1, 10, 0))) as wire:
         reply = ask(endpoint(wire, "openai"), text="Say much." * 100)
@@ -137,7 +123,7 @@ def test_a_figure_that_no_tokenizer_gives_is_not_believed(text: str) -> None:
     assert reply.usage.tokens_in > 200
 
 
-@pytest.mark.parametrize("text", ["Yes, and at length. " * 50, "=" * 2000, "\n\n   " + " " * 3000 + "x"])
+@pytest.mark.parametrize("text", ["Yes, and at length. " * 50, "=" * 2000, "\n" * 2000 + "x"])
 def test_a_figure_that_may_be_right_is_believed(text: str) -> None:
     with Wire(Say(text, tokens=(20, 80, 0))) as wire:
         reply = ask(endpoint(wire, "openai"))
@@ -145,7 +131,7 @@ def test_a_figure_that_may_be_right_is_believed(text: str) -> None:
     assert reply.usage.tokens_out == 80
 
 
-@pytest.mark.parametrize("nonsense", [10**9, 2**63, 10**30])
+@pytest.mark.parametrize("nonsense", [10**9, 10**30])
 def test_a_figure_that_can_not_be_right_is_estimated(nonsense: int) -> None:
     """Or one answer would use up every ceiling of the day, or could not be stored."""
     with Wire(Say("Eight ch", tokens=(nonsense, nonsense, nonsense))) as wire:
@@ -159,23 +145,17 @@ def test_missing_usage_is_estimated() -> None:
     assert reply.usage == Usage(tokens_in=5, tokens_out=2, cost_usd=None, estimated=True)
 
 
-@both
 @pytest.mark.parametrize(
-    ("status", "kind", "said"),
+    ("protocol", "status", "kind", "said"),
     [
-        (401, ModelUnavailable, "Check THE_KEY"),
-        (403, ModelUnavailable, "Check THE_KEY"),
-        (404, ModelUnavailable, "Check the name"),
-        (400, ModelUnavailable, "refused the request (400)"),
-        (402, ModelUnavailable, "no credit left"),
-        (413, ModelUnavailable, ""),
-        (422, ModelUnavailable, ""),
-        (408, ModelTimeout, "did not answer in time"),
-        (429, ModelOverloaded, "overloaded"),
-        (500, ModelOverloaded, "overloaded or failing"),
-        (502, ModelOverloaded, "overloaded or failing"),
-        (503, ModelOverloaded, "overloaded or failing"),
-        (529, ModelOverloaded, "overloaded or failing"),
+        ("openai", 401, ModelUnavailable, "Check THE_KEY"),
+        ("openai", 404, ModelUnavailable, "Check the name"),
+        ("openai", 400, ModelUnavailable, "refused the request (400)"),
+        ("openai", 402, ModelUnavailable, "no credit left"),
+        ("openai", 408, ModelTimeout, "did not answer in time"),
+        ("openai", 429, ModelOverloaded, "overloaded"),
+        ("anthropic", 401, ModelUnavailable, "Check THE_KEY"),
+        ("anthropic", 503, ModelOverloaded, "overloaded or failing"),
     ],
 )
 def test_http_statuses_become_model_errors(protocol: str, status: int, kind: type[ModelError], said: str) -> None:
@@ -204,18 +184,14 @@ def test_a_model_missing_in_ollama_comes_with_advice_to_pull_it() -> None:
 
 
 @both
-@pytest.mark.parametrize(("header", "low", "high"), [("7", 7, 7), ("1.5", 1.5, 1.5), (None, 0, 0), ("date", 20, 31)])
-def test_retry_after_is_read(protocol: str, header: str | None, low: float, high: float) -> None:
+@pytest.mark.parametrize(("header", "low", "high"), [("1.5", 1.5, 1.5), ("date", 2900, 3000)])
+def test_retry_after_is_read(protocol: str, header: str, low: float, high: float) -> None:
     if header == "date":
-        header = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    headers = {} if header is None else {"Retry-After": header}
-    with Wire(Say(status=429, headers=headers)) as wire, pytest.raises(ModelOverloaded) as raised:
+        header = format_datetime(datetime.now(UTC) + timedelta(seconds=3000), usegmt=True)
+    with Wire(Say(status=429, headers={"Retry-After": header})) as wire, pytest.raises(ModelOverloaded) as raised:
         ask(endpoint(wire, protocol))
-    if header is None:
-        assert raised.value.retry_after is None
-    else:
-        assert raised.value.retry_after is not None
-        assert low <= raised.value.retry_after <= high
+    assert raised.value.retry_after is not None
+    assert low <= raised.value.retry_after <= high
 
 
 def test_garbage_instead_of_a_stream_is_overload() -> None:
@@ -262,27 +238,6 @@ def test_an_address_with_a_password_is_named_without_it() -> None:
         with pytest.raises(ModelUnreachable, match="nothing answers at http://ann:\\*\\*\\*@127.0.0.1") as error:
             ask(Endpoint(provider="openai-compatible", model="m", url=url, key="k"))
     assert "hunter2" not in str(error.value)
-
-
-def test_a_missing_key_is_reported_before_anything_is_sent() -> None:
-    with pytest.raises(ModelUnavailable, match="Set OPENAI_API_KEY"):
-        ask(Endpoint(provider="openai", model="gpt-5", key_variable="OPENAI_API_KEY", key_required=True))
-
-
-@pytest.mark.parametrize(
-    ("protocol", "model", "sent"),
-    [
-        ("openai", "gpt-5-mini", False),
-        ("openai", "gpt-6-luna", True),
-        ("openai", "gpt-4.1-mini", True),
-        ("anthropic", "claude-haiku-5-5", False),
-        ("anthropic", "claude-haiku-4-5", True),
-    ],
-)
-def test_a_temperature_is_only_sent_where_it_is_taken(protocol: str, model: str, sent: bool) -> None:
-    with Wire() as wire:
-        ask(endpoint(wire, protocol, provider=protocol, model=model), sampling=Sampling(temperature=0.5))
-    assert ("temperature" in wire.requests[0].body) is sent
 
 
 EVERY_SETTING = Sampling(
@@ -344,34 +299,11 @@ def test_settings_on_the_wire(provider: str, model: str, fields: dict[str, Any])
     assert {name: value for name, value in body.items() if name in names} == fields
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic", "openai-compatible"])
-@pytest.mark.parametrize("setting", EVERY_SETTING.given)
-def test_each_setting_is_sent_alone(provider: str, setting: str) -> None:
-    all_of = {"openai": OPENAI_FIELDS, "anthropic": ANTHROPIC_FIELDS, "openai-compatible": ALL_FIELDS}[provider]
-    field = "stop_sequences" if (provider, setting) == ("anthropic", "stop") else setting
-    model = "claude-haiku-4-5" if provider == "anthropic" else "gpt-4.1-mini"
-    with Wire() as wire:
-        protocol = "anthropic" if provider == "anthropic" else "openai"
-        sampling = Sampling(**{setting: EVERY_SETTING.given[setting]})
-        ask(endpoint(wire, protocol, provider=provider, model=model), sampling=sampling)
-    body = wire.requests[0].body
-    sent = {name: value for name, value in body.items() if name in {*ALL_FIELDS, *ANTHROPIC_FIELDS}}
-    assert sent == {name: value for name, value in all_of.items() if name == field}
-
-
 @both
 def test_without_settings_none_are_sent(protocol: str) -> None:
     with Wire() as wire:
         ask(endpoint(wire, protocol))
     assert not {*ALL_FIELDS, *ANTHROPIC_FIELDS} & wire.requests[0].body.keys()
-
-
-def test_settings_and_further_fields_of_the_body_are_both_sent() -> None:
-    with Wire() as wire:
-        to = endpoint(wire, "openai", extra=(("cache_prompt", True),))
-        ask(to, sampling=Sampling(min_p=0.1, seed=3))
-    body = wire.requests[0].body
-    assert (body["cache_prompt"], body["min_p"], body["seed"]) == (True, 0.1, 3)
 
 
 def test_deepseek_gets_the_schema_in_the_prompt_and_json_mode() -> None:
@@ -409,9 +341,11 @@ def test_a_call_can_be_cancelled() -> None:
 
     async def main(wire: Wire) -> None:
         remote = RemoteModel(endpoint(wire, "openai"))
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.5):
-                await remote(call(), Listener())
+        calling = asyncio.create_task(remote(call(), Listener()))
+        await until(lambda: wire.requests)
+        calling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await calling
         hold.set()
         assert (await remote(call(), Listener())).text == "Late."
         await remote.close()

@@ -84,12 +84,6 @@ def test_through_the_registry_with_key_address_price_and_name() -> None:
     assert (reply.answer, reply.provider) == (Score(reasoning="Fair.", score=7, winner="a"), "groq")
 
 
-def test_a_missing_key_is_asked_for_by_its_name() -> None:
-    registry = ModelRegistry(Settings(), environ={})
-    with pytest.raises(ModelUnavailable, match="Set XAI_API_KEY, or choose another model"):
-        asyncio.run(registry.open("xai:grok-4.3")(call(), Listener()))
-
-
 class TestListing:
     @pytest.mark.parametrize(
         ("name", "listed", "environ", "path"),

@@ -25,14 +25,11 @@ def ask(model: Model, listener: Listener | None = None, **more: Any) -> Reply:
 
 
 def test_an_exact_key_comes_before_the_first_pattern_that_fits(tmp_path: Path) -> None:
-    model = script(tmp_path, "answers: {'1/*/a': pattern, '*': any, 1/say/a: exact}\ndefault: none of these")
+    model = script(tmp_path, "answers: {'1/*/a': pattern, '2/*': any, 1/say/a: exact}\ndefault: the rest")
     assert ask(model, key="1/say/a").text == "exact"
     assert ask(model, key="1/think/a").text == "pattern"
     assert ask(model, key="2/x").text == "any"
-
-
-def test_the_default_answers_the_rest(tmp_path: Path) -> None:
-    assert ask(script(tmp_path, "default: Nothing to add."), key="9/x").text == "Nothing to add."
+    assert ask(model, key="9/x").text == "the rest"
 
 
 def test_a_mapping_is_written_as_json_and_typed_by_the_registry(tmp_path: Path) -> None:
@@ -73,12 +70,8 @@ def test_it_streams_by_word_and_counts_tokens(tmp_path: Path) -> None:
 def test_max_tokens_cuts_the_text(tmp_path: Path) -> None:
     listener = Listener()
     reply = ask(script(tmp_path, "default: 0123456789abcdef"), listener, max_tokens=2)
-    assert (reply.text, listener.text, reply.finish_reason, reply.usage.tokens_out) == (
-        "01234567",
-        "01234567",
-        "length",
-        2,
-    )
+    assert reply.text == listener.text == "01234567"
+    assert (reply.finish_reason, reply.usage.tokens_out) == ("length", 2)
 
 
 def test_braces_in_a_text_are_kept(tmp_path: Path) -> None:
@@ -92,21 +85,6 @@ def test_calls_are_logged_when_they_start_and_end(tmp_path: Path) -> None:
     ask(model)
     lines = (tmp_path / "calls.log").read_text().splitlines()
     assert lines == ["1/say/a\ta\t1", "done 1/say/a", "1/say/a\ta\t2", "done 1/say/a"]
-
-
-def test_a_cancelled_call_is_not_logged_as_done(tmp_path: Path) -> None:
-    model = script(tmp_path, "log: calls.log\ndelay_ms: 60000\ndefault: late")
-
-    async def main() -> None:
-        task = asyncio.create_task(model(call(), Listener()))
-        while not (tmp_path / "calls.log").exists():
-            await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(main())
-    assert (tmp_path / "calls.log").read_text() == "1/say/a\ta\t1\n"
 
 
 @pytest.mark.parametrize(("hold", "file"), [("released", "released"), ("go-{key}", "go-1/say/a")])
@@ -135,14 +113,12 @@ def test_a_missing_answer_names_the_key_and_the_file(tmp_path: Path) -> None:
     [
         ("answers:\n  1/say/a: 'open\n", "line 3"),
         ("- a list", "should be a mapping with `answers:`, not a list"),
-        ("", "not nothing"),
         ("answers: [1]", "`answers:` should map keys of steps to answers, not be a list"),
         ("answers: {1/say/a: 7}", r"answers\['1/say/a'\] should be a text, a mapping or a list of those, not a number"),
         ("answers: {1/say/a: []}", "empty list"),
         ("answers: {1/say/a: {fail: sometimes}}", "no failure 'sometimes'"),
         ("default: x\ndelay_ms: soon", "`delay_ms:` should be a number"),
         ("default: x\nlog: 5", "`log:` should be the name of a file"),
-        ("default: x\nhold: 5", "`hold:` should be the name of a file"),
         ("default: x\nanswer: {}", "may have: answers, default"),
         ("delay_ms: 5", "can answer nothing"),
     ],

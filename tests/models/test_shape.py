@@ -221,25 +221,19 @@ def test_a_text_with_an_objection_is_asked_for_once_more_and_not_shown_to_its_au
     assert message.text == "Speak.\n\nYour first try can't be used: it is too short. Say something else."
 
 
-def test_what_is_said_the_second_time_counts() -> None:
-    model, calls = fake("One.", "Two.", "Three.")
-    reply = asyncio.run(with_shape(model)(call(objection=short), Listener()))
-    assert (reply.text, len(calls)) == ("Two.", 2)
-
-
-def test_without_room_the_first_text_counts() -> None:
-    model, calls = fake("One.", "Two.")
-    reply = asyncio.run(with_shape(model)(call(objection=short, tries=1), Listener()))
-    assert (reply.text, len(calls)) == ("One.", 1)
-    model, calls = fake("One.", "Two.")
-    reply = asyncio.run(with_shape(model)(call(objection=short, max_tokens=100, most_tokens=100), Listener()))
-    assert (reply.text, len(calls)) == ("One.", 1)
-
-
-def test_a_text_without_an_objection_is_taken() -> None:
-    model, calls = fake("A longer answer.", "Another one.")
-    reply = asyncio.run(with_shape(model)(call(objection=short), Listener()))
-    assert (reply.text, len(calls), reply.attempts) == ("A longer answer.", 1, ())
+@pytest.mark.parametrize(
+    ("says", "more", "text", "tries"),
+    [
+        pytest.param(["One.", "Two.", "Three."], {}, "Two.", 2, id="the second counts"),
+        pytest.param(["A longer answer.", "Two."], {}, "A longer answer.", 1, id="nothing to object"),
+        pytest.param(["One.", "Two."], {"tries": 1}, "One.", 1, id="no second try"),
+        pytest.param(["One.", "Two."], {"max_tokens": 100, "most_tokens": 100}, "One.", 1, id="no room for one"),
+    ],
+)
+def test_which_text_counts(says: list[str], more: dict[str, Any], text: str, tries: int) -> None:
+    model, calls = fake(*says)
+    reply = asyncio.run(with_shape(model)(call(objection=short, **more), Listener()))
+    assert (reply.text, len(calls)) == (text, tries)
 
 
 class TestStopped:

@@ -19,20 +19,16 @@ from moot.models.spec import ModelSpec, api_key, base_url, missing_key, parse
         ("openai:gpt-5-mini", ModelSpec(provider="openai", model="gpt-5-mini")),
         (" OpenAI : gpt-5-mini ", ModelSpec(provider="openai", model="gpt-5-mini")),
         ("ollama:llama3.2:3b", ModelSpec(provider="ollama", model="llama3.2:3b")),
-        ("openrouter:openai/gpt-5", ModelSpec(provider="openrouter", model="openai/gpt-5")),
         ("anthropic:claude-sonnet-4@20250514", ModelSpec(provider="anthropic", model="claude-sonnet-4@20250514")),
         (
             "openai:my-model@http://127.0.0.1:8000/v1/",
             ModelSpec(provider="openai", model="my-model", url="http://127.0.0.1:8000/v1"),
         ),
         ("local", ModelSpec(provider="local")),
-        ("local:", ModelSpec(provider="local")),
         ("local:small", ModelSpec(provider="local", model="small")),
         ("local: ~/Models/My Model.GGUF", ModelSpec(provider="local", model="~/Models/My Model.GGUF")),
         ("local:C:\\models\\a.gguf", ModelSpec(provider="local", model="C:\\models\\a.gguf")),
-        ("scripted:C:\\answers.yaml", ModelSpec(provider="scripted", model="C:\\answers.yaml")),
         ("replay:3f2a", ModelSpec(provider="replay", model="3f2a")),
-        ("sim", ModelSpec(provider="sim")),
         ("sim:", ModelSpec(provider="sim")),
         ("sim:fast?seed=1&tps=50", ModelSpec(provider="sim", model="fast", options=(("seed", "1"), ("tps", "50")))),
     ],
@@ -85,12 +81,8 @@ def test_any_text_is_a_spec_or_an_input_error(text: str) -> None:
         ("opnai:gpt-5", "Did you mean openai:gpt-5?"),
         ("gpt-5-mini", "Did you mean openai:gpt-5-mini?"),
         ("claude-haiku-4-5", "Did you mean anthropic:claude-haiku-4-5?"),
-        ("deepseek-chat", "Did you mean deepseek:deepseek-chat?"),
-        ("gemini-3.8-flash", "Did you mean gemini:gemini-3.8-flash?"),
-        ("grok-4.3", "Did you mean xai:grok-4.3?"),
         ("zzz:x", "Providers: openai, anthropic, deepseek"),
         ("openai:", "provider:model, for example openai:gpt-6-luna"),
-        ("openai", "provider:model, for example"),
         ("", "provider:model, for example"),
         ("local | ", "name is missing"),
         ("local:llama", "Write local, local:small, or local: and a GGUF file"),
@@ -122,14 +114,9 @@ def test_an_address_with_a_password_is_refused_and_not_repeated() -> None:
         ("openai:gpt-5", {}, "OPENAI_API_KEY"),
         ("openai:gpt-5", {"OPENAI_API_KEY": ""}, "OPENAI_API_KEY"),
         ("openai:gpt-5", {"OPENAI_API_KEY": "k"}, None),
-        ("anthropic:claude-haiku-4-5", {}, "ANTHROPIC_API_KEY"),
-        ("deepseek:deepseek-chat", {}, "DEEPSEEK_API_KEY"),
-        ("openrouter:openai/gpt-5", {}, "OPENROUTER_API_KEY"),
-        ("gemini:gemini-3.8-flash", {}, "GEMINI_API_KEY"),
+        ("gemini:gemini-3.8-flash", {"OPENAI_API_KEY": "k"}, "GEMINI_API_KEY"),
         ("gemini:gemini-3.8-flash", {"GOOGLE_API_KEY": "k"}, None),
-        ("mistral:mistral-small-latest", {"GEMINI_API_KEY": "k"}, "MISTRAL_API_KEY"),
         ("openai:mine@http://127.0.0.1:1/v1", {}, None),
-        ("ollama:llama3", {}, None),
         ("local", {}, None),
         ("openai:gpt-5 | local", {}, None),
         ("openai:gpt-5 | anthropic:x", {}, "OPENAI_API_KEY"),
@@ -171,7 +158,10 @@ def test_a_wrong_ollama_host_says_so() -> None:
 def test_specs_are_checked_without_the_provider_library() -> None:
     code = (
         "import sys; from moot.models.registry import ModelRegistry; from moot.core.settings import Settings;"
+        "from moot.core.types import Sampling;"
         "registry = ModelRegistry(Settings(), environ={}); registry.check('openai:gpt-5 | local | sim:?seed=1');"
+        "registry.check_sampling('openai:gpt-5', Sampling(temperature=0.5, seed=1));"
+        "registry.check_sampling('local | ollama:x', Sampling(top_p=0.5));"
         "registry.open('openai:gpt-5'); "
         "heavy = {'pydantic_ai', 'openai', 'genai_prices', 'xllamacpp', 'httpx2', 'yaml'};"
         "print(sorted(heavy & set(sys.modules)))"

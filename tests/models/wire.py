@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
         say = self.owner.take(Request(self.path, {k.lower(): v for k, v in self.headers.items()}, content))
         try:
             if say.hold is not None:
-                say.hold.wait(30)
+                say.hold.wait(60)
             if say.status != 200:
                 error = say.error if say.error is not None else {"error": {"message": f"status {say.status}"}}
                 body = error.encode() if isinstance(error, str) else json.dumps(error).encode()

@@ -60,11 +60,3 @@ def test_useless_tests_are_no_ground_for_confidence(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(report, "DISPUTED_MOST", 1)
     monkeypatch.setattr(report, "mostly", lambda some, of: True)
     assert [each for each in runs(tmp_path, options, 20, given=2) if each.confidence == "High"]
-
-
-def test_the_same_seeds_give_the_same_runs(tmp_path: Path):
-    options = "skill=.5&cases=.8&repair=.5&red=.5"
-    one, two = runs(tmp_path, options, 3), runs(tmp_path, options, 3)
-    assert [(each.solved, each.majority, each.singles) for each in one] == [
-        (each.solved, each.majority, each.singles) for each in two
-    ]

@@ -1,4 +1,5 @@
-"""Each measurement runs and reports its rows. No test depends on how long anything takes."""
+"""Each measurement runs and reports its rows. No test depends on how long anything takes. Those that take long run in
+`make soak`."""
 
 import json
 import py_compile
@@ -28,12 +29,12 @@ def test_steps_against_raw_sqlite(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_steps_against_raw_postgresql(open_folder: Path) -> None:
     check(postgres.against_raw(open_folder, repeats=1, debates=2), 2)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_steps_of_queued_debates_with_workers(open_folder: Path) -> None:
     rows = postgres.with_workers(open_folder, repeats=1, debates=2)
     check(rows, 3)
@@ -50,12 +51,12 @@ def test_the_prefix_is_larger_with_answers(tmp_path: Path) -> None:
     assert 0 < rows[1].ratio < rows[0].ratio < 1
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_memory_in_a_fresh_process(tmp_path: Path) -> None:
     check(memory.measure(tmp_path, debates=3), 2)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_plan_and_report_of_a_large_evaluation(tmp_path: Path) -> None:
     check(evaluations.measure(tmp_path, items=4, originals=1, repeats=1), 4)
 
@@ -109,12 +110,6 @@ def test_a_measurement_that_fails_does_not_stop_the_others(
     assert list((tmp_path / ".bench").iterdir()) == []
 
 
-def test_an_unknown_measurement_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        bench.main(["speed"])
-    assert "choose from path, raw" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(("sign", "ratio", "met"), [("<=", 1.0, True), (">=", 0.9, False), (">", 1.0, False)])
 def test_goals(sign: str, ratio: float, met: bool) -> None:
     row = Row(name="x", value=ratio, reference=1, goal=Goal(sign=sign, bound=1))
@@ -131,7 +126,10 @@ def test_an_impossible_ratio_is_noise_and_meets_no_goal() -> None:
 
 
 def test_the_time_of_a_run_in_the_sandbox(tmp_path: Path) -> None:
-    check(sandbox.measure(tmp_path, repeats=1), 2)
+    start, together = sandbox.measure(tmp_path, repeats=1)
+    assert not start.error  # what a run takes beyond a bare interpreter may be less than the noise
+    assert all(took > 0 for times in start.details.values() for took in times)
+    check([together], 1)
 
 
 def test_the_time_of_a_vote(tmp_path: Path) -> None:

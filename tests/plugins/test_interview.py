@@ -9,8 +9,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -21,11 +19,11 @@ import pytest
 
 from moot import formats
 from moot.runtime.replay import transcript
+from tests.forking import Started, start_moot
 from tests.formats.examples import INTERVIEW
 from tests.running import an_app, answers_file
 from tests.server.serving import Served, served
 
-MOOT = Path(sys.executable).with_name("moot")
 TOPIC = "Is the backup plan sound?"
 
 
@@ -43,10 +41,8 @@ class Place:
             "MOOT_DATABASE_URL": str(folder / "moot.db"),
         }
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [MOOT, *arguments], env=self.environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
+    def start(self, *arguments: str) -> Started:
+        return start_moot(arguments, self.environ)
 
     def run(self, *arguments: str) -> str:
         process = self.start(*arguments)
@@ -57,13 +53,14 @@ class Place:
     def debate(self) -> tuple[str, ...]:
         return (TOPIC, "--format", "interview", "--model", self.model, "--plain")
 
+    def logged(self) -> list[str]:
+        return self.log.read_text().split("\n")[:-1] if self.log.exists() else []
+
     def done(self) -> list[str]:
-        lines = self.log.read_text().split("\n")[:-1] if self.log.exists() else []
-        return [line for line in lines if line.startswith("done ")]
+        return [line for line in self.logged() if line.startswith("done ")]
 
     def calls(self) -> list[str]:
-        lines = self.log.read_text().split("\n")[:-1] if self.log.exists() else []
-        return [line.split("\t")[0] for line in lines if not line.startswith("done ")]
+        return [line.split("\t")[0] for line in self.logged() if not line.startswith("done ")]
 
     def state(self) -> tuple[Any, Any, bytes]:
         async def read() -> tuple[Any, Any, bytes]:
@@ -118,7 +115,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", range(1, 10))
+@pytest.mark.parametrize(
+    "step", [pytest.param(step, marks=() if step in (1, 5, 9) else pytest.mark.soak) for step in range(1, 10)]
+)
 def test_killed_at_any_step_and_resumed_it_is_as_if_never_killed(tmp_path: Path, undisturbed: bytes, step: int):
     place = Place(tmp_path, delay_ms=12)
     process = place.start(*place.debate())

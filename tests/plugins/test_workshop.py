@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
@@ -17,18 +16,16 @@ import pytest
 import moot.plugins
 from moot import formats
 from moot.app import App
-from moot.client import creating, documents
+from moot.client import documents
 from moot.client.checkup import check_plugins
 from moot.core.errors import InputError, ModelUnavailable, ScriptError, ToolError
-from moot.core.script import Stage
-from moot.core.settings import DebateSettings, Settings
-from moot.core.types import Answer, Outcome, Reply, Sampling
+from moot.core.settings import Settings
+from moot.core.types import Reply, Sampling
 from moot.doors import DOORS
 from moot.formats.shared import perspectives, roles
 from moot.memory import library
 from moot.models import embedding, providers
 from moot.models.registry import ModelRegistry
-from moot.request import Request
 from moot.tools import toolbox
 from tests.formats.examples import COUNCIL
 from tests.formats.panel.answers import SYNTHESIS, analysis, assessment, rebuttal
@@ -38,7 +35,6 @@ from tests.plugins import installed, write
 from tests.reasoning.voting.making import result as voted
 from tests.reasoning.voting.making import times
 from tests.running import an_app, answers_file, new_debate, run_to_rest
-from tests.runtime.small import a_format, outcome
 
 PACKAGE = "moot-workshop 1.0"
 
@@ -53,15 +49,17 @@ def workshop(folder: Path, plugged_in: Callable[[Path], None]) -> None:
     plugged_in(folder)
 
 
-def call_once(spec: str, environ: dict[str, str], **more: Any) -> Reply:
-    async def main() -> Reply:
-        registry = ModelRegistry(Settings(backoff_base_seconds=0), environ=environ)
-        try:
-            return await registry.open(spec)(call(**more), Listener())
-        finally:
-            await registry.close()
+def uninstall() -> None:
+    sys.path.remove(str(installed("workshop")))
+    moot.plugins.rescan()
 
-    return asyncio.run(main())
+
+async def call_once(spec: str, environ: dict[str, str], **more: Any) -> Reply:
+    registry = ModelRegistry(Settings(), environ=environ)
+    try:
+        return await registry.open(spec)(call(**more), Listener())
+    finally:
+        await registry.close()
 
 
 def test_every_door_has_something_of_it():
@@ -73,34 +71,31 @@ def test_every_door_has_something_of_it():
 
 
 class TestProvider:
-    def test_a_record_is_all_that_a_provider_needs(self):
+    async def test_a_record_is_all_that_a_provider_needs(self):
         with Wire(Say(GOOD)) as wire:
             environ = {"WORKSHOP_API_KEY": "w-1", "WORKSHOP_BASE_URL": wire.openai}
-            reply = call_once("workshop:hammer-1", environ, returns=Score, sampling=Sampling(seed=3, temperature=0.2))
+            reply = await call_once(
+                "workshop:hammer-1", environ, returns=Score, sampling=Sampling(seed=3, temperature=0.2)
+            )
         assert (reply.answer, reply.provider) == (Score(reasoning="Fair.", score=7, winner="a"), "workshop")
         (request,) = wire.requests
         assert request.headers["authorization"] == "Bearer w-1"
         assert (request.body["random_seed"], request.body["temperature"], request.body["model"]) == (3, 0.2, "hammer-1")
         with pytest.raises(ModelUnavailable, match="Set WORKSHOP_API_KEY"):
-            call_once("workshop:hammer-1", {})
+            await call_once("workshop:hammer-1", {})
 
     def test_it_is_chosen_where_its_key_is_all_there_is(self):
         app = App(Settings(), environ={"WORKSHOP_API_KEY": "w-1"})
         choice = app.choose("judge")
         assert (choice.spec, choice.reason) == ("workshop:hammer-1", "WORKSHOP_API_KEY is set")
 
-    def test_a_provider_can_open_its_models_itself(self, tmp_path: Path):
-        assert call_once("echo:any", {}, text="Is it so?").text == "Is it so?"
+    async def test_a_provider_can_open_its_models_itself(self, app: App):
+        assert (await call_once("echo:any", {}, text="Is it so?")).text == "Is it so?"
+        done = await run_to_rest(app, await new_debate(app, "echo:any", "classic", max_rounds=1))
+        assert done.status == "completed"
+        assert app.is_demonstration(done)
 
-        async def main() -> None:
-            async with an_app(tmp_path) as app:
-                done = await run_to_rest(app, await new_debate(app, "echo:any", "classic", max_rounds=1))
-                assert done.status == "completed"
-                assert app.is_demonstration(done)
-
-        asyncio.run(main())
-
-    def test_what_it_raises_is_said_with_its_package(self, tmp_path: Path, plugged_in):
+    async def test_what_it_raises_is_said_with_its_package(self, tmp_path: Path, plugged_in):
         module = (
             "from moot.models.providers import Opened, Provider\n"
             "async def fails(call, hear):\n    raise KeyError('lost')\n"
@@ -109,70 +104,36 @@ class TestProvider:
         entries = {"moot.providers": {"grumble": "grumble:X"}}
         plugged_in(write(tmp_path, "moot-grumble", entries, {"grumble.py": module}))
         with pytest.raises(ModelUnavailable, match=r"grumble:x failed in moot-grumble 1\.0: KeyError: 'lost'"):
-            call_once("grumble:x", {})
-        assert call_once("grumble:x | echo:any", {}, text="Yes?").text == "Yes?"
-
-
-class Words(Answer):
-    words: int
-
-
-async def counting(stage: Stage, settings: DebateSettings) -> Outcome:
-    counted = await stage.use("count-words", "count", {"text": "one two three"}, returns=Words)
-    return outcome("tie", f"{counted.words} words.")
+            await call_once("grumble:x", {})
+        assert (await call_once("grumble:x | echo:any", {}, text="Yes?")).text == "Yes?"
 
 
 class TestFormat:
-    def test_it_is_played_and_replayed_with_its_tool(self, tmp_path: Path):
+    async def test_it_is_played_and_replayed_with_its_tool(self, app: App, tmp_path: Path):
         model = answers_file(tmp_path, {"1/draft/writer": "one two three four", "2/draft/writer": "one two"})
+        done = await run_to_rest(app, await new_debate(app, model, "draft", max_words=3))
+        assert done.outcome is not None
+        assert (done.outcome.ended_by, done.outcome.statement) == ("short", "one two")
+        turns = await app.runtime.store.turns(done.id)
+        assert [turn.kind for turn in turns] == ["ask", "use", "ask", "use"]
+        assert (turns[1].model, turns[1].data) == ("count-words", {"words": 4})
+        assert (await documents.prove(app, done.id)).same
 
-        async def main() -> None:
-            async with an_app(tmp_path) as app:
-                done = await run_to_rest(app, await new_debate(app, model, "draft", max_words=3))
-                assert done.outcome is not None
-                assert (done.outcome.ended_by, done.outcome.statement) == ("short", "one two")
-                assert [turn.kind for turn in await app.runtime.store.turns(done.id)] == ["ask", "use", "ask", "use"]
-                assert (await documents.prove(app, done.id)).same
-
-        asyncio.run(main())
-
-    def test_without_the_plug_in_its_debates_are_listed_and_say_what_is_missing(self, tmp_path: Path):
+    async def test_without_the_plug_in_its_debates_are_listed_and_say_what_is_missing(self, tmp_path: Path):
         model = answers_file(tmp_path, {"*/draft/writer": "one"})
-
-        async def main() -> str:
-            async with an_app(tmp_path) as app:
-                return (await run_to_rest(app, await new_debate(app, model, "draft"))).id
-
-        debate_id = asyncio.run(main())
-        sys.path.remove(str(installed("workshop")))
-        moot.plugins.rescan()
-
-        async def again() -> None:
-            async with an_app(tmp_path) as app:
-                (debate,) = (await app.runtime.store.page()).debates
-                assert debate.outcome is not None
-                assert debate.outcome.headline == "The answer is short enough."
-                with pytest.raises(InputError, match="There is no format 'draft'"):
-                    await documents.prove(app, debate_id)
-
-        asyncio.run(again())
+        async with an_app(tmp_path) as app:
+            debate_id = (await run_to_rest(app, await new_debate(app, model, "draft"))).id
+        uninstall()
+        async with an_app(tmp_path) as app:
+            (debate,) = (await app.runtime.store.page()).debates
+            assert debate.outcome is not None
+            assert debate.outcome.headline == "The answer is short enough."
+            with pytest.raises(InputError, match="There is no format 'draft'"):
+                await documents.prove(app, debate_id)
 
 
 class TestTool:
-    def test_a_debate_uses_it_and_stores_what_it_gave(self, tmp_path: Path):
-        async def main() -> None:
-            async with an_app(tmp_path) as app:
-                made = await creating.create(app, app.plan(Request(topic="t", format="counting")))
-                done = await run_to_rest(app, made)
-                assert done.outcome is not None
-                assert done.outcome.headline == "3 words."
-                (turn,) = await app.runtime.store.turns(done.id)
-                assert (turn.kind, turn.model, turn.data) == ("use", "count-words", {"words": 3})
-
-        with formats.DOOR.adding("counting", a_format(counting, events=())):
-            asyncio.run(main())
-
-    def test_what_goes_wrong_in_it_is_its_own(self, tmp_path: Path, plugged_in, monkeypatch):
+    async def test_what_goes_wrong_in_it_is_its_own(self, tmp_path: Path, plugged_in, monkeypatch):
         module = "async def saw(arguments, texts):\n    return 1 / 0\nX = 7\n"
         hangs = "import asyncio\nasync def drill(arguments, texts):\n    await asyncio.Event().wait()\n"
         names = {"saw": "saw", "hammer": "X", "drill": "drill"}
@@ -182,38 +143,31 @@ class TestTool:
         assert sorted(tools) == ["count-words", "drill", "hammer", "saw"]
         assert tools.get("nope") is None
         with pytest.raises(ToolError, match=r"'saw' of moot-grumble 1\.0 failed: ZeroDivisionError"):
-            asyncio.run(tools["saw"]({}, {}))
+            await tools["saw"]({}, {})
         monkeypatch.setattr(toolbox, "MOST_SECONDS", 0.1)
         with pytest.raises(ToolError, match=r"'drill' of moot-grumble 1\.0 took longer than 0\.1 s and was given up"):
-            asyncio.run(tools["drill"]({}, {}))
+            await tools["drill"]({}, {})
         with pytest.raises(ToolError, match="'hammer' is installed, but can't be used. It is not an async function"):
             tools.get("hammer")
         with pytest.raises(ToolError, match="needs a text"):
-            asyncio.run(tools["count-words"]({}, {}))
+            await tools["count-words"]({}, {})
 
 
 class TestEmbedder:
-    def test_it_compares_texts(self, tmp_path: Path):
-        async def main() -> None:
-            async with an_app(tmp_path, embedder="letters") as app:
-                likeness, _ = await app.memory.compare([("listen", "silent"), ("listen", "buzz")])
-                assert likeness.by == "letters"
-                assert likeness.scores[0] == 1.0 > likeness.scores[1]
+    async def test_it_compares_texts(self, tmp_path: Path):
+        async with an_app(tmp_path, embedder="letters") as app:
+            likeness, _ = await app.memory.compare([("listen", "silent"), ("listen", "buzz")])
+            assert likeness.by == "letters"
+            assert likeness.scores[0] == 1.0 > likeness.scores[1]
 
-        asyncio.run(main())
-
-    def test_one_that_raises_is_left_out_with_the_reason(self, tmp_path: Path, plugged_in):
+    async def test_one_that_raises_is_left_out_with_the_reason(self, tmp_path: Path, plugged_in):
         module = "class X:\n    name = 'mist'\n    async def __call__(self, texts):\n        raise KeyError('fog')\n"
         entries = {"moot.embedders": {"mist": "grumbling_embedder:X"}}
         plugged_in(write(tmp_path, "moot-grumble", entries, {"grumbling_embedder.py": module}))
-
-        async def main() -> None:
-            async with an_app(tmp_path, embedder="mist") as app:
-                likeness, _ = await app.memory.compare([("a", "b")])
-                assert likeness.scores == ()
-                assert "The embedder mist failed: KeyError: 'fog'" in likeness.note
-
-        asyncio.run(main())
+        async with an_app(tmp_path, embedder="mist") as app:
+            likeness, _ = await app.memory.compare([("a", "b")])
+            assert likeness.scores == ()
+            assert "The embedder mist failed: KeyError: 'fog'" in likeness.note
 
 
 class TestVoting:
@@ -222,36 +176,25 @@ class TestVoting:
         counted = voted("minimax", "mnck", tennessee)
         assert (counted.method, counted.winner) == ("minimax", "n")
 
-    def test_a_council_takes_it_and_without_the_plug_in_its_debate_says_what_is_missing(self, tmp_path: Path):
+    async def test_a_council_takes_it_and_without_the_plug_in_its_debate_says_what_is_missing(self, tmp_path: Path):
         model = answers_file(tmp_path, COUNCIL.answers)
-
-        async def main() -> str:
-            async with an_app(tmp_path) as app:
-                settings = {**COUNCIL.settings, "voting": "minimax"}
-                done = await run_to_rest(app, await new_debate(app, model, "council", **settings))
-                assert done.outcome is not None
-                assert {poll.method for poll in done.outcome.polls} == {"minimax"}
-                assert (await documents.tally(app, done.id, None)).same
-                return done.id
-
-        debate_id = asyncio.run(main())
-        sys.path.remove(str(installed("workshop")))
-        moot.plugins.rescan()
-
-        async def again() -> None:
-            async with an_app(tmp_path) as app:
-                (debate,) = (await app.runtime.store.page()).debates
-                assert debate.outcome is not None
-                with pytest.raises(
-                    ScriptError, match="with a plug-in that is not installed here.*voting must be auto, "
-                ):
-                    await documents.prove(app, debate_id)
-
-        asyncio.run(again())
+        async with an_app(tmp_path) as app:
+            settings = {**COUNCIL.settings, "voting": "minimax"}
+            done = await run_to_rest(app, await new_debate(app, model, "council", **settings))
+            assert done.outcome is not None
+            assert {poll.method for poll in done.outcome.polls} == {"minimax"}
+            assert (await documents.tally(app, done.id, None)).same
+            debate_id = done.id
+        uninstall()
+        async with an_app(tmp_path) as app:
+            (debate,) = (await app.runtime.store.page()).debates
+            assert debate.outcome is not None
+            with pytest.raises(ScriptError, match="with a plug-in that is not installed here.*voting must be auto, "):
+                await documents.prove(app, debate_id)
 
 
 class TestPerspectives:
-    def test_a_panel_hears_them_and_is_replayed_without_the_plug_in(self, tmp_path: Path):
+    async def test_a_panel_hears_them_and_is_replayed_without_the_plug_in(self, tmp_path: Path):
         names = ["Tool Maker", "Deadline Keeper"]
         answers = {
             "*/analyze/*": analysis(perspectives=names),
@@ -261,28 +204,19 @@ class TestPerspectives:
             "*/evaluate/*": assessment("agreement"),
             "*/synthesize/*": SYNTHESIS,
         }
-
-        async def main() -> str:
-            async with an_app(tmp_path) as app:
-                model = answers_file(tmp_path, answers)
-                made = await new_debate(app, model, "panel", checkpoints=False, max_rounds=1, perspectives=2)
-                assert [each["name"] for each in made.config["custom_perspectives"]] == names
-                done = await run_to_rest(app, made)
-                assert done.status == "completed", done.error
-                heard = next(each for each in await documents.events(app, done.id) if each.type == "CAST").data["names"]
-                assert list(heard.values()) == names
-                return done.id
-
-        debate_id = asyncio.run(main())
-        sys.path.remove(str(installed("workshop")))
-        moot.plugins.rescan()
+        async with an_app(tmp_path) as app:
+            model = answers_file(tmp_path, answers)
+            made = await new_debate(app, model, "panel", checkpoints=False, max_rounds=1, perspectives=2)
+            assert [each["name"] for each in made.config["custom_perspectives"]] == names
+            done = await run_to_rest(app, made)
+            assert done.status == "completed", done.error
+            heard = next(each for each in await documents.events(app, done.id) if each.type == "CAST").data["names"]
+            assert list(heard.values()) == names
+            debate_id = done.id
+        uninstall()
         assert perspectives.plugged_in() == []
-
-        async def again() -> None:
-            async with an_app(tmp_path) as app:
-                assert (await documents.prove(app, debate_id)).same
-
-        asyncio.run(again())
+        async with an_app(tmp_path) as app:
+            assert (await documents.prove(app, debate_id)).same
 
     def test_they_are_listed_with_their_package(self):
         catalog = formats.get("panel").catalog
@@ -303,55 +237,31 @@ class TestPerspectives:
 
 
 class TestRoles:
-    def test_a_seat_takes_one_on_and_is_replayed_without_the_plug_in(self, tmp_path: Path):
-        async def main() -> str:
-            async with an_app(tmp_path) as app:
-                made = await new_debate(app, answers_file(tmp_path), "classic", seats={"a": {"hats": "tool_maker"}})
-                assert "which tool would make it easy" in made.cast[0].hats[0].prompt
-                return (await run_to_rest(app, made)).id
-
-        debate_id = asyncio.run(main())
-        sys.path.remove(str(installed("workshop")))
-        moot.plugins.rescan()
-
-        async def again() -> None:
-            async with an_app(tmp_path) as app:
-                assert (await documents.prove(app, debate_id)).same
-                with pytest.raises(InputError, match="no role 'tool_maker'"):
-                    await new_debate(app, "sim:", "classic", seats={"a": {"hats": "tool_maker"}})
-
-        asyncio.run(again())
-
-    def test_they_are_listed_with_their_package_after_moots_own(self):
-        listed = {role.name: package for role, package in roles.installed()}
-        assert listed["tool_maker"] == PACKAGE
-        assert list(listed).index("tool_maker") > list(listed).index("blue_team")
+    async def test_a_seat_takes_one_on_and_is_replayed_without_the_plug_in(self, tmp_path: Path):
+        async with an_app(tmp_path) as app:
+            made = await new_debate(app, answers_file(tmp_path), "classic", seats={"a": {"hats": "tool_maker"}})
+            assert "which tool would make it easy" in made.cast[0].hats[0].prompt
+            debate_id = (await run_to_rest(app, made)).id
+        uninstall()
+        async with an_app(tmp_path) as app:
+            assert (await documents.prove(app, debate_id)).same
+            with pytest.raises(InputError, match="no role 'tool_maker'"):
+                await new_debate(app, "sim:", "classic", seats={"a": {"hats": "tool_maker"}})
 
     def test_one_of_moots_is_not_replaced(self, tmp_path: Path, plugged_in):
         modules = {"other_roles/__init__.py": "", "other_roles/a.yaml": "roles: [{name: security, prompt: Relax.}]"}
         plugged_in(write(tmp_path, "moot-copy", {"moot.roles": {"copy": "other_roles"}}, modules))
         (problem,) = roles.DOOR.broken()
         assert "'security'" in problem.text
-        assert roles.built_in()["security"].prompt != "Relax."
+        assert roles.worn(["security"])[0].prompt != "Relax."
 
 
 class TestTemplates:
-    def test_they_are_found_and_say_where_they_are_from(self, tmp_path: Path):
+    async def test_they_are_found_and_say_where_they_are_from(self, app: App):
         found = library.library(None).get("measure-twice")
         assert (found.package, found.file) == (PACKAGE, None)
-
-        async def main() -> None:
-            async with an_app(tmp_path) as app:
-                recalled, _ = await app.memory.recall(
-                    "Should we delete the old data after the migration?", "templates", 2
-                )
-                assert "measure-twice" in [each.id for each in recalled.found]
-
-        asyncio.run(main())
-
-    def test_ones_own_replaces_it(self, tmp_path: Path):
-        (tmp_path / "mine.md").write_text("---\nid: measure-twice\nname: Mine\nsummary: s\n---\nText.\n")
-        assert library.library(tmp_path).get("measure-twice").front.name == "Mine"
+        recalled, _ = await app.memory.recall("Should we delete the old data after the migration?", "templates", 2)
+        assert "measure-twice" in [each.id for each in recalled.found]
 
     def test_one_of_moots_is_not_replaced(self, tmp_path: Path, plugged_in):
         text = "---\nid: base-rates\nname: Other\nsummary: s\n---\nText.\n"
@@ -362,27 +272,19 @@ class TestTemplates:
         assert library.library(None).get("base-rates").front.name != "Other"
 
 
-def test_debates_of_a_plug_in_that_is_gone_can_still_be_listed_and_say_what_is_missing(tmp_path: Path):
-    async def made() -> str:
-        async with an_app(tmp_path) as app:
-            return (await new_debate(app, "echo:any", "classic", max_rounds=1)).id
-
-    debate_id = asyncio.run(made())
-    sys.path.remove(str(installed("workshop")))
-    moot.plugins.rescan()
+async def test_debates_of_a_plug_in_that_is_gone_can_still_be_listed_and_say_what_is_missing(tmp_path: Path):
+    async with an_app(tmp_path) as app:
+        debate_id = (await new_debate(app, "echo:any", "classic", max_rounds=1)).id
+    uninstall()
     assert "echo" not in providers.DOOR
     assert embedding.DOOR.names() == ["offline"]
-
-    async def again() -> None:
-        async with an_app(tmp_path) as app:
-            (debate,) = (await app.runtime.store.page()).debates
-            assert debate.id == debate_id
-            app.is_demonstration(debate)
-            assert app.models.price("echo:any") is None
-            with pytest.raises(InputError, match="There is no model provider 'echo'"):
-                app.check(debate)
-
-    asyncio.run(again())
+    async with an_app(tmp_path) as app:
+        (debate,) = (await app.runtime.store.page()).debates
+        assert debate.id == debate_id
+        app.is_demonstration(debate)
+        assert app.models.price("echo:any") is None
+        with pytest.raises(InputError, match="There is no model provider 'echo'"):
+            app.check(debate)
 
 
 @pytest.mark.slow

@@ -22,13 +22,10 @@ QUESTIONS = {
 }
 NOT_SURE = [
     "Should we use Redis or PostgreSQL?",
-    "Redis or PostgreSQL?",
     "Redis o PostgreSQL?",  # Spanish, Italian or Portuguese
-    "Tabs vs spaces",
     "Should we read Die Zeit?",
     "Café au lait or tea?",
     "Is naïve Bayes worth it?",
-    "42?",
     "",
 ]
 

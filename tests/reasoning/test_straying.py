@@ -8,18 +8,14 @@ FOR_REDIS = [
     "Redis keeps everything in memory. That makes it faster than PostgreSQL.",
     "PostgreSQL is slower than Redis, so Redis wins.",
     "It answers in a millisecond. PostgreSQL is more suitable for reports. We write none.",
-    "It is quick. Unlike PostgreSQL, it needs no schema.",
     "Redis is not the better choice for joins, but we have none.",
     "No one should use PostgreSQL as a cache.",
-    "There is no better choice than Redis.",
     "Redis, other than PostgreSQL, forgets by itself.",
 ]
 FOR_POSTGRESQL = [
-    "PostgreSQL keeps everything on disk. It is safe there.",
     "Redis is fast. Still, PostgreSQL is the better choice.",
     "Redis is fast, which makes PostgreSQL a better option.",
     "Redis may be known, but nearly everything is safer than Redis.",
-    "A log is superior to Redis.",
     "I agree with my opponent on the cost of Redis.",
     "Redis is fast. My opponent is right about that.",
     "In the end, we should use PostgreSQL.",

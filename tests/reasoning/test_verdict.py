@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.reasoning.verdict import SIDES, Decision, JudgeVote, ReaderVote, decide, leader, other_side
+from moot.reasoning.verdict import Decision, JudgeVote, ReaderVote, decide
 
 
 def judge_says(choice: str, reason: str = "") -> JudgeVote:
@@ -26,15 +26,6 @@ def both_orders(*pairs: tuple[str, str]) -> list[ReaderVote]:
     for n, (one, two) in enumerate(pairs, 1):
         votes += [vote(f"juror{n}", one), vote(f"juror{n}-swapped", two, "b")]
     return votes
-
-
-@pytest.mark.parametrize(("scores", "wins"), [((7, 5), "a"), ((5, 7), "b"), ((5, 5), "tie")])
-def test_the_higher_score_leads(scores: tuple[int, int], wins: str):
-    assert leader(*scores) == wins
-
-
-def test_sides_are_opposite():
-    assert [other_side(side) for side in SIDES] == ["b", "a"]
 
 
 @pytest.mark.parametrize(

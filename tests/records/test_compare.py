@@ -147,14 +147,6 @@ def test_different_formats_have_no_steps_in_common():
     assert found.one.winner == found.two.winner == "a"
 
 
-def test_the_document_is_json():
-    found = compare(*completed(max_rounds=1), *other(max_rounds=2), demonstrations=(True, False))
-    document = json.loads(json.dumps(found.as_json()))
-    assert (document["type"], document["version"]) == ("moot.diff", 1)
-    assert (document["one"]["demonstration"], document["two"]["demonstration"]) == (True, False)
-    assert document["parting"]["one"]["excerpt"]["spans"][0]["differs"] is False
-
-
 def test_long_texts_are_cut_around_where_they_part():
     same = " ".join(f"w{n}" for n in range(200))
     one, two = marked(f"{same} left {same} {same}", f"{same} right {same} {same}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -57,6 +56,12 @@ def check(document: str, record) -> None:
         assert tag not in body
 
 
+def check_issue(body: str) -> None:
+    found = [name for _, name in headings(body)]
+    assert found[1:] in (["Context", "Decision", "Done when"], ["Context", "Decision", "Done when", "Keep in mind"])
+    assert not FORBIDDEN & {token.type for token in tokens(body)}
+
+
 def everywhere(text: str):
     """Records with the text in every place that untrusted text can reach."""
     debate, played = CLASSIC
@@ -92,19 +97,25 @@ def everywhere(text: str):
 def test_hostile_words(text):
     for record in everywhere(text):
         check(render(record), record)
+        check_issue(draft(record).render())
+        assert headings(draft(record).render())[0] == ("h1", f"Follow up: {record.title}")
 
 
 PIECES = st.sampled_from(list("\n\n\n #-*_`~<>[]()!&|\\:=+.1{}%$\t\"'/abc\u2028\r"))
 WORDS = st.one_of(st.text(), st.text(alphabet=PIECES, max_size=60), st.sampled_from(HOSTILE))
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(WORDS, min_size=1, max_size=3).map("".join))
+CALLS = st.sampled_from(["@everyone", "`", "#12", "<b>"])
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.one_of(WORDS, CALLS), min_size=1, max_size=4).map("".join))
 @example("`a @b <script>`")
 @example("`\\` <b> `")
 def test_any_words(text):
     for record in everywhere(text):
         check(render(record), record)
+        check_issue(draft(record).render())
 
 
 @settings(max_examples=300, deadline=None)
@@ -166,9 +177,7 @@ def test_front_matter_is_that_of_madr_with_our_own_keys():
     assert (front["debate"], front["format"], front["confidence"]) == (record.debate, "classic", "Medium")
 
 
-@pytest.mark.parametrize(
-    "topic", ["yes", "null", "1e3", "2025-12-05", "{a: b}", "- x", "!!python/object:x", "a: b # c"]
-)
+@pytest.mark.parametrize("topic", ["yes", "1e3", "2025-12-05", "!!python/object:x", "a: b # c"])
 def test_front_matter_keeps_titles_that_look_like_something_else(topic):
     record = made(*completed("classic", topic=topic, max_rounds=1))
     assert split(render(record))[0]["title"] == topic
@@ -177,27 +186,6 @@ def test_front_matter_keeps_titles_that_look_like_something_else(topic):
 def test_the_same_debate_always_gives_the_same_document():
     debate, turns = completed("duel", turns=2)
     assert render(made(debate, turns)) == render(made(debate, turns))
-    assert yaml.safe_load(yaml.safe_dump(made(debate, turns).title)) == "Redis or PostgreSQL?"
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_issues_hold_too(text):
-    for record in everywhere(text):
-        body = draft(record).render()
-        found = [name for _, name in headings(body)]
-        assert found[0] == f"Follow up: {record.title}"
-        assert found[1:4] == ["Context", "Decision", "Done when"]
-        assert set(found[4:]) <= {"Keep in mind"}
-        assert not FORBIDDEN & {token.type for token in tokens(body)}
-
-
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(st.one_of(WORDS, st.sampled_from(["@everyone", "`", "#12", "<b>"])), min_size=1).map("".join))
-def test_issues_hold_for_any_words(text):
-    for record in everywhere(text):
-        found = tokens(draft(record).render())
-        assert not FORBIDDEN & {token.type for token in found}
-        assert sum(token.type == "heading_open" for token in found) <= 5
 
 
 def test_seat_without_a_name():

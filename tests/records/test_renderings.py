@@ -144,11 +144,6 @@ def test_what_was_checked_stands_in_one_line_below_the_verdict(name: str):
     assert text.index(debate.outcome.headline) < text.index(IN_ONE_LINE)
 
 
-@pytest.mark.parametrize("name", RENDERINGS)
-def test_without_checks_nothing_is_said_of_them(name: str):
-    assert "Checked:" not in RENDERINGS[name](checked())
-
-
 def test_checks_are_part_of_the_document_and_of_the_api():
     debate = checked(*CHECKS)
     document = json.loads(json.dumps(record_of(debate, (), wording_of(debate), demonstration=False).as_json()))

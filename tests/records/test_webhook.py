@@ -22,10 +22,14 @@ DOCUMENT = {"type": "moot.record", "title": "Redis – or PostgreSQL? \U0001f600
 
 
 class Receiver:
-    """Answers with each of `answers` in order (a status, or a status and headers), and repeats the last."""
+    """Answers with each of `answers` in order (a status, or a status and headers), and repeats the last; `silent`, only
+    when it is closed."""
 
-    def __init__(self, *answers: int | tuple[int, dict[str, str]] | None, slow: float = 0.0) -> None:
+    def __init__(self, *answers: int | tuple[int, dict[str, str]] | None, silent: bool = False) -> None:
         self.answers, self.requests = list(answers), []
+        self._answer = threading.Event()
+        if not silent:
+            self._answer.set()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -33,8 +37,7 @@ class Receiver:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 outer.requests.append((self.path, dict(self.headers.items()), body))
                 answer = outer.answers[min(len(outer.requests), len(outer.answers)) - 1]
-                if slow:
-                    time.sleep(slow)
+                outer._answer.wait()
                 if answer is None:  # hang up
                     self.connection.shutdown(socket.SHUT_RDWR)
                     self.close_connection = True
@@ -60,6 +63,7 @@ class Receiver:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._answer.set()
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
@@ -117,14 +121,13 @@ def test_it_gives_up():
     assert "t0ps3cret" not in str(error.value)
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 410])
-def test_a_refusal_is_not_tried_again(status):
-    with Receiver(status, 200) as receiver, pytest.raises(MootError, match=f"status {status}"):
+def test_a_refusal_is_not_tried_again():
+    with Receiver(404, 200) as receiver, pytest.raises(MootError, match="status 404"):
         send(receiver.url)
     assert len(receiver.requests) == 1
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("status", [302, 308])
 def test_redirects_are_not_followed(status):
     with (
         Receiver(200) as other,
@@ -136,7 +139,7 @@ def test_redirects_are_not_followed(status):
 
 
 def test_one_that_never_answers():
-    with Receiver(200, slow=0.5) as receiver, pytest.raises(MootError, match="did not answer in time"):
+    with Receiver(200, silent=True) as receiver, pytest.raises(MootError, match="did not answer in time"):
         send(receiver.url, timeout=0.05)
 
 
@@ -174,16 +177,7 @@ def test_nothing_is_from_environ():
     assert from_environ({"MOOT_WEBHOOK_URL": " ", "MOOT_WEBHOOK_SECRET": SECRET}) is None
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://example.com/x",
-        "http://localhost:8080",
-        "http://127.0.0.9/x",
-        "http://[::1]:80/x",
-        "HTTPS://example.com",
-    ],
-)
+@pytest.mark.parametrize("url", ["HTTPS://example.com", "http://localhost:8080", "http://[::1]:80/x"])
 def test_addresses_that_are_safe(url):
     hook = from_environ({"MOOT_WEBHOOK_URL": url, "MOOT_WEBHOOK_SECRET": SECRET})
     assert hook is not None
@@ -198,8 +192,6 @@ def test_addresses_that_are_safe(url):
         "http://10.0.0.1/",
         "http://127.0.0.1.nip.io/",
         "ftp://example.com",
-        "file:///etc/passwd",
-        "example.com",
         "https://",
         "https://[::1",
         "https://example.com:99999/",

@@ -79,7 +79,7 @@ class Victim:
 
 
 async def run(url: str, debate_id: str, victim: Victim) -> None:
-    values: dict[str, Any] = {"database_url": url, "pulse_seconds": 0.02, "embedder": "none", "crash_limit": 100}
+    values: dict[str, Any] = {"database_url": url, "embedder": "none"}
     values["data_dir"] = os.environ["MOOT_DATA_DIR"]
     app = App(Settings(**values), environ={})
     try:

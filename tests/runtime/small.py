@@ -48,7 +48,7 @@ def a_format(
 async def a_runtime(
     folder: Path, *formats: Format, models: Models | None = None, **more: Any
 ) -> AsyncIterator[Runtime]:
-    quick: dict[str, Any] = {"lease_seconds": 15, "pulse_seconds": 0.02, "crash_limit": 4, **more}
+    quick: dict[str, Any] = {"lease_seconds": 15, **more}
     models = models or ModelRegistry(Settings(), environ={})
     runtime = Runtime(SqliteStore(folder / "moot.db"), models, {each.name: each for each in formats}, **quick)
     try:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
@@ -22,7 +21,7 @@ from moot.core.settings import Settings
 from moot.core.types import TERMINAL, Debate
 from moot.runtime.drive import Drive
 from moot.runtime.owner import this_process
-from tests.running import VALID_ANSWERS, new_debate
+from tests.running import answers_file, new_debate
 
 pytestmark = pytest.mark.slow
 
@@ -77,24 +76,17 @@ class Lifecycle(RuleBasedStateMachine):
     def begin(self):
         self.loop = asyncio.new_event_loop()
         self.folder = tempfile.TemporaryDirectory()
-        path = Path(self.folder.name)
-        answers = {
-            "answers": {
-                "1/speak/b": [{"fail": "unavailable", "message": "once"}, LONG],
-                "*/speak/*": LONG,
-                **VALID_ANSWERS,
-            }
-        }
-        (path / "answers.yaml").write_text(yaml.safe_dump(answers, sort_keys=False))
-        self.path = path
-        self.model = f"scripted:{path / 'answers.yaml'}"
+        self.path = Path(self.folder.name)
+        once = [{"fail": "unavailable", "message": "once"}, LONG]
+        self.model = answers_file(self.path, {"1/speak/b": once, "*/speak/*": LONG})
         self.ended: dict[str, Debate] = {}
         self.turns: dict[str, list] = {}
         self.app = self.open()
 
     def open(self) -> App:
         """A process: its own app on the shared database."""
-        app = App(Settings(database_url=str(self.path / "moot.db"), pulse_seconds=30, lease_seconds=3600), environ={})
+        app = App(Settings(database_url=str(self.path / "moot.db"), lease_seconds=3600), environ={})
+        app.runtime.pulse_seconds = 30
         self.passes = Passes()
         self.paid: dict[str, list[str]] = {}
         original = app.models.open
@@ -103,6 +95,10 @@ class Lifecycle(RuleBasedStateMachine):
 
     def run(self, coro):
         return self.loop.run_until_complete(coro)
+
+    def change(self, statement: str, *values: str) -> None:
+        with closing(sqlite3.connect(self.path / "moot.db", isolation_level=None)) as other:
+            other.execute(statement, values)
 
     def debate(self, debate_id: str) -> Debate:
         return self.run(self.app.runtime.store.get(debate_id))
@@ -140,16 +136,8 @@ class Lifecycle(RuleBasedStateMachine):
         if len(self.turns) >= 4:
             return multiple()
         options = {"max_rounds": 2} if format_ == "classic" else {"turns": 2}
-        debate = self.run(
-            new_debate(
-                self.app,
-                self.model,
-                format_,
-                max_total_output_tokens=BUDGETS[format_],
-                debater_max_tokens=120,
-                **options,
-            )
-        )
+        options |= {"max_total_output_tokens": BUDGETS[format_], "debater_max_tokens": 120}
+        debate = self.run(new_debate(self.app, self.model, format_, **options))
         self.turns[debate.id] = []
         if started:
             self.attempt("start", debate.id)
@@ -214,8 +202,7 @@ class Lifecycle(RuleBasedStateMachine):
         self.run(die())
         host, _, rest = this_process().partition("/")
         dead = f"{host}/999999999/1/{rest[-4:]}"
-        with closing(sqlite3.connect(self.path / "moot.db", isolation_level=None)) as other:
-            other.execute("update debate_sessions set owner = ? where owner is not null", [dead])
+        self.change("update debate_sessions set owner = ? where owner is not null", dead)
         self.app = self.open()
 
     @rule()
@@ -237,8 +224,7 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(debate=debates, garbage=st.sampled_from(["[]", "nonsense", '["9/x/y"]', '["1/speak/a","1/speak/a"]']))
     def corrupt_cursor(self, debate, garbage):
         """Change the stored cursor, which is only derived from the turns."""
-        with closing(sqlite3.connect(self.path / "moot.db", isolation_level=None)) as other:
-            other.execute("update debate_sessions set open_keys = ?, next_round = 77 where id = ?", [garbage, debate])
+        self.change("update debate_sessions set open_keys = ?, next_round = 77 where id = ?", garbage, debate)
 
     @invariant()
     def whole(self):
@@ -301,7 +287,7 @@ class Lifecycle(RuleBasedStateMachine):
 
 TestLifecycle = Lifecycle.TestCase
 TestLifecycle.settings = settings(
-    max_examples=40,
+    max_examples=15,
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=list(HealthCheck),  # each step waits for the disk: it is slow by nature

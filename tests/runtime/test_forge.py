@@ -6,7 +6,6 @@ import asyncio
 import json
 import sqlite3
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,140 +29,100 @@ async def new_forge(app: App, model: str = SKILLED, **settings: Any) -> Debate:
     return await creating.create(app, app.plan(Request(topic=TASK.spec, format="forge", settings=chosen)))
 
 
-def test_a_default_forge_ends_within_its_calls_and_replays(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with an_app(tmp_path) as app:
-            ended = await run_to_rest(app, await new_forge(app))
-            assert ended.status == "completed", ended.error
-            assert ended.outcome is not None
-            assert ended.outcome.answer is not None
-            assert ended.outcome.answer.kind == "code"
-            assert "tests that count" in ended.outcome.headline
-            turns = await app.runtime.store.turns(ended.id)
-            calls = sum(1 + len(turn.metadata.get("attempts", ())) for turn in turns if turn.kind == "ask")
-            assert calls <= 39
-            versions = await app.runtime.store.versions(ended.id)
-            assert ended.outcome.answer.value in [each.code for each in versions]
-            again = rerun(app.formats["forge"], ended, turns)
-            assert again.outcome == ended.outcome
-
-    asyncio.run(scenario())
+async def test_a_default_forge_ends_within_its_calls_and_replays(app: App) -> None:
+    ended = await run_to_rest(app, await new_forge(app))
+    assert ended.status == "completed", ended.error
+    assert ended.outcome is not None
+    assert ended.outcome.answer is not None
+    assert ended.outcome.answer.kind == "code"
+    assert "tests that count" in ended.outcome.headline
+    turns = await app.runtime.store.turns(ended.id)
+    calls = sum(1 + len(turn.metadata.get("attempts", ())) for turn in turns if turn.kind == "ask")
+    assert calls <= 39
+    versions = await app.runtime.store.versions(ended.id)
+    assert ended.outcome.answer.value in [each.code for each in versions]
+    again = rerun(app.formats["forge"], ended, turns)
+    assert again.outcome == ended.outcome
 
 
 EVIDENCE = """select key, kind, tool_calls, test_results, reflections from debate_turns
     where tool_calls is not null or test_results is not null or reflections is not null order by seq"""
 
 
-async def evidence(app: App) -> list[tuple[str, str, Any, Any, Any]]:
-    """What a quick forge whose engineers repair leaves in the columns of its turns, and that others show the same."""
-    model = "sim:?seed=4&skill=.3&cases=.9&repair=.5&red=1"
-    ended = await run_to_rest(app, await new_forge(app, model, preset="quick", hooks=[]))
-    assert ended.status == "completed", ended.error
-    turns = await app.runtime.store.turns(ended.id)
-    kept = [(each.key, each.kind, each.tool_calls, each.test_results, each.reflections) for each in turns]
-    audited = (await documents.audit(app, ended.id))["turns"]
+async def test_the_evidence_of_a_turn_is_in_columns_of_its_own(tmp_path, database) -> None:
+    async with an_app(tmp_path, database_url=database) as app:
+        model = "sim:?seed=4&skill=.3&cases=.9&repair=.5&red=1"  # its engineers repair
+        ended = await run_to_rest(app, await new_forge(app, model, preset="quick", hooks=[]))
+        assert ended.status == "completed", ended.error
+        turns = await app.runtime.store.turns(ended.id)
+        audited = (await documents.audit(app, ended.id))["turns"]
+    kept: list[Any] = [(each.key, each.kind, each.tool_calls, each.test_results, each.reflections) for each in turns]
     assert kept == [(t["key"], t["kind"], t["tool_calls"], t["test_results"], t["reflections"]) for t in audited]
-    return [each for each in kept if any(each[2:])]
-
-
-def check_evidence(kept: list[tuple[str, str, Any, Any, Any]], rows: list[Any]) -> None:
+    kept = [each for each in kept if any(each[2:])]
+    if "://" in database:
+        rows = [tuple(row) for row in await asyncio.to_thread(execute, database, EVIDENCE)]
+    else:
+        with closing(sqlite3.connect(database)) as reader:
+            rows = reader.execute(EVIDENCE).fetchall()
     assert kept == [(*row[:2], *(None if text is None else json.loads(text) for text in row[2:])) for row in rows]
-    used = [each for each in kept if each[1] == "use"]
-    assert used
-    for _, _, (call,), cases, reflections in used:
-        assert (call["tool"], call["exit"], reflections) == ("cases", "ended", None)
-        assert len(call["request"]) == 64
-        assert call["limits"]["memory_bytes"] > 0
-        assert cases
-        assert all(each.keys() == {"case", "outcome", "got"} for each in cases)
-    repairs = [each for each in kept if each[1] == "ask"]
-    assert repairs
-    for _, _, calls, cases, (reflection,) in repairs:
-        assert calls is cases is None
-        assert reflection.keys() == {"root_cause", "went_wrong", "change_next", "confidence"}
+    assert {kind for _, kind, *_ in kept} == {"use", "ask"}
+    for _, kind, calls, cases, reflections in kept:
+        if kind == "use":
+            (call,) = calls
+            assert (call["tool"], call["exit"], reflections) == ("cases", "ended", None)
+            assert len(call["request"]) == 64
+            assert call["limits"]["memory_bytes"] > 0
+            assert cases
+            assert all(each.keys() == {"case", "outcome", "got"} for each in cases)
+        else:
+            (reflection,) = reflections
+            assert calls is cases is None
+            assert reflection.keys() == {"root_cause", "went_wrong", "change_next", "confidence"}
 
 
-def test_the_evidence_of_a_turn_is_in_columns_of_its_own(tmp_path: Path) -> None:
-    async def scenario() -> list[tuple[str, str, Any, Any, Any]]:
-        async with an_app(tmp_path) as app:
-            return await evidence(app)
-
-    kept = asyncio.run(scenario())
-    with closing(sqlite3.connect(tmp_path / "moot.db")) as database:
-        check_evidence(kept, database.execute(EVIDENCE).fetchall())
-
-
-def test_the_evidence_of_a_turn_is_in_columns_of_its_own_on_postgresql(tmp_path: Path, database_url: str) -> None:
-    async def scenario() -> list[tuple[str, str, Any, Any, Any]]:
-        async with an_app(tmp_path, database_url=database_url) as app:
-            return await evidence(app)
-
-    kept = asyncio.run(scenario())
-    check_evidence(kept, [tuple(row) for row in execute(database_url, EVIDENCE)])
-
-
-def test_cheats_win_nothing(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with an_app(tmp_path) as app:
-            model = "sim:?seed=5&skill=0&cases=1&repair=0&red=1&cheat=1"
-            ended = await run_to_rest(app, await new_forge(app, model, preset="quick", attempts=0))
-            assert ended.status == "completed", ended.error
-            assert ended.outcome is not None
-            assert ended.outcome.winner == UNDECIDED
-            assert ended.outcome.answer is None
-
-    asyncio.run(scenario())
+async def test_cheats_win_nothing(app: App) -> None:
+    model = "sim:?seed=5&skill=0&cases=1&repair=0&red=1&cheat=1"
+    ended = await run_to_rest(app, await new_forge(app, model, preset="quick", attempts=0))
+    assert ended.status == "completed", ended.error
+    assert ended.outcome is not None
+    assert ended.outcome.winner == UNDECIDED
+    assert ended.outcome.answer is None
 
 
 @pytest.mark.slow
-def test_interrupted_after_every_step_and_resumed_elsewhere_it_comes_out_the_same(tmp_path: Path) -> None:
-    async def whole() -> Debate:
-        (tmp_path / "whole").mkdir()
-        async with an_app(tmp_path / "whole") as app:
-            return await run_to_rest(app, await new_forge(app, preset="quick"))
-
-    async def in_pieces() -> Debate:
-        (tmp_path / "pieces").mkdir()
-        async with an_app(tmp_path / "pieces") as app:
-            debate = await new_forge(app, preset="quick")
-        verb = "start"
-        while True:
-            async with an_app(tmp_path / "pieces") as app:
-                await getattr(app.runtime, verb)(debate.id)
-                verb = "resume"
-                with suppress(WrongStatus):  # it has ended meanwhile
-                    await app.runtime.stop(debate.id)  # after the steps in progress
-                debate = await app.runtime.wait(debate.id)
-                if debate.terminal:
-                    return debate
-                assert debate.status == "stopped"
-
-    one, two = asyncio.run(whole()), asyncio.run(in_pieces())
-    assert one.outcome is not None
-    assert two.outcome is not None
-    assert two.outcome == one.outcome
-    assert two.turn_count == one.turn_count
+async def test_interrupted_after_every_step_and_resumed_elsewhere_it_comes_out_the_same(app: App, tmp_path) -> None:
+    whole = await run_to_rest(app, await new_forge(app, preset="quick"))
+    (tmp_path / "pieces").mkdir()
+    async with an_app(tmp_path / "pieces") as first:
+        debate = await new_forge(first, preset="quick")
+    verb = "start"
+    while not debate.terminal:
+        async with an_app(tmp_path / "pieces") as other:
+            await getattr(other.runtime, verb)(debate.id)
+            verb = "resume"
+            with suppress(WrongStatus):  # it has ended meanwhile
+                await other.runtime.stop(debate.id)  # after the steps in progress
+            debate = await other.runtime.wait(debate.id)
+            assert debate.terminal or debate.status == "stopped"
+    assert debate.outcome is not None
+    assert debate.outcome == whole.outcome
+    assert debate.turn_count == whole.turn_count
 
 
-def test_a_sandbox_that_fails_leaves_the_debate_failed_and_is_never_held_against_the_code(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with an_app(tmp_path) as app:
-            works = app.tools["cases"]
+async def test_a_sandbox_that_fails_leaves_the_debate_failed_and_is_never_held_against_the_code(app: App) -> None:
+    works = app.tools["cases"]
 
-            async def broken(arguments: Any, texts: Any, /) -> Any:
-                raise ToolError("The sandbox is gone.")
+    async def broken(arguments: Any, texts: Any, /) -> Any:
+        raise ToolError("The sandbox is gone.")
 
-            app.tools["cases"] = broken
-            debate = await new_forge(app, preset="quick")
-            failed = await run_to_rest(app, debate)
-            assert failed.status == "failed"
-            assert failed.error is not None
-            assert "sandbox is gone" in failed.error.message
-            app.tools["cases"] = works
-            await app.runtime.retry(debate.id)
-            ended = await app.runtime.wait(debate.id)
-            assert ended.status == "completed"
-            assert ended.outcome is not None
-            assert ended.outcome.answer is not None
-
-    asyncio.run(scenario())
+    app.tools["cases"] = broken
+    failed = await run_to_rest(app, await new_forge(app, preset="quick"))
+    assert failed.status == "failed"
+    assert failed.error is not None
+    assert "sandbox is gone" in failed.error.message
+    app.tools["cases"] = works
+    await app.runtime.retry(failed.id)
+    ended = await app.runtime.wait(failed.id)
+    assert ended.status == "completed"
+    assert ended.outcome is not None
+    assert ended.outcome.answer is not None

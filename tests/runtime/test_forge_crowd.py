@@ -1,4 +1,4 @@
-"""120 forges at once on two slots of the sandbox, with agents that fail: all end, and nothing of them is left, nor of
+"""100 forges at once on two slots of the sandbox, with agents that fail: all end, and nothing of them is left, nor of
 those after them."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.runtime.test_forge import new_forge
 
 pytestmark = pytest.mark.slow
 
-FORGES = 120
+FORGES = 100
 MORE = 60  # after them, in the same process
 KEPT_BYTES = 32 * 1024  # of each of these, at most: the turns of one alone are 45 KiB
 # One round each: what is looked at is how many there are, not how long each is.
@@ -68,7 +68,8 @@ def test_all_end_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return ended
 
     async def scenario() -> tuple[list[Debate], int]:
-        async with an_app(tmp_path, backoff_tries=0, concurrency=1000, pulse_seconds=1) as app:
+        async with an_app(tmp_path, backoff_tries=0, concurrency=1000) as app:
+            app.runtime.pulse_seconds = 1
             ended = await crowd(app, range(FORGES))
             used = resident_bytes()
             await crowd(app, range(MORE))

@@ -6,7 +6,6 @@ the rest of a process."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -21,6 +20,7 @@ import pytest
 
 from moot.app import App
 from moot.client import creating, documents
+from moot.core.artifacts import Episode
 from moot.core.types import Debate
 from moot.corpus import repository_tasks
 from moot.request import Request
@@ -38,7 +38,8 @@ async def seen(app: App, debate_id: str) -> Any:
     """What came out, and by which steps."""
     store = app.runtime.store
     debate, turns = await store.get(debate_id), await store.turns(debate_id)
-    versions, episodes = await store.versions(debate_id), await store.episodes(debate_id)
+    versions = await store.versions(debate_id)
+    episodes = [each for each in await store.artifacts(debate_id) if isinstance(each, Episode)]
     assert debate.status == "completed", debate.error
     assert debate.outcome is not None
     assert debate.outcome.answer is not None
@@ -64,23 +65,15 @@ async def a_function(app: App, **settings: Any) -> Debate:
     return await new_forge(app, WEAK, hooks=["convergence"], **settings)
 
 
-def killed_and_undisturbed(
+async def killed_and_undisturbed(
     folder: Path, url: str, how: str, new: Callable[[App], Awaitable[Debate]] = a_function
 ) -> tuple[Any, Any, list[list[str]]]:
     """What comes of a debate that is killed at each step (`one`), or at all steps of a moment (`together`), and of one
     that is not; and the kills."""
     data = str(folder / "data")
-
-    async def first() -> tuple[Any, str]:
-        async with an_app(folder, database_url=url, data_dir=data) as app:
-            whole = await run_to_rest(app, await new(app))
-            return await seen(app, whole.id), (await new(app)).id
-
-    async def after() -> Any:
-        async with an_app(folder, database_url=url, data_dir=data) as app:
-            return await seen(app, debate_id)
-
-    undisturbed, debate_id = asyncio.run(first())
+    async with an_app(folder, database_url=url, data_dir=data) as app:
+        undisturbed = await seen(app, (await run_to_rest(app, await new(app))).id)
+        debate_id = (await new(app)).id
     (folder / "tmp").mkdir()
     command = [sys.executable, "-m", "tests.runtime.forge_killing", url, debate_id, how]
     environ = {**os.environ, "TMPDIR": str(folder / "tmp"), "MOOT_DATA_DIR": data}
@@ -88,7 +81,8 @@ def killed_and_undisturbed(
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["left"] == []
-    return asyncio.run(after()), undisturbed, told["killed"]
+    async with an_app(folder, database_url=url, data_dir=data) as app:
+        return await seen(app, debate_id), undisturbed, told["killed"]
 
 
 def check(killed: Any, undisturbed: Any, killings: list[list[str]]) -> None:
@@ -98,25 +92,27 @@ def check(killed: Any, undisturbed: Any, killings: list[list[str]]) -> None:
     assert any(stage == "inside" for _, _, stage in killings)  # in the midst of running code
 
 
-def test_killed_at_every_step_of_every_phase_on_sqlite(tmp_path: Path) -> None:
-    check(*killed_and_undisturbed(tmp_path, str(tmp_path / "moot.db"), "one"))
+async def test_killed_at_every_step_of_every_phase_on_sqlite(tmp_path: Path) -> None:
+    check(*await killed_and_undisturbed(tmp_path, str(tmp_path / "moot.db"), "one"))
 
 
-def test_killed_at_every_step_of_every_phase_on_postgresql(tmp_path: Path, database_url: str) -> None:
-    check(*killed_and_undisturbed(tmp_path, database_url, "together"))
+@pytest.mark.parametrize("how", [{"preset": "quick"}, pytest.param({}, marks=pytest.mark.soak)], ids=["quick", "whole"])
+async def test_killed_at_every_step_on_postgresql(tmp_path: Path, database_url: str, how: dict[str, Any]) -> None:
+    check(*await killed_and_undisturbed(tmp_path, database_url, "together", partial(a_function, **how)))
 
 
-def test_killed_at_every_step_of_one_whose_engineers_start_afresh(tmp_path: Path) -> None:
+@pytest.mark.soak
+async def test_killed_at_every_step_of_one_whose_engineers_start_afresh(tmp_path: Path) -> None:
     """As those of small models do."""
     cases = ["first_repeat([1, 2, 2]) == 2", "first_repeat([]) == None"]
     how = {"preset": "quick", "attempts": 0, "fresh_starts": 2, "cases": cases, "convergence": False, "by_need": 2}
     new = partial(a_function, **how)
-    killed, undisturbed, killings = killed_and_undisturbed(tmp_path, str(tmp_path / "moot.db"), "together", new)
+    killed, undisturbed, killings = await killed_and_undisturbed(tmp_path, str(tmp_path / "moot.db"), "together", new)
     check(killed, undisturbed, killings)
     assert any("/write-afresh/" in key for key, _, _ in killings)
 
 
-def test_killed_at_every_step_over_a_repository_nothing_but_a_branch_is_left(tmp_path: Path) -> None:
+async def test_killed_at_every_step_over_a_repository_nothing_but_a_branch_is_left(tmp_path: Path) -> None:
     task, repo = next(iter(repository_tasks())), tmp_path / "project"
     for name, text in task.files.items():
         (repo / name).parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +127,9 @@ def test_killed_at_every_step_over_a_repository_nothing_but_a_branch_is_left(tmp
     async def a_patch(app: App) -> Debate:
         return await creating.create(app, app.plan(Request(topic=task.issue, format="forge", settings=chosen)))
 
-    killed, undisturbed, killings = killed_and_undisturbed(tmp_path, str(tmp_path / "moot.db"), "together", a_patch)
+    killed, undisturbed, killings = await killed_and_undisturbed(
+        tmp_path, str(tmp_path / "moot.db"), "together", a_patch
+    )
     check(killed, undisturbed, killings)
     assert {"open-repository", "deliver"} <= {key.split("/")[1].split(":")[-1] for key, _, _ in killings}
     assert [*(tmp_path / "data").rglob("*")] in ([], [tmp_path / "data" / "repositories"])  # no clone, no worktree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,9 @@ from moot.app import App
 from moot.client import creating, documents
 from moot.core.types import Debate, Turn
 from moot.formats import installed
-from moot.request import Request
-from tests.formats.examples import EXAMPLES, Example, fitting, topic_of
+from tests.formats.examples import EXAMPLES, Example, fitting
 from tests.formats.forge.tools import in_process
-from tests.running import an_app, run_to_end
+from tests.running import new_debate, run_to_end, run_to_rest
 
 GUIDANCE = "Think of the night shift."
 EXACT = ("code", "cases", "predictions")
@@ -71,146 +70,120 @@ class Family:
         assert (await documents.prove(self.app, done.id)).same, at
         return done, turns[kept:]
 
-    async def everywhere(self, *forks: Any) -> list[Any]:
+    async def beside(self, *forks: Any) -> list[Any]:
         """All at once; then look at the parent again."""
         made = await asyncio.gather(*forks)
         assert rows(self.folder, self.parent.id) == self._before
         assert (await documents.prove(self.app, self.parent.id)).same
         return made
 
-    @property
-    def keys(self) -> list[str]:
-        return [turn.key for turn in self.turns]
+    async def everywhere(self, changes: Mapping[str, Any], guidance: str | None = None) -> list[Any]:
+        return await self.beside(*(self.fork(turn.key, changes, guidance=guidance) for turn in self.turns))
 
 
-def with_family(folder: Path, format_name: str, check: Any) -> None:
-    example = EXAMPLES[format_name]
-
-    async def main() -> None:
-        async with an_app(folder, embedder="none") as app:
-            without_sandbox(app)
-            model = scripted(folder, "answers", example.answers)
-            settings = {"model_debater": model, "model_judge": model, **example.settings}
-            plan = app.plan(Request(topic=topic_of(format_name), format=format_name, settings=settings))
-            parent = await run_to_end(app, await creating.create(app, plan), example.people)
-            turns = list(await app.runtime.store.turns(parent.id))
-            await check(Family(folder, app, example, parent, turns))
-
-    asyncio.run(main())
-
-
-def without_sandbox(app: App) -> None:
-    """Run the code of the examples here: in a sandbox it takes another time each time."""
+async def new(folder: Path, app: App, format_name: str) -> Debate:
+    # In a sandbox, the code of the examples takes another time each time.
     app.tools.update({name: in_process(name) for name in ("cases", "script", "checks")})
-
-
-SLOW = ("panel", "forge")  # they have the most steps
-FORMATS = list(installed())
-pytestmark = pytest.mark.parametrize(
-    "format_name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in FORMATS]
-)
-
-
-def test_with_nothing_changed_it_comes_out_the_same(tmp_path, format_name):
-    async def check(family: Family):
-        for done, turns in await family.everywhere(*(family.fork(key, {}) for key in family.keys)):
-            assert done.outcome == family.parent.outcome, done.forked_at
-            said = {turn.key: (turn.content, turn.data, turn.prompt_hash) for turn in turns}
-            assert said == {t.key: (t.content, t.data, t.prompt_hash) for t in family.turns if t.key in said}
-
-    with_family(tmp_path, format_name, check)
-
-
-def test_with_other_models_only_what_follows_is_said_anew(tmp_path, format_name):
-    async def check(family: Family):
-        answers = otherwise(dict(family.example.answers))
-        other = scripted(tmp_path, "other", answers)
-        changes = {"model_debater": other, "model_judge": other}
-        for done, turns in await family.everywhere(*(family.fork(key, changes) for key in family.keys)):
-            assert {seat.model for seat in done.cast} == {other}
-            asked = [turn for turn in turns if turn.kind == "ask"]
-            assert all(turn.model == other for turn in asked), done.forked_at
-            free = [turn for turn in asked if "In other words." in str(fitting(answers, turn.key))]
-            assert all("In other words." in turn.written for turn in free), done.forked_at
-
-    with_family(tmp_path, format_name, check)
-
-
-def test_with_guidance_it_is_heard_by_the_step_asked_anew(tmp_path, format_name):
-    async def check(family: Family):
-        forks = (family.fork(key, {}, guidance=GUIDANCE) for key in family.keys)
-        for done, turns in await family.everywhere(*forks):
-            audit = await documents.audit(family.app, done.id)
-            read = {turn["key"]: turn["messages"][-1]["text"] for turn in audit["turns"] if turn["kind"] == "ask"}
-            # Lists of claims are made beside the debate, and guidance is not for them.
-            asked = [turn.key for turn in turns if turn.kind == "ask" and not turn.phase.startswith("claims-")]
-            assert not asked or any(GUIDANCE in read[key] for key in asked), done.forked_at
-            if done.forked_at in asked:
-                assert GUIDANCE in read[done.forked_at]
-            assert not any(GUIDANCE in text for key, text in read.items() if key not in asked)
-
-    with_family(tmp_path, format_name, check)
-
-
-def test_with_another_word_at_a_gate(tmp_path, format_name):
-    """Every question that a person was asked, answered in every other way."""
-    others = [
-        {"choice": "guide", "text": GUIDANCE},
-        {"choice": "continue", "text": ""},
-        {"choice": "end", "text": ""},
-        {"choice": "approve", "text": ""},
-        {"choice": "reject", "text": ""},
-        {"text": GUIDANCE},
-        {"text": ""},
-    ]
-
-    async def check(family: Family):
-        gates = {gate.key: gate for gate in await family.app.runtime.store.gates(family.parent.id)}
-        assert bool(gates) == bool(family.example.people)
-        answers = [
-            (key, given)
-            for key, gate in gates.items()
-            for given in others
-            if ("choice" in given) == bool(gate.choices)
-            and given.get("choice") in (None, *gate.choices)
-            and given != gate.decision
-        ]
-        assert bool(answers) == bool(gates)
-        forks = [family.fork(key, {}, people={key: given, **family.example.people}) for key, given in answers]
-        made = await family.everywhere(*forks)
-        for (key, given), (done, turns) in zip(answers, made, strict=True):
-            assert (turns[0].key, turns[0].data) == (key, given)
-            assert (done.outcome.ended_by == "person") == (given.get("choice") == "end")
-            if not given["text"]:
-                continue
-            audit = await documents.audit(family.app, done.id)
-            after = [turn for turn in audit["turns"] if turn["seq"] > turns[0].seq and turn["kind"] == "ask"]
-            assert any(GUIDANCE in message["text"] for turn in after for message in turn["messages"])
-
-    with_family(tmp_path, format_name, check)
-
-
-def test_the_question_of_a_waiting_parent_stays_open(tmp_path, format_name):
     example = EXAMPLES[format_name]
+    return await new_debate(app, scripted(folder, "answers", example.answers), format_name, **example.settings)
 
-    async def main() -> None:
-        async with an_app(tmp_path, embedder="none") as app:
-            without_sandbox(app)
-            model = scripted(tmp_path, "answers", example.answers)
-            settings = {"model_debater": model, "model_judge": model, **example.settings}
-            parent = await creating.create(
-                app, app.plan(Request(topic=topic_of(format_name), format=format_name, settings=settings))
-            )
-            await app.runtime.start(parent.id)
-            waiting = await app.runtime.wait(parent.id)
-            assert (waiting.status == "waiting") == bool(example.people)
-            if waiting.status != "waiting":
-                return
-            before = rows(tmp_path, parent.id)
-            for at in (None, waiting.cursor.open[0]):
-                done = await run_to_end(app, await creating.fork(app, parent.id, at, {}), example.people)
-                assert (await documents.prove(app, done.id)).same
-            assert rows(tmp_path, parent.id) == before
-            assert (await app.runtime.open_gate(parent.id)).status == "open"
 
-    asyncio.run(main())
+@pytest.fixture
+def family(loop, app, tmp_path, format_name) -> Family:
+    async def made() -> Family:
+        parent = await run_to_end(app, await new(tmp_path, app, format_name), EXAMPLES[format_name].people)
+        turns = list(await app.runtime.store.turns(parent.id))
+        return Family(tmp_path, app, EXAMPLES[format_name], parent, turns)
+
+    return loop.run(made())
+
+
+def in_each(formats: Iterable[str], longest: pytest.MarkDecorator = pytest.mark.slow) -> pytest.MarkDecorator:
+    """`longest`: how the format with the most steps is marked."""
+    marks = {"panel": pytest.mark.slow, "forge": longest}
+    return pytest.mark.parametrize("format_name", [pytest.param(name, marks=marks.get(name, ())) for name in formats])
+
+
+in_each_format = in_each(installed())
+in_each_short_format = in_each(installed(), longest=pytest.mark.soak)
+in_each_that_asks_people = in_each(name for name in installed() if EXAMPLES[name].people)
+
+
+@in_each_format
+async def test_with_nothing_changed_it_comes_out_the_same(family):
+    for done, turns in await family.everywhere({}):
+        assert done.outcome == family.parent.outcome, done.forked_at
+        said = {turn.key: (turn.content, turn.data, turn.prompt_hash) for turn in turns}
+        assert said == {t.key: (t.content, t.data, t.prompt_hash) for t in family.turns if t.key in said}
+
+
+@in_each_short_format
+async def test_with_other_models_only_what_follows_is_said_anew(family, tmp_path):
+    answers = otherwise(dict(family.example.answers))
+    other = scripted(tmp_path, "other", answers)
+    for done, turns in await family.everywhere({"model_debater": other, "model_judge": other}):
+        assert {seat.model for seat in done.cast} == {other}
+        asked = [turn for turn in turns if turn.kind == "ask"]
+        assert all(turn.model == other for turn in asked), done.forked_at
+        free = [turn for turn in asked if "In other words." in str(fitting(answers, turn.key))]
+        assert all("In other words." in turn.written for turn in free), done.forked_at
+
+
+@in_each_short_format
+async def test_with_guidance_it_is_heard_by_the_step_asked_anew(family):
+    for done, turns in await family.everywhere({}, GUIDANCE):
+        audit = await documents.audit(family.app, done.id)
+        read = {turn["key"]: turn["messages"][-1]["text"] for turn in audit["turns"] if turn["kind"] == "ask"}
+        # Lists of claims are made beside the debate, and guidance is not for them.
+        asked = [turn.key for turn in turns if turn.kind == "ask" and not turn.phase.startswith("claims-")]
+        assert not asked or any(GUIDANCE in read[key] for key in asked), done.forked_at
+        if done.forked_at in asked:
+            assert GUIDANCE in read[done.forked_at]
+        assert not any(GUIDANCE in text for key, text in read.items() if key not in asked)
+
+
+OTHERS = [
+    {"choice": "guide", "text": GUIDANCE},
+    {"choice": "continue", "text": ""},
+    {"choice": "end", "text": ""},
+    {"choice": "approve", "text": ""},
+    {"choice": "reject", "text": ""},
+    {"text": GUIDANCE},
+    {"text": ""},
+]
+
+
+@in_each_that_asks_people
+async def test_with_another_word_at_a_gate(family):
+    """Every question that a person was asked, answered in every other way."""
+    answers = [
+        (gate.key, given)
+        for gate in await family.app.runtime.store.gates(family.parent.id)
+        for given in OTHERS
+        if ("choice" in given) == bool(gate.choices)
+        and given.get("choice") in (None, *gate.choices)
+        and given != gate.decision
+    ]
+    assert answers
+    forks = [family.fork(key, {}, people={key: given, **family.example.people}) for key, given in answers]
+    made = await family.beside(*forks)
+    for (key, given), (done, turns) in zip(answers, made, strict=True):
+        assert (turns[0].key, turns[0].data) == (key, given)
+        assert (done.outcome.ended_by == "person") == (given.get("choice") == "end")
+        if not given["text"]:
+            continue
+        audit = await documents.audit(family.app, done.id)
+        after = [turn for turn in audit["turns"] if turn["seq"] > turns[0].seq and turn["kind"] == "ask"]
+        assert any(GUIDANCE in message["text"] for turn in after for message in turn["messages"])
+
+
+@in_each_that_asks_people
+async def test_the_question_of_a_waiting_parent_stays_open(app, tmp_path, format_name):
+    waiting = await run_to_rest(app, await new(tmp_path, app, format_name))
+    assert waiting.status == "waiting"
+    before = rows(tmp_path, waiting.id)
+    for at in (None, waiting.cursor.open[0]):
+        done = await run_to_end(app, await creating.fork(app, waiting.id, at, {}), EXAMPLES[format_name].people)
+        assert (await documents.prove(app, done.id)).same
+    assert rows(tmp_path, waiting.id) == before
+    assert (await app.runtime.gates.open(waiting.id)).status == "open"

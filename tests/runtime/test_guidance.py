@@ -14,7 +14,7 @@ from moot.core.script import Stage, together
 from moot.core.settings import DebateSettings
 from moot.core.types import Call, Hear, Outcome, Prompt, Reply
 from moot.runtime.replay import rerun
-from tests.running import an_app, answers_file, new_debate, run_to_rest, until
+from tests.running import answers_file, new_debate, run_to_rest, until
 from tests.runtime.small import a_format, a_runtime, created, outcome
 
 WORDS = "Look at what it costs to run."
@@ -57,13 +57,9 @@ async def talk(stage: Stage, settings: DebateSettings) -> Outcome:
 TALK = a_format(talk, "a", "b")
 
 
-def test_guidance_from_another_process_reaches_every_seat_once_and_no_step_under_way(tmp_path):
-    async def main():
-        models = Held()
-        async with a_runtime(tmp_path, TALK, models=models) as runtime, a_runtime(tmp_path, TALK) as elsewhere:
-            await reaches_every_seat_once(runtime, elsewhere, models)
-
-    async def reaches_every_seat_once(runtime, elsewhere, models):
+async def test_guidance_from_another_process_reaches_every_seat_once_and_no_step_under_way(tmp_path):
+    models = Held()
+    async with a_runtime(tmp_path, TALK, models=models) as runtime, a_runtime(tmp_path, TALK) as elsewhere:
         debate_id = (await created(runtime, TALK)).id
         await runtime.start(debate_id)
         await until(lambda: len(models.calls) == 2)
@@ -87,72 +83,55 @@ def test_guidance_from_another_process_reaches_every_seat_once_and_no_step_under
         assert [event.turn.content for event in shown] == [WORDS]
         assert rerun(TALK, done, turns).outcome == done.outcome
 
-    asyncio.run(main())
+
+async def test_a_stopped_debate_gets_it_in_the_steps_that_were_open(tmp_path):
+    models = Held()
+    async with a_runtime(tmp_path, TALK, models=models) as first:
+        debate_id = (await created(first, TALK)).id
+        await first.start(debate_id)
+        await until(lambda: len(models.calls) == 2)
+        models.let("1/speak/a")
+        while len(await first.store.turns(debate_id)) < 1:
+            await asyncio.sleep(0.005)
+    assert "1/speak/b" in models.calls  # and was cut off
+    models.calls.clear()
+    async with a_runtime(tmp_path, TALK, models=models) as second:
+        await second.guide(debate_id, WORDS, by="ann")
+        for round in (1, 2, 3):
+            models.let(f"{round}/speak/a")
+            models.let(f"{round}/speak/b")
+        await second.resume(debate_id)
+        done = await second.wait(debate_id)
+        assert done.status == "completed"
+        assert GUIDED.search(models.asked("1/speak/b"))
+        assert GUIDED.search(models.asked("2/speak/a"))
+        assert not GUIDED.search(models.asked("2/speak/b"))
+        (said,) = [turn for turn in await second.store.turns(debate_id) if turn.kind == "guidance"]
+        assert said.metadata["reaches"] == ["1/speak/b"]
 
 
-def test_a_stopped_debate_gets_it_in_the_steps_that_were_open(tmp_path):
-    async def main():
-        models = Held()
-        async with a_runtime(tmp_path, TALK, models=models) as first:
-            debate_id = (await created(first, TALK)).id
-            await first.start(debate_id)
-            await until(lambda: len(models.calls) == 2)
-            models.let("1/speak/a")
-            while len(await first.store.turns(debate_id)) < 1:
-                await asyncio.sleep(0.005)
-        assert "1/speak/b" in models.calls  # and was cut off
-        models.calls.clear()
-        async with a_runtime(tmp_path, TALK, models=models) as second:
-            await second.guide(debate_id, WORDS, by="ann")
-            for round in (1, 2, 3):
-                models.let(f"{round}/speak/a")
-                models.let(f"{round}/speak/b")
-            await second.resume(debate_id)
-            done = await second.wait(debate_id)
-            assert done.status == "completed"
-            assert GUIDED.search(models.asked("1/speak/b"))
-            assert GUIDED.search(models.asked("2/speak/a"))
-            assert not GUIDED.search(models.asked("2/speak/b"))
-            (said,) = [turn for turn in await second.store.turns(debate_id) if turn.kind == "guidance"]
-            assert said.metadata["reaches"] == ["1/speak/b"]
-
-    asyncio.run(main())
+async def test_a_fork_of_a_fork_keeps_the_guidance_of_both(app, tmp_path):
+    parent = await run_to_rest(app, await new_debate(app, answers_file(tmp_path), turns=4))
+    fork = await run_to_rest(app, await creating.fork(app, parent.id, "2/speak/b", {}, guidance=WORDS))
+    again = await creating.fork(app, fork.id, "3/speak/a", {}, guidance="And at who runs it.")
+    assert again.guided == 1  # the parent's guidance is among its turns
+    done = await run_to_rest(app, again)
+    audit = await documents.audit(app, done.id)
+    prompts = {turn["key"]: turn["messages"][-1]["text"] for turn in audit["turns"] if turn["kind"] == "ask"}
+    assert GUIDED.search(prompts["2/speak/b"])
+    assert "And at who runs it." in prompts["3/speak/a"]
 
 
-def test_a_fork_with_other_guidance_asks_the_step_anew_with_it(tmp_path):
-    async def main():
-        async with an_app(tmp_path) as app:
-            parent = await run_to_rest(app, await new_debate(app, answers_file(tmp_path), turns=4))
-            before = await documents.audit(app, parent.id)
-            fork = await creating.fork(app, parent.id, "2/speak/b", {}, guidance=WORDS)
-            done = await run_to_rest(app, fork)
-            assert done.status == "completed"
-            audit = await documents.audit(app, done.id)
-            prompts = {turn["key"]: turn["messages"][-1]["text"] for turn in audit["turns"] if turn["kind"] == "ask"}
-            assert GUIDED.search(prompts["2/speak/b"])
-            assert (await documents.prove(app, done.id)).same
-            again = await creating.fork(app, done.id, "3/speak/a", {}, guidance="And at who runs it.")
-            assert again.guided == 1  # the parent's guidance is among its turns
-            assert (await run_to_rest(app, again)).status == "completed"
-            assert await documents.audit(app, parent.id) == before
-
-    asyncio.run(main())
-
-
-def test_empty_and_late_guidance_is_refused(tmp_path):
-    async def main():
-        async with an_app(tmp_path) as app:
-            debate = await new_debate(app, answers_file(tmp_path), turns=2)
-            for empty in ("", "  \n", "\u200b"):
-                with pytest.raises(InputError, match="needs words"):
-                    await app.runtime.guide(debate.id, empty, by="ann")
-            with pytest.raises(InputError, match="20,001 characters"):
-                await app.runtime.guide(debate.id, "x" * 20_001, by="ann")
-            done = await run_to_rest(app, debate)
-            with pytest.raises(WrongStatus, match="is completed; it can't be guided"):
-                await app.runtime.guide(done.id, WORDS, by="ann")
-            with pytest.raises(InputError, match="needs words"):
-                await creating.fork(app, done.id, "1/speak/a", {}, guidance="")
-            assert len((await app.runtime.store.page()).debates) == 1  # the fork was not made
-
-    asyncio.run(main())
+async def test_empty_and_late_guidance_is_refused(app, tmp_path):
+    debate = await new_debate(app, answers_file(tmp_path), turns=2)
+    for empty in ("", "  \n", "\u200b"):
+        with pytest.raises(InputError, match="needs words"):
+            await app.runtime.guide(debate.id, empty, by="ann")
+    with pytest.raises(InputError, match="20,001 characters"):
+        await app.runtime.guide(debate.id, "x" * 20_001, by="ann")
+    done = await run_to_rest(app, debate)
+    with pytest.raises(WrongStatus, match="is completed; it can't be guided"):
+        await app.runtime.guide(done.id, WORDS, by="ann")
+    with pytest.raises(InputError, match="needs words"):
+        await creating.fork(app, done.id, "1/speak/a", {}, guidance="")
+    assert len((await app.runtime.store.page()).debates) == 1  # the fork was not made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -54,16 +53,17 @@ async def course(folder: Path, name: str, answer: Any) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(installed()))
-def test_a_debate_under_attack_takes_the_same_course(tmp_path: Path, name: str):
+# How each format takes attacks is proven on its rules (tests/formats/test_injection.py).
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in ("council", "panel") else pytest.mark.soak) for name in installed()],
+)
+async def test_a_debate_under_attack_takes_the_same_course(tmp_path: Path, name: str):
     chosen = ("says it is over", "gives orders", "claims to be the human", "answers for the others", "forges invisibly")
 
     def attack(step: Any, text: str) -> str:
         return "\n\n".join(ATTACKS[each](step, text) for each in chosen)
 
-    async def main() -> None:
-        honest = await course(tmp_path / "honest", name, EXAMPLES[name].answer)
-        attacked = await course(tmp_path / "attacked", name, hostile(name, attack, has_voice))
-        assert attacked == honest
-
-    asyncio.run(main())
+    honest = await course(tmp_path / "honest", name, EXAMPLES[name].answer)
+    attacked = await course(tmp_path / "attacked", name, hostile(name, attack, has_voice))
+    assert attacked == honest

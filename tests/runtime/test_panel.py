@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import sqlite3
 import time
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +14,8 @@ from moot.client import documents
 from moot.core.types import Debate
 from moot.records.markdown import render
 from tests.formats.examples import PANEL, fitting
-from tests.running import an_app, answers_file, new_debate, run_to_end, run_to_rest
+from tests.running import answers_file, new_debate, run_to_end, run_to_rest
+from tests.runtime.calls import change
 
 GO_ON = {"*/clarify/*": {"text": ""}, "*/checkpoint/*": {"choice": "continue", "text": ""}}
 
@@ -35,13 +33,10 @@ def _over(key: str, more: Any) -> Any:
 CLEAR = answers(analyze={"clarifying_question": ""})
 
 
-def go(folder: Path, check: Any, said: Mapping[str, Any] = CLEAR, *, backoff_tries: int = 5, **settings: Any) -> None:
-    async def main() -> None:
-        async with an_app(folder, embedder="none", backoff_tries=backoff_tries) as app:
-            given = {"max_rounds": 3, "perspectives": 3, **settings}
-            await check(app, await new_debate(app, answers_file(folder, said), "panel", **given))
-
-    asyncio.run(main())
+async def a_panel(app: App, folder: Path, said: Mapping[str, Any] = CLEAR, **settings: Any) -> Debate:
+    return await new_debate(
+        app, answers_file(folder, said), "panel", **{"max_rounds": 3, "perspectives": 3, **settings}
+    )
 
 
 async def decided(app: App, debate: Debate) -> tuple[str, str, str]:
@@ -55,174 +50,120 @@ async def keys(app: App, debate: Debate) -> list[str]:
     return [turn.key for turn in await app.runtime.store.turns(debate.id)]
 
 
-# the four endings
-
-
 @pytest.mark.parametrize(
     ("ending", "said", "confidence"),
     [
         ("agreement", {"rebut": {"position": "agree"}}, "High"),
-        ("clear_winner", None, "High"),
+        ("clear_winner", {}, "High"),
         ("stagnation", {"evaluate": {"state": "stagnating"}}, "Low"),
         ("max_rounds", {}, "Low"),
     ],
 )
-def test_each_ending_leaves_a_document(tmp_path, ending, said, confidence):
-    by_phase = {"analyze": {"clarifying_question": ""}, **(said or {})}
-    given = answers(**by_phase)
+async def test_each_ending_leaves_a_document(app, tmp_path, ending, said, confidence):
+    given = answers(analyze={"clarifying_question": ""}, **said)
     if ending == "clear_winner":
         yields = _over("1/rebut/p2", {"position": "concede", "concedes_to": "Performance Advocate"})
         given = {"*/rebut/p2": yields, "*/rebut/p3": yields, **given}
-
-    async def check(app: App, debate: Debate):
-        done = await run_to_end(app, debate, GO_ON)
-        assert await decided(app, done) == (ending, confidence, render(await documents.record(app, done.id)))
-        document = render(await documents.record(app, done.id))
-        assert "Start with PostgreSQL." in document
-        for name in ("Performance Advocate", "Operational Simplicity", "Cost Steward"):
-            assert f"### {name}" in document
-        winner = {"agreement": "consensus", "clear_winner": "p1"}.get(ending, "undecided")
-        assert done.outcome.winner == winner
-
-    go(tmp_path, check, given)
+    done = await run_to_end(app, await a_panel(app, tmp_path, given), GO_ON)
+    *found, document = await decided(app, done)
+    assert found == [ending, confidence]
+    assert "Start with PostgreSQL." in document
+    for name in ("Performance Advocate", "Operational Simplicity", "Cost Steward"):
+        assert f"### {name}" in document
+    winner = {"agreement": "consensus", "clear_winner": "p1"}.get(ending, "undecided")
+    assert done.outcome.winner == winner
 
 
-# the edge cases, by name
+async def test_debaters_agree_immediately(app, tmp_path):
+    given = answers(analyze={"clarifying_question": ""}, rebut={"position": "agree"})
+    done = await run_to_end(app, await a_panel(app, tmp_path, given), GO_ON)
+    assert done.total_rounds == 1
+    assert not any("checkpoint" in key for key in await keys(app, done))
+    ended_by, confidence, document = await decided(app, done)
+    assert (ended_by, confidence) == ("agreement", "High")
+    for section in ("Question", "Perspectives Considered", "Points of Agreement", "Key Tensions", "Recommendation"):
+        assert f"\n## {section}\n" in document
 
 
-def test_debaters_agree_immediately(tmp_path):
-    async def check(app: App, debate: Debate):
-        done = await run_to_end(app, debate, GO_ON)
-        assert done.total_rounds == 1
-        assert not any("checkpoint" in key for key in await keys(app, done))
-        ended_by, confidence, document = await decided(app, done)
-        assert (ended_by, confidence) == ("agreement", "High")
-        for section in ("Question", "Perspectives Considered", "Points of Agreement", "Key Tensions", "Recommendation"):
-            assert f"\n## {section}\n" in document
-
-    go(tmp_path, check, answers(analyze={"clarifying_question": ""}, rebut={"position": "agree"}))
+async def test_max_rounds_with_no_convergence(app, tmp_path):
+    done = await run_to_end(app, await a_panel(app, tmp_path, max_rounds=2), GO_ON)
+    assert done.total_rounds == 2
+    ended_by, confidence, document = await decided(app, done)
+    assert (ended_by, confidence) == ("max_rounds", "Low")
+    tensions = document.partition("\n## Key Tensions\n")[2].partition("\n## ")[0]
+    assert "The rounds were used up before the positions agreed." in tensions
+    assert "Latency." in tensions
 
 
-def test_max_rounds_with_no_convergence(tmp_path):
-    async def check(app: App, debate: Debate):
-        done = await run_to_end(app, debate, GO_ON)
-        assert done.total_rounds == 2
-        ended_by, confidence, document = await decided(app, done)
-        assert (ended_by, confidence) == ("max_rounds", "Low")
-        tensions = document.partition("\n## Key Tensions\n")[2].partition("\n## ")[0]
-        assert "The rounds were used up before the positions agreed." in tensions
-        assert "Latency." in tensions
-
-    go(tmp_path, check, max_rounds=2)
-
-
-def test_debater_produces_off_topic_argument(tmp_path):
+async def test_debater_produces_off_topic_argument(app, tmp_path):
     left = {"off_topic": ["Cost Steward"], "redirect": "Back to caching, please.", "mute": []}
     again = {**left, "mute": ["Cost Steward"]}
     given = answers(analyze={"clarifying_question": ""})
     given = {"1/evaluate/*": _over("1/evaluate/x", left), "2/evaluate/*": _over("1/evaluate/x", again), **given}
-
-    async def check(app: App, debate: Debate):
-        done = await run_to_end(app, debate, GO_ON)
-        audit = await documents.audit(app, done.id)
-        read = {turn["key"]: turn["messages"][-1]["text"] for turn in audit["turns"] if turn["kind"] == "ask"}
-        assert all("Back to caching, please." in read[f"2/argue/p{n}"] for n in (1, 2, 3))
-        assert "you left the question" in read["2/argue/p3"]
-        assert "you left the question" not in read["2/argue/p1"]
-        assert "3/argue/p1" in read
-        assert "3/argue/p3" not in read  # muted
-        assert "MUTED" in [event.type for event in await app.runtime.store.events(done.id)]
-        _, _, document = await decided(app, done)
-        assert "### Cost Steward" in document  # what it had said is kept
-
-    go(tmp_path, check, given)
+    done = await run_to_end(app, await a_panel(app, tmp_path, given), GO_ON)
+    audit = await documents.audit(app, done.id)
+    read = {turn["key"]: turn["messages"][-1]["text"] for turn in audit["turns"] if turn["kind"] == "ask"}
+    assert all("Back to caching, please." in read[f"2/argue/p{n}"] for n in (1, 2, 3))
+    assert "you left the question" in read["2/argue/p3"]
+    assert "you left the question" not in read["2/argue/p1"]
+    assert "3/argue/p1" in read
+    assert "3/argue/p3" not in read  # muted
+    assert "MUTED" in [event.type for event in await app.runtime.store.events(done.id)]
+    _, _, document = await decided(app, done)
+    assert "### Cost Steward" in document  # what it had said is kept
 
 
-def test_human_abandons_at_checkpoint(tmp_path):
-    async def check(app: App, debate: Debate):
-        waiting = await run_to_rest(app, debate)
-        assert (waiting.status, waiting.owner) == ("waiting", None)
-        with closing(sqlite3.connect(tmp_path / "moot.db", isolation_level=None)) as other:
-            (left,) = other.execute("select expires_at - requested_at from debate_gates").fetchone()
-            assert round(left) == 1800
-            other.execute("update debate_gates set expires_at = ?", [time.time() - 1])
-        assert await app.runtime.expire() == []
-        before = await app.runtime.store.turns(debate.id)
-        assert (await app.runtime.store.get(debate.id)).status == "stopped"
-        await app.runtime.resume(debate.id)
-        assert (await app.runtime.wait(debate.id)).status == "waiting"
-        assert await app.runtime.store.turns(debate.id) == before  # nothing is asked of a model again
-        await app.runtime.answer(debate.id, {"choice": "end", "text": ""}, by="ann")
-        await app.runtime.resume(debate.id)
-        done = await app.runtime.wait(debate.id)
-        assert (await decided(app, done))[:2] == ("person", "Low")
-
-    go(tmp_path, check)
+async def test_human_abandons_at_checkpoint(app, tmp_path):
+    debate = await a_panel(app, tmp_path)
+    waiting = await run_to_rest(app, debate)
+    assert (waiting.status, waiting.owner) == ("waiting", None)
+    gate = await app.runtime.gates.open(debate.id)
+    assert round(gate.expires_at - gate.requested_at) == 1800
+    change(app, "update debate_gates set expires_at = ?", time.time() - 1)
+    assert await app.runtime.gates.expire() == []
+    before = await app.runtime.store.turns(debate.id)
+    assert (await app.runtime.store.get(debate.id)).status == "stopped"
+    await app.runtime.resume(debate.id)
+    assert (await app.runtime.wait(debate.id)).status == "waiting"
+    assert await app.runtime.store.turns(debate.id) == before  # nothing is asked of a model again
+    assert (await app.runtime.gates.open(debate.id)).expires_at >= gate.expires_at  # its time starts again
+    await app.runtime.gates.answer(debate.id, {"choice": "end", "text": ""}, by="ann")
+    await app.runtime.resume(debate.id)
+    done = await app.runtime.wait(debate.id)
+    assert (await decided(app, done))[:2] == ("person", "Low")
 
 
-def test_llm_rate_limit_during_debate(tmp_path):
+async def test_llm_rate_limit_during_debate(app, tmp_path):
     limited = {"fail": "overloaded", "message": "429, too many requests"}
     given = {**CLEAR, "2/argue/p2": [limited, limited, PANEL.answers["2/argue/p2"]]}
-
-    async def check(app: App, debate: Debate):
-        done = await run_to_end(app, debate, GO_ON)
-        assert done.outcome.ended_by == "max_rounds"
-        (turn,) = [turn for turn in await app.runtime.store.turns(done.id) if turn.key == "2/argue/p2"]
-        assert len([why for why in turn.metadata["attempts"] if "429" in why]) == 2
-        assert (await documents.prove(app, done.id)).same
-
-    go(tmp_path, check, given, max_rounds=2)
+    done = await run_to_end(app, await a_panel(app, tmp_path, given, max_rounds=2), GO_ON)
+    assert done.outcome.ended_by == "max_rounds"
+    (turn,) = [turn for turn in await app.runtime.store.turns(done.id) if turn.key == "2/argue/p2"]
+    assert len([why for why in turn.metadata["attempts"] if "429" in why]) == 2
+    assert (await documents.prove(app, done.id)).same
 
 
-def test_llm_rate_limit_that_lasts_fails_the_debate_and_loses_nothing(tmp_path):
-    limited = {"fail": "overloaded", "message": "429, too many requests"}
-    given = {**CLEAR, **{f"2/argue/p{n}": limited for n in (1, 2, 3)}}
-    given |= {f"2/argue-again/p{n}": [limited, PANEL.answers["2/argue/p2"]] for n in (1, 2, 3)}
-
-    async def check(app: App, debate: Debate):
-        waiting = await run_to_rest(app, debate)
-        assert waiting.status == "waiting"
-        await app.runtime.answer(debate.id, {"choice": "guide", "text": "Mind the night shift."}, by="ann")
-        await app.runtime.resume(debate.id)
-        failed = await app.runtime.wait(debate.id)
-        assert (failed.status, failed.error.kind) == ("failed", "overloaded")
-        before = await app.runtime.store.turns(debate.id)
-        assert "1/checkpoint/you" in [turn.key for turn in before]  # the checkpoint is kept
-        await app.runtime.retry(debate.id)
-        done = await app.runtime.wait(debate.id)
-        assert done.status == "completed"
-        assert (await app.runtime.store.turns(debate.id))[: len(before)] == before
-        assert done.outcome.details["guidance"] == ["Mind the night shift."]
-        assert (await documents.prove(app, done.id)).same
-
-    go(tmp_path, check, given, backoff_tries=0, max_rounds=2)
+async def test_prompt_too_vague(app, tmp_path):
+    debate = await a_panel(app, tmp_path, answers())
+    waiting = await run_to_rest(app, debate)
+    assert waiting.cursor.open == ("0/clarify/you",)
+    assert await keys(app, debate) == ["0/analyze/moderator"]  # no perspective is chosen yet
+    gate = await app.runtime.gates.open(debate.id)
+    assert (gate.kind, "Which data?" in gate.question) == ("clarification", True)
+    await app.runtime.gates.answer(debate.id, {"text": "Login sessions; security matters."}, by="ann")
+    await app.runtime.resume(debate.id)
+    left = await app.runtime.wait(debate.id)
+    assert left.cursor.open == ("1/checkpoint/you",)
+    audit = await documents.audit(app, debate.id)
+    briefs = {turn["seat"]: turn["messages"][0]["text"] for turn in audit["turns"] if turn["phase"] == "argue"}
+    assert len(briefs) == 3
+    assert all("Login sessions; security matters." in brief for brief in briefs.values())
 
 
-def test_prompt_too_vague(tmp_path):
-    async def check(app: App, debate: Debate):
-        waiting = await run_to_rest(app, debate)
-        assert waiting.cursor.open == ("0/clarify/you",)
-        assert await keys(app, debate) == ["0/analyze/moderator"]  # no perspective is chosen yet
-        gate = await app.runtime.open_gate(debate.id)
-        assert (gate.kind, "Which data?" in gate.question) == ("clarification", True)
-        await app.runtime.answer(debate.id, {"text": "Login sessions; security matters."}, by="ann")
-        await app.runtime.resume(debate.id)
-        left = await app.runtime.wait(debate.id)
-        assert left.cursor.open == ("1/checkpoint/you",)
-        audit = await documents.audit(app, debate.id)
-        briefs = {turn["seat"]: turn["messages"][0]["text"] for turn in audit["turns"] if turn["phase"] == "argue"}
-        assert len(briefs) == 3
-        assert all("Login sessions; security matters." in brief for brief in briefs.values())
-
-    go(tmp_path, check, answers())
-
-
-@pytest.mark.parametrize("tokens", [150, 900, 1500, 2500, 4000])
-def test_any_budget_ends_with_an_outcome_within_it(tmp_path, tokens):
-    async def check(app: App, debate: Debate):
-        done = await run_to_end(app, debate, GO_ON)
-        assert done.tokens_out <= tokens
-        assert done.outcome.headline
-        assert (await documents.prove(app, done.id)).same
-
-    go(tmp_path, check, max_total_output_tokens=tokens, debater_max_tokens=150, judge_max_tokens=150)
+@pytest.mark.parametrize("tokens", [150, 1500, 4000])
+async def test_any_budget_ends_with_an_outcome_within_it(app, tmp_path, tokens):
+    small = {"max_total_output_tokens": tokens, "debater_max_tokens": 150, "judge_max_tokens": 150}
+    done = await run_to_end(app, await a_panel(app, tmp_path, **small), GO_ON)
+    assert done.tokens_out <= tokens
+    assert done.outcome.headline
+    assert (await documents.prove(app, done.id)).same

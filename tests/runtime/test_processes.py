@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -14,13 +12,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from moot.runtime.replay import transcript
 from tests.forking import Started, start_moot
 from tests.running import an_app, answers_file, new_debate
+from tests.runtime.calls import environ, words
 
 pytestmark = pytest.mark.slow
 
-MOOT = Path(sys.executable).with_name("moot")
 SPEC = {
     "format": "duel",
     "topic": "Redis or PostgreSQL?",
@@ -34,13 +31,11 @@ SPEC = {
 class Place:
     """A folder with a database, a scripted model that logs its calls, and processes that run moot there."""
 
-    def __init__(self, folder: Path, delay_ms: int = 12, hold: str | None = None, **environ: str) -> None:
+    def __init__(self, folder: Path, delay_ms: int = 12, hold: str | None = None, **more: str) -> None:
         self.folder, self.log, self.hold = folder, folder / "calls.log", hold
         self.model = answers_file(folder, log=str(self.log), delay_ms=delay_ms, **({"hold": hold} if hold else {}))
         (folder / "duel.yaml").write_text(yaml.safe_dump(SPEC))
-        keep = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        self.environ = {**keep, "MOOT_CONFIG": os.devnull, "MOOT_EMBEDDER": "none", "NO_COLOR": "1", **environ}
-        self.environ["MOOT_DATABASE_URL"] = str(folder / "moot.db")
+        self.environ = environ(folder / "moot.db", **more)
 
     def start(self, *args: str) -> Started:
         return start_moot(args, self.environ)
@@ -63,20 +58,13 @@ class Place:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()
 
-    def only_debate(self) -> str:
-        async def find():
-            async with an_app(self.folder) as app:
-                return (await app.runtime.store.page()).debates[0].id
+    def state(self):
+        """Its only debate, with turns and transcript."""
 
-        return asyncio.run(find())
-
-    def state(self, debate_id: str):
         async def read():
             async with an_app(self.folder) as app:
-                debate = await app.runtime.store.get(debate_id)
-                turns = await app.runtime.store.turns(debate_id)
-                events = [e for e in await app.runtime.store.events(debate_id) if e.type.isupper()]
-                return debate, turns, transcript(debate, events, debate.outcome)
+                (debate,) = (await app.runtime.store.page()).debates
+                return debate, await app.runtime.store.turns(debate.id), await words(app.runtime.store, debate)
 
         return asyncio.run(read())
 
@@ -99,14 +87,22 @@ def undisturbed(tmp_path_factory) -> tuple[bytes, list[str]]:
     process = place.debate()
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0, out
-    debate, turns, words = place.state(place.only_debate())
+    debate, turns, told = place.state()
     assert (debate.status, len(turns)) == ("completed", 30)
     assert Counter(place.calls()) == dict.fromkeys((turn.key for turn in turns), 1)
-    return words, place.calls()
+    return told, place.calls()
 
 
-@pytest.mark.parametrize("step", range(1, 31))
-@pytest.mark.parametrize("moment", ["while it runs", "when it has answered"])
+@pytest.mark.parametrize(
+    ("moment", "step"),
+    [
+        *(("while it runs", step) for step in range(1, 31)),
+        *(
+            pytest.param("when it has answered", step, marks=() if step % 3 == 0 else pytest.mark.soak)
+            for step in range(1, 31)
+        ),
+    ],
+)
 def test_killed_at_any_step_and_resumed_it_is_as_if_never_killed(tmp_path, undisturbed, step, moment):
     expected, keys = undisturbed
     place = Place(tmp_path, delay_ms=0, hold="go/{key}")
@@ -115,28 +111,24 @@ def test_killed_at_any_step_and_resumed_it_is_as_if_never_killed(tmp_path, undis
         place.release(keys[: step - 1])
         wait_until(lambda: len(place.calls()) >= step, process)
     else:
-        place.release(
-            keys[:step]
-        )  # what comes after it is held: however late the signal is, the debate goes no further
+        place.release(keys[:step])  # the rest is held: however late the signal is, the debate goes no further
         wait_until(lambda: sum(line.startswith("done ") for line in place.lines()) >= step, process)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     place.release(keys)
 
-    debate_id = place.only_debate()
-    killed, finished, _ = place.state(debate_id)
-    assert killed.status == "running" or (
-        killed.status == "completed" and (step, moment) == (30, "when it has answered")
-    )
+    killed, finished, _ = place.state()
+    may_have_ended = (step, moment) == (30, "when it has answered")
+    assert killed.status == "running" or (killed.status == "completed" and may_have_ended)
     paid_before = len(place.calls())
     if killed.status == "running":
-        resumed = place.start("resume", debate_id[:8], "--plain")
+        resumed = place.start("resume", killed.short, "--plain")
         out, _ = resumed.communicate(timeout=60)
         assert resumed.returncode == 0, out
 
-    debate, turns, words = place.state(debate_id)
+    debate, turns, told = place.state()
     assert debate.status == "completed"
-    assert words == expected
+    assert told == expected
     assert max(Counter(turn.key for turn in turns).values()) == 1
     paid_again = set(place.calls()[paid_before:])
     assert not paid_again & {turn.key for turn in finished}
@@ -157,7 +149,7 @@ def test_two_processes_told_to_drive_the_same_debate(tmp_path, attempt):
     codes = [process.returncode for process in processes]
     assert sorted(codes) == [0, 2], outputs
     assert "it can't" in outputs[codes.index(2)]
-    debate, turns, _ = place.state(debate_id)
+    debate, turns, _ = place.state()
     assert debate.status == "completed"
     assert Counter(place.calls()) == dict.fromkeys((turn.key for turn in turns), 1)
 
@@ -167,7 +159,7 @@ def test_a_process_that_sleeps_past_its_lease_cannot_commit_when_it_wakes(tmp_pa
     sleeper = place.debate()
     wait_until(lambda: len(place.calls()) >= 5, sleeper)
     sleeper.send_signal(signal.SIGSTOP)
-    debate_id = place.only_debate()
+    debate_id = place.state()[0].id
     try:
         deadline = time.monotonic() + 30
         while True:
@@ -180,7 +172,7 @@ def test_a_process_that_sleeps_past_its_lease_cannot_commit_when_it_wakes(tmp_pa
     finally:
         sleeper.send_signal(signal.SIGCONT)
     out, _ = sleeper.communicate(timeout=60)
-    debate, turns, words = place.state(debate_id)
+    debate, turns, told = place.state()
     assert debate.status == "completed"
-    assert words == undisturbed[0]
+    assert told == undisturbed[0]
     assert max(Counter(turn.key for turn in turns).values()) == 1

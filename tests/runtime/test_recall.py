@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from moot.core.script import Stage, together
@@ -41,18 +39,15 @@ class FakeMemory:
     ("memory", "headline"),
     [(FakeMemory(), "['templates 0', 'templates 1'] (0.5,) "), (None, "[] () This process has no memory.")],
 )
-def test_memory_is_asked_in_steps_of_its_own(tmp_path, memory, headline):
-    async def main():
-        async with a_runtime(tmp_path, RECALLS, memory=memory) as runtime:
-            done = await run(runtime, RECALLS)
-            assert done.outcome is not None
-            assert done.outcome.headline == headline
-            turns = {turn.key: turn for turn in await runtime.store.turns(done.id)}
-            assert set(turns) == {"0/rag/memory", "0/compare/memory"}
-            assert {turn.kind for turn in turns.values()} == {"recall"}
-            rag = turns["0/rag/memory"]
-            assert (rag.tokens_in, rag.cost_usd) == ((7, 0.5) if memory else (0, 0.0))
-            assert (await runtime.store.today("")).all.cost_usd == 0.0, "memory books what it spends, when it does"
-            assert rerun(RECALLS, done, list(turns.values())).outcome == done.outcome
-
-    asyncio.run(main())
+async def test_memory_is_asked_in_steps_of_its_own(tmp_path, memory, headline):
+    async with a_runtime(tmp_path, RECALLS, memory=memory) as runtime:
+        done = await run(runtime, RECALLS)
+        assert done.outcome is not None
+        assert done.outcome.headline == headline
+        turns = {turn.key: turn for turn in await runtime.store.turns(done.id)}
+        assert set(turns) == {"0/rag/memory", "0/compare/memory"}
+        assert {turn.kind for turn in turns.values()} == {"recall"}
+        rag = turns["0/rag/memory"]
+        assert (rag.tokens_in, rag.cost_usd) == ((7, 0.5) if memory else (0, 0.0))
+        assert (await runtime.store.today("")).all.cost_usd == 0.0, "memory books what it spends, when it does"
+        assert rerun(RECALLS, done, list(turns.values())).outcome == done.outcome

@@ -26,7 +26,7 @@ class Sweeps:
         return Swept()
 
 
-def test_a_sweep_does_not_wait_for_its_time_when_a_known_worker_dies():
+async def test_a_sweep_does_not_wait_for_its_time_when_a_known_worker_dies():
     dead: list[str] = []
 
     async def none() -> Sequence[Any]:
@@ -35,17 +35,16 @@ def test_a_sweep_does_not_wait_for_its_time_when_a_known_worker_dies():
     def dead_among(owners: Iterable[str]) -> list[str]:
         return [each for each in owners if each in dead]
 
-    async def main() -> None:
-        runtime = SimpleNamespace(expire=none, dead_among=dead_among, observer=None, store=None)
-        queue = Sweeps()
-        worker = Worker(cast(Any, runtime), cast(Any, queue), at_once=1, sweep_seconds=1e6, drain_seconds=0)
-        sweeping = asyncio.create_task(worker._sweeps())
-        async with asyncio.timeout(60):
-            assert await queue.told.get() == []
-            dead.append("another")
-            assert await queue.told.get() == ["another"]
-        sweeping.cancel()
-        with suppress(asyncio.CancelledError):
-            await sweeping
-
-    asyncio.run(main())
+    runtime = SimpleNamespace(
+        gates=SimpleNamespace(expire=none), dead_among=dead_among, observer=None, store=None, lease_seconds=1e6
+    )
+    queue = Sweeps()
+    worker = Worker(cast(Any, runtime), cast(Any, queue), at_once=1)
+    sweeping = asyncio.create_task(worker._sweeps())
+    async with asyncio.timeout(60):
+        assert await queue.told.get() == []
+        dead.append("another")
+        assert await queue.told.get() == ["another"]
+    sweeping.cancel()
+    with suppress(asyncio.CancelledError):
+        await sweeping

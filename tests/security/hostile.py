@@ -32,6 +32,9 @@ from pathlib import Path
 import httpx2
 
 MOOT = str(Path(sys.executable).with_name("moot"))
+ROOT = Path(__file__).parents[2]
+# The command as it is, but with the constants that a test sets.
+SERVE = "from tests import forking; from moot.cli.main import main; forking.set_constants(); raise SystemExit(main())"
 GOAL = 1.2  # wall time with hostile clients, of that without
 FLAT = 0.15  # of its memory that the server may gain after the first round: pools and caches fill up
 HANG_SECONDS = 300
@@ -139,8 +142,8 @@ def serving(folder: Path, files: int, **settings: str) -> Iterator[Target]:
     token = re.search(r"moot_\S+", made.stdout)[0]
     with (folder / "serve.err").open("w") as errors:
         process = subprocess.Popen(
-            [MOOT, "serve", "--port", "0"],
-            env=environ,
+            [sys.executable, "-c", SERVE, "serve", "--port", "0"],
+            env={**environ, "PYTHONPATH": str(ROOT)},
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.forking import constants
 from tests.security.hostile import Plan, run_debates, serving, soak
 
 pytestmark = pytest.mark.slow
@@ -21,8 +22,8 @@ HALF = (b"", b"GET /healthz HTTP/1.1\r\nX-Half:", b"POST /v1/debates HTTP/1.1\r\
 def test_half_open_connections_leave_room_for_debates_and_requests(tmp_path: Path):
     """More than it has descriptors for, and all from the address of those who ask properly."""
     # Caps alone must do.
-    never = {"MOOT_SERVE_HEADER_SECONDS": "3600", "MOOT_SERVE_BODY_SECONDS": "3600", "MOOT_SERVE_RATE": "100000"}
-    with serving(tmp_path, FILES, **never) as target, ExitStack() as stack:
+    never = constants({"moot.server.connections.HEADER_SECONDS": 3600, "moot.server.connections.BODY_SECONDS": 3600})
+    with serving(tmp_path, FILES, MOOT_SERVE_RATE="100000", **never) as target, ExitStack() as stack:
         for n in range(2 * FILES):
             client = stack.enter_context(socket.create_connection((target.host, target.port), timeout=60))
             client.sendall(HALF[n % len(HALF)])

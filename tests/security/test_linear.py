@@ -49,54 +49,17 @@ from moot.server.guard import host_of
 from moot.server.live import Delta, Reader
 from moot.server.markdown import html
 
-SIZE, MEASURABLE, ROUNDS = 10_000, 0.1, 5
+SIZE, MEASURABLE, ROUNDS = 5_000, 0.05, 5
 GROWTH = 9.0  # for four times the text: linear is 4, quadratic 16
 
 PIECES = [
     *("[", "(", "`", "*", "_", "<", "&", "#", ">", "|", "\\", "~", "!", "$", "{", ".", "?", ":", "@", "=", "'", '"'),
-    *(
-        "a",
-        "a ",
-        "a\n",
-        " ",
-        "\n",
-        "- ",
-        "1. ",
-        "# ",
-        "> ",
-        "](",
-        "[a](",
-        "![",
-        "```\n",
-        "a. ",
-        "A. ",
-        "a or ",
-        "or a? ",
-    ),
+    *("a", "a ", "a\n", " ", "\n", "- ", "1. ", "# ", "> ", "](", "[a](", "![", "```\n", "a. ", "A. ", "a or "),
     *("://", "://a:", "://a:@", "http://a:b@", "pwd=", "password='", "sk-a", "Bearer ", "{{a", "é", "e\u0301"),
     *("a:b@", "a:", "eyJ", "api_key", "key: ", "\u200d", "\ufe0f😀", "a\u200d", "［", "[words of ", "guidance "),
-    *(
-        "\u200ba",
-        "[words of x begin 1]",
-        "Debater A a ",
-        "as an ",
-        "i am ",
-        "answer A ",
-        "a(1,",
-        "a(1, 2) = 3 ",
-        "Input: x = ",
-        "for x = 1 ",
-        "**a _b",
-        "- a\n  ",
-        "。",
-        "[words of A begin 0123456789ab]\n",
-        "[words of A end 0123456789ab]\n",
-        "```x\n",
-        "\n```\na",
-        '"""',
-        "\\'",
-        "### Task:\n",
-    ),
+    *("\u200ba", "[words of x begin 1]", "Debater A a ", "as an ", "i am ", "answer A ", "a(1,", "a(1, 2) = 3 "),
+    *("Input: x = ", "for x = 1 ", "**a _b", "- a\n  ", "。", "```x\n", "\n```\na", '"""', "\\'", "### Task:\n"),
+    *("or a? ", "[words of A begin 0123456789ab]\n", "[words of A end 0123456789ab]\n"),
 ]
 
 LABELS: Any = {"a": ["Debater A"], "b": ["Debater B"]}
@@ -104,11 +67,17 @@ NAMES: Any = {"a": "Debater A", "b": "Debater B"}
 DECIDED = Decision(winner="a", source="judge")
 
 
+CAST = (SeatSpec(id="a", name="A", role="debater", model="m", max_tokens=1),)
+DEBATE = Debate(id="x", topic="t", format="classic", format_version=1, status="running", config={}, cast=CAST)
+
+
+def a_flight() -> Flight:
+    return Flight(key="1/a", seat="a", round=1, phase="speak", shows="TURN")
+
+
 def narrated(text: str) -> str:
     """A step's text as a chat client gets it, in small pieces."""
-    cast = (SeatSpec(id="a", name="A", role="debater", model="m", max_tokens=1),)
-    debate = Debate(id="x", topic="t", format="classic", format_version=1, status="running", config={}, cast=cast)
-    narrator, flight = Narrator(wording_of(debate)), Flight(key="1/a", seat="a", round=1, phase="speak", shows="TURN")
+    narrator, flight = Narrator(wording_of(DEBATE)), a_flight()
     flight.hear("Begin")
     said = [narrator.hear([Delta(flight=flight, offset=0, text="Begin")])]
     for at in range(0, len(text), 20):
@@ -120,11 +89,8 @@ def narrated(text: str) -> str:
 
 def followed(text: str) -> str:
     """The same from its first character on, through the place that a connection has in the debate."""
-    cast = (SeatSpec(id="a", name="A", role="debater", model="m", max_tokens=1),)
-    debate = Debate(id="x", topic="t", format="classic", format_version=1, status="running", config={}, cast=cast)
-    channel: Any = SimpleNamespace(last_seq=0, readers=set(), debate=debate)
-    reader, narrator = Reader(channel, 0, asyncio.Event(), None), Narrator(wording_of(debate))
-    flight = Flight(key="1/a", seat="a", round=1, phase="speak", shows="TURN")
+    channel: Any = SimpleNamespace(last_seq=0, readers=set(), debate=DEBATE)
+    reader, narrator, flight = Reader(channel, 0, asyncio.Event(), None), Narrator(wording_of(DEBATE)), a_flight()
     said: list[str] = []
     for at in range(0, len(text), 4):
         flight.hear(text[at : at + 4])
@@ -193,9 +159,17 @@ def test_time_grows_with_the_length(name: str):
         )
 
 
-def test_a_quadratic_function_is_found():
-    shorter, longer = times(lambda text: [sorted(text) for _ in text[::40]], "a")
-    assert longer > max(MEASURABLE, GROWTH * shorter)
+@pytest.mark.parametrize("power", [1, 2])
+def test_a_quadratic_function_is_found_and_a_linear_one_is_not(monkeypatch: pytest.MonkeyPatch, power: int):
+    clock = 0.0
+
+    def takes(text: str) -> None:
+        nonlocal clock
+        clock += MEASURABLE * (len(text) / SIZE) ** power
+
+    monkeypatch.setattr(time, "thread_time", lambda: clock)
+    shorter, longer = times(takes, "a")
+    assert (longer > max(MEASURABLE, GROWTH * shorter)) == (power == 2)
 
 
 def times(function: Callable[[str], object], piece: str) -> tuple[float, float]:

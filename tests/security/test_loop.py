@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -78,75 +79,70 @@ HEAVY: dict[str, tuple[Any, str, str, str, Any]] = {
 }
 
 
+@contextmanager
+def others_answered(server: Served, hold: Hold, what: str) -> Iterator[None]:
+    """Once the function has begun and before it ends; then it may end."""
+    try:
+        assert hold.begun.wait(DEADLINE), f"{what} does not need it"
+        with httpx2.Client(base_url=server.url, timeout=ANSWERED_SECONDS) as other:
+            assert other.get("/healthz").status_code == 200
+            assert other.get("/v1/debates").status_code == 200
+        yield
+    finally:
+        hold.released.set()
+
+
+def answered_beside_others(server: Served, hold: Hold, method: str, url: str, **more: Any) -> httpx2.Response:
+    answers: list[httpx2.Response] = []
+    asking = threading.Thread(target=lambda: answers.append(server.client.request(method, url, **more)))
+    asking.start()
+    try:
+        with others_answered(server, hold, url):
+            assert not answers
+    finally:
+        asking.join()
+    return answers[0]
+
+
 @pytest.mark.parametrize("name", HEAVY)
 def test_others_are_answered_meanwhile(server: Served, done: dict[str, Any], monkeypatch, name: str):
     where, function, method, path, given = HEAVY[name]
     markdown.html.cache_clear()
     monkeypatch.setattr("moot.runtime.threads.LONG_REPLAY", 0)
     monkeypatch.setattr(markdown, "SHORT", 0)
-    target = f"{where}.{function}" if isinstance(where, str) else None
-    original = _found(target) if target else getattr(where, function)
-    hold = Hold(original)
-    if target:
-        monkeypatch.setattr(target, hold)
-    else:
-        monkeypatch.setattr(where, function, hold)
-        if function == "html":
-            monkeypatch.setattr("moot.server.views.html", hold)
+    place = import_module(where) if isinstance(where, str) else where
+    hold = Hold(getattr(place, function))
+    monkeypatch.setattr(place, function, hold)
+    if function == "html":
+        monkeypatch.setattr("moot.server.views.html", hold)
     if name == "distrust":
         monkeypatch.setattr("moot.caller.Caller.may", lambda self, scope: scope != "admin")
     collection = name in ("plan", "estimate", "distrust")
     url = "/v1/debates" + ("" if collection else f"/{done['id']}") + path.format(id=done["id"])
     url = path if path.startswith(("/v1/", "/openapi")) else url
-    answers: list[httpx2.Response] = []
     if name == "fork":
         given = {**given, "at": server.get(f"{url.removesuffix(path)}/turns").json()["items"][-1]["key"]}
-    more = {"headers": given} if method == "GET" else {"json": given}
-    asking = threading.Thread(target=lambda: answers.append(server.client.request(method, url, **more)))
-    asking.start()
-    try:
-        assert hold.begun.wait(DEADLINE), f"{url} does not need it"
-        with httpx2.Client(base_url=server.url, timeout=ANSWERED_SECONDS) as other:
-            assert other.get("/healthz").status_code == 200
-            assert other.get("/v1/debates").status_code == 200
-        assert not answers
-    finally:
-        hold.released.set()
-        asking.join()
-    assert answers[0].status_code < 300, answers[0].text
+    answer = answered_beside_others(server, hold, method, url, **{"headers" if method == "GET" else "json": given})
+    assert answer.status_code < 300, answer.text
 
 
 def test_live_events_are_rendered_beside_the_loop(server: Served, done: dict[str, Any], monkeypatch):
     markdown.html.cache_clear()
-    hold = Hold(markdown.html)
+    hold, url = Hold(markdown.html), f"/v1/debates/{done['id']}/events?html=true"
     monkeypatch.setattr(markdown, "html", hold)
-    with server.client.stream("GET", f"/v1/debates/{done['id']}/events?html=true", headers=STREAM) as stream:
-        try:
-            assert hold.begun.wait(DEADLINE)
-            with httpx2.Client(base_url=server.url, timeout=ANSWERED_SECONDS) as other:
-                assert other.get("/healthz").status_code == 200
-        finally:
-            hold.released.set()
+    with server.client.stream("GET", url, headers=STREAM) as stream:
+        with others_answered(server, hold, url):
+            pass
         assert "event: end" in stream.read().decode()
 
 
 def test_what_a_debate_asks_is_rendered_beside_the_loop(tmp_path: Path, monkeypatch):
     with formats.DOOR.adding("asking", FORMAT), served(tmp_path) as server:
         waits = server.rested(server.made(format="asking")["id"], "waiting")
-        url, hold = f"/v1/debates/{waits['id']}/gates?html=true", Hold(markdown.html)
+        hold = Hold(markdown.html)
         monkeypatch.setattr("moot.server.views.html", hold)
-        answers: list[httpx2.Response] = []
-        asking = threading.Thread(target=lambda: answers.append(server.get(url)))
-        asking.start()
-        try:
-            assert hold.begun.wait(DEADLINE)
-            with httpx2.Client(base_url=server.url, timeout=ANSWERED_SECONDS) as other:
-                assert other.get("/healthz").status_code == 200
-            assert not answers
-        finally:
-            hold.released.set()
-            asking.join()
-        [gate] = answers[0].json()["items"]
+        answer = answered_beside_others(server, hold, "GET", f"/v1/debates/{waits['id']}/gates?html=true")
+        [gate] = answer.json()["items"]
         assert gate["html"].startswith("<p>")
 
 
@@ -156,8 +152,3 @@ def test_what_is_short_is_not_handed_to_a_thread(monkeypatch):
 
     monkeypatch.setattr(markdown, "in_thread", never)
     asyncio.run(markdown.prepare("short"))
-
-
-def _found(target: str) -> Any:
-    module, _, name = target.rpartition(".")
-    return getattr(import_module(module), name)

@@ -43,30 +43,23 @@ def strict(tmp_path_factory: pytest.TempPathFactory):
     "body",
     [
         {"://a:" * 100_000: 1},
-        {"x" * 900_000: 1},
         {f"key {n}": 1 for n in range(15_000)},
-        {"topic": ["://a:@" * 100_000]},
         {"topic": {"a": {"b": "y" * 500_000}}},
+        {"topic": "Is it so?", "settings": {"seats": {"z" * 900_000: {}}}},
     ],
-    ids=["a long name like an address", "a long name", "many names", "a long list", "a long mapping"],
+    ids=["a long name like an address", "many names", "a long mapping", "a long name inside of settings"],
 )
 def test_a_refusal_quotes_little(server: Served, body: dict):
     answer = server.post("/v1/debates", body)
     assert answer.status_code == 422
     assert len(answer.content) < 8 * KIB
-    assert len(json.loads(answer.content)["errors"]) <= 20
+    assert len(answer.json().get("errors", ())) <= 20
 
 
 @pytest.mark.parametrize("path", ["/v1/formats/", "/v1/roles/", "/v1/templates/", "/v1/models/", "/v1/debates/", "/"])
 def test_a_long_address_is_quoted_in_part(server: Served, path: str):
     answer = server.get(path + "y" * 30_000)
     assert answer.status_code in (404, 422)
-    assert len(answer.content) < 8 * KIB
-
-
-def test_a_long_name_inside_of_settings_is_quoted_in_part(server: Served):
-    answer = server.post("/v1/debates", {"topic": "Is it so?", "settings": {"seats": {"z" * 900_000: {}}}})
-    assert answer.status_code == 422
     assert len(answer.content) < 8 * KIB
 
 
@@ -94,8 +87,15 @@ class TestBeforeTheBody:
         assert server.in_loop(server.app.runtime.store.add_token(made))
         return {"Authorization": f"Bearer {secret}"}
 
-    @pytest.mark.parametrize("header", ["", "Authorization: Bearer moot_never\r\n", "Cookie: moot_session=never\r\n"])
-    @pytest.mark.parametrize("route", [*WITH_BODY, "POST /v1/import", "POST /mcp"])
+    @pytest.mark.parametrize(
+        ("route", "header"),
+        [
+            *((route, "") for route in (*WITH_BODY, "POST /v1/import", "POST /mcp")),
+            ("POST /v1/debates", "Authorization: Bearer moot_never\r\n"),
+            ("POST /v1/debates", "Cookie: moot_session=never\r\n"),
+            ("POST /mcp", "Authorization: Bearer moot_never\r\n"),
+        ],
+    )
     def test_a_caller_without_a_token_is_answered(self, strict: Served, route: str, header: str):
         """And in the same words as one that has sent a whole body."""
         host, (method, path) = strict.url.removeprefix("http://"), route.split()
@@ -203,12 +203,11 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("body", UNREADABLE, ids=UNREADABLE.values())
 @pytest.mark.parametrize("path", ["/v1/debates", "/v1/chat/completions"])
-def test_a_body_that_can_not_be_read_is_told_why(server: Served, path: str, body: bytes):
-    told = server.client.post(path, content=body, headers={"Content-Type": "application/json"})
-    assert told.status_code == 400
-    assert UNREADABLE[body] in told.text
+def test_a_body_that_can_not_be_read_is_told_why(server: Served, path: str):
+    for body, why in UNREADABLE.items():
+        told = server.client.post(path, content=body, headers={"Content-Type": "application/json"})
+        assert (told.status_code, why in told.text) == (400, True), why
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from moot.server.app import create_app
 from moot.server.serving import Server, address_of, listen
 from tests.running import answers_file
 
-DEADLINE = 60.0
+DEADLINE = 120.0
 REST = ("completed", "canceled", "stopped", "failed", "waiting")
 
 
@@ -108,8 +109,6 @@ def served(
     """`host` is what the server believes it is bound to; it listens on loopback in any case."""
     values = {
         "database_url": str(folder / "moot.db"),
-        "pulse_seconds": 0.02,
-        "backoff_base_seconds": 0,
         "serve_rate": 100_000,
         "embedder": "none",
         **settings,
@@ -186,6 +185,19 @@ def told(lines: Iterator[str]) -> Iterator[Told]:
 
 
 STREAM = {"Accept": "text/event-stream"}
+
+
+@contextmanager
+def connected(server: Served, sent: bytes = b"", *, deaf: bool = False) -> Iterator[socket.socket]:
+    """A connection by which `sent` was sent. One that is `deaf` has hardly room for what it does not read."""
+    host, port = server.url.removeprefix("http://").split(":")
+    with socket.socket() as client:
+        if deaf:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(DEADLINE)
+        client.connect((host, int(port)))
+        client.sendall(sent)
+        yield client
 
 
 @contextmanager

@@ -36,18 +36,17 @@ class TestCatalog:
         assert (found["duel"]["dialects"], found["crucible"]["dialects"]) == (["duel"], ["crucible"])
         assert classic["dialects"] == []
         for each in found.values():
-            assert each["purpose"]
-            assert each["length"] in {"", *each["settings_schema"]["properties"]}
             assert each["ledger"] is ("claims" in each["settings_schema"]["properties"])
         assert server.get("/v1/formats/duel").json() == found["duel"]
         assert "Known:" in problem(server.get("/v1/formats/nope"), 404, "not-found")["detail"]
 
-    @pytest.mark.parametrize("name", formats.installed())
-    def test_every_example_can_be_run(self, server: Served, name: str):
-        for example in server.get(f"/v1/formats/{name}").json()["examples"]:
-            settings = {**example["settings"], "model_debater": "sim:", "model_judge": "sim:"}
-            body = {"topic": example["topic"], "format": name, "settings": settings, "start": False}
-            assert server.post("/v1/debates", body).status_code == 201, example
+    def test_every_example_can_be_run(self, server: Served):
+        for format_ in server.get("/v1/formats").json()["items"]:
+            assert format_["examples"]
+            for example in format_["examples"]:
+                settings = {**example["settings"], "model_debater": "sim:", "model_judge": "sim:"}
+                body = {"topic": example["topic"], "format": format_["name"], "settings": settings, "start": False}
+                assert server.post("/v1/debates", body).status_code == 201, example
 
     def test_a_format_that_can_not_be_used_is_named_with_what_is_wrong(self, server: Served, tmp_path, plugged_in):
         assert server.get("/v1/formats").json()["problems"] == []
@@ -82,11 +81,9 @@ class TestCatalog:
     def test_embedded_models_say_whether_they_are_here(self, tmp_path):
         with served(tmp_path, data_dir=str(tmp_path)) as server:
             told = {each["model"]: each for each in server.get("/v1/providers").json()["embedded"]}
-            assert [(name, each["bytes"], each["here"]) for name, each in told.items()] == [
-                ("local", 1_117_320_768, False),
-                ("local:small", 98_362_432, False),
-            ]
-            assert {each["licence"] for each in told.values()} == {"Apache-2.0"}
+            assert set(told) == {"local", "local:small"}
+            assert told["local"]["bytes"] > told["local:small"]["bytes"] > 0
+            assert {(each["here"], each["licence"]) for each in told.values()} == {(False, "Apache-2.0")}
 
     def test_templates(self, server: Served):
         listed = server.get("/v1/templates").json()
@@ -116,6 +113,9 @@ class TestRecords:
         issue = server.get(f"{path}/issue").json()
         assert issue["title"] == f"Follow up: {record['title']}"
         assert issue["body"] in server.get(f"{path}/issue?format=markdown").text
+        proof = server.get(f"{path}/proof").json()
+        assert (proof["same"], proof["turns"], proof["line"]) == (True, done["turns"], None)
+        problem(server.get(f"{path}/trace"), 404, "not-found")  # formats that keep one have it
 
     def test_there_is_none_before_the_end(self, server: Served):
         made = server.made(start=False)
@@ -134,31 +134,18 @@ class TestRecords:
             without = server.completed(settings={"max_rounds": 1})
             problem(server.get(f"/v1/debates/{without['id']}/claims"), 404, "not-found")
 
-    def test_traces_where_the_format_keeps_one(self, server: Served):
-        done = server.completed(settings={"max_rounds": 1})
-        problem(server.get(f"/v1/debates/{done['id']}/trace"), 404, "not-found")
-
-    def test_a_proof(self, server: Served):
-        done = server.completed(settings={"max_rounds": 1})
-        proof = server.get(f"/v1/debates/{done['id']}/proof").json()
-        assert (proof["same"], proof["turns"], proof["line"]) == (True, done["turns"], None)
-
     def test_what_was_decided_is_found(self, server: Served):
         done = server.completed(topic="Should penguins fly south in winter?", settings={"max_rounds": 1})
         found = server.get("/v1/search", params={"q": "penguins in winter"}).json()
         assert [hit["id"] for hit in found["items"]] == [done["id"]]
         assert server.get("/v1/search", params={"q": "zebras"}).json()["items"] == []
-        problem(server.get("/v1/search", params={"q": "  "}), 422, "invalid")
         problem(server.get("/v1/search"), 422, "invalid")
 
 
 class TestEstimates:
     def test_of_a_duel_counts_its_calls(self, server: Served):
-        settings = {
-            "turns": 6,
-            "model_debater": "sim:?price_in=1&price_out=2",
-            "model_judge": "sim:?price_in=1&price_out=2",
-        }
+        priced = "sim:?price_in=1&price_out=2"
+        settings = {"turns": 6, "model_debater": priced, "model_judge": priced}
         told = server.post("/v1/debates/estimate", {"topic": "Why?", "format": "duel", "settings": settings}).json()
         full = told["full_length"]
         assert full["calls"] == 30
@@ -168,20 +155,18 @@ class TestEstimates:
         assert any("max_cost_usd" in note for note in told["notes"])
         assert {price["usd_out"] for price in told["prices"]} == {2.0}
 
-    @pytest.mark.parametrize("name", formats.installed())
-    def test_of_every_format_and_nothing_is_stored(self, server: Served, name):
+    def test_of_every_format_and_nothing_is_stored(self, server: Served):
         before = server.get("/v1/debates").json()
         models = {"model_debater": "sim:", "model_judge": "sim:"}
-        told = server.post("/v1/debates/estimate", {"topic": "Why?", "format": name, "settings": models}).json()
-        assert told["full_length"]["calls"] > 2
-        assert told["full_length"]["tokens_out"] <= told["limits"]["tokens_out"]
+        for name in formats.installed():
+            told = server.post("/v1/debates/estimate", {"topic": "Why?", "format": name, "settings": models}).json()
+            assert told["full_length"]["calls"] > 2
+            assert told["full_length"]["tokens_out"] <= told["limits"]["tokens_out"]
         assert server.get("/v1/debates").json() == before
 
     @pytest.mark.parametrize(
         ("settings", "most"),
         [
-            ({}, 39),
-            ({"preset": "quick"}, 12),
             ({"preset": "quick", "gates": ["proposal"]}, 12 + 7),
             ({"max_calls": 3}, 3),
         ],

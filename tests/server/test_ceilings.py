@@ -40,6 +40,10 @@ def spending(folder: Path) -> tuple[float, int]:
         ).fetchone()
 
 
+def chat(question: str) -> dict[str, Any]:
+    return {"model": "moot/duel", "messages": [{"role": "user", "content": question}]}
+
+
 LIMITS = st.fixed_dictionaries(
     {},
     optional={
@@ -77,13 +81,6 @@ def test_no_shape_of_a_request_raises_a_ceiling(server: Served, asked: dict[str,
     assert debate["settings"]["max_total_output_tokens"] <= TOKENS
     assert debate["tokens_out"] <= TOKENS
     assert (debate["cost_usd"] or 0) <= USD
-
-
-def test_asking_for_more_is_refused_with_what_is_possible(server: Served):
-    for name, value, most in (("max_cost_usd", 5, "$0.02"), ("max_total_output_tokens", 9000, "1,500")):
-        refused = server.ask(settings={**MODELS, name: value})
-        assert refused.status_code == 422
-        assert f"Setting {name} can be {most} at most here" in refused.json()["detail"]
 
 
 def test_a_model_without_a_known_price_is_refused(server: Served):
@@ -133,12 +130,8 @@ def test_a_day_that_is_used_up_refuses_before_anything_is_spent(tmp_path):
             server.ask(format="duel", settings=MODELS),
             server.post(f"/v1/debates/{made['id']}/resume"),
             server.post(f"/v1/debates/{made['id']}/fork", {}),
-            server.post(
-                "/v1/chat/completions", {"model": "moot/duel", "messages": [{"role": "user", "content": "x?"}]}
-            ),
-            server.post(
-                "/v1/chat/completions", {"model": "moot/duel", "messages": [{"role": "user", "content": CHORE}]}
-            ),
+            server.post("/v1/chat/completions", chat("x?")),
+            server.post("/v1/chat/completions", chat(CHORE)),
         ):
             assert refused.status_code == 429, refused.text
             assert "Today's budget is used up" in refused.text
@@ -159,8 +152,7 @@ def test_a_day_that_is_used_up_refuses_before_anything_is_spent(tmp_path):
 
 def test_chores_of_chat_clients_are_paid_by_their_token(tmp_path):
     with served(tmp_path, model=PRICED, ceilings={"caller_usd": 1.0, "caller_tokens": 700}) as server:
-        asked = {"model": "moot/duel", "messages": [{"role": "user", "content": CHORE}]}
-        answers = [server.post("/v1/chat/completions", asked) for _ in range(20)]
+        answers = [server.post("/v1/chat/completions", chat(CHORE)) for _ in range(20)]
         done = [each for each in answers if each.status_code == 200]
         assert 1 <= len(done) < 20
         assert {each.status_code for each in answers[len(done) :]} == {429}
@@ -175,13 +167,8 @@ def test_chores_of_chat_clients_are_paid_by_their_token(tmp_path):
 def test_a_debate_that_is_canceled_in_mid_sentence_is_paid_for(tmp_path):
     slow = "sim:?seed=3&tokens=4000&price_in=2&price_out=10&tps=500"
     with served(tmp_path, model=PRICED, ceilings={"day_usd": 10.0}) as server:
-        models = {
-            "model_debater": slow,
-            "model_judge": slow,
-            "debater_max_tokens": 5000,
-            "max_total_output_tokens": 50_000,
-        }
-        made = server.made(settings=models)
+        models = {"model_debater": slow, "model_judge": slow}
+        made = server.made(settings={**models, "debater_max_tokens": 5000, "max_total_output_tokens": 50_000})
         with server.client.stream("GET", f"/v1/debates/{made['id']}/events", headers=STREAM) as stream:
             next(line for line in stream.iter_lines() if line == "event: delta")
         server.post(f"/v1/debates/{made['id']}/cancel").raise_for_status()

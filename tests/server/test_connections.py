@@ -15,26 +15,27 @@ import pytest
 from moot.core.errors import InputError, ScriptError
 from moot.core.settings import Settings
 from moot.formats import prompts
-from moot.server import connections
-from moot.server.connections import DEAF_SECONDS, LEAST_TAKEN
+from moot.server import connections, limits
+from moot.server.connections import DEAF_SECONDS, LEAST_TAKEN, Connections
 from moot.server.limits import KEPT_FILES, Limits
-from moot.tokens import new_token
-from tests.server.serving import DEADLINE, Served, served, wait_for, watching
+from tests.server.serving import DEADLINE, Served, connected, served, wait_for, watching
+from tests.server.test_security import token
 
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+LAST_HEALTH = HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
 HALF_HEADERS = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Half:"
 HALF_BODY = (
     b"POST /v1/debates HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     b'Content-Length: 100\r\n\r\n{"topic":'
 )
-FOREVER = 3600
 
 
-@contextmanager
-def connected(server: Served, sent: bytes = b"") -> Iterator[socket.socket]:
-    host, port = server.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=DEADLINE) as client:
-        client.sendall(sent)
-        yield client
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Half a request is waited for as long as any test takes."""
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 3600)
+    monkeypatch.setattr(connections, "BODY_SECONDS", 3600)
+    return monkeypatch
 
 
 def answer(client: socket.socket) -> bytes:
@@ -61,59 +62,51 @@ def dripped(client: socket.socket) -> bytes:
 @contextmanager
 def deaf(server: Served, many: int) -> Iterator[list[socket.socket]]:
     """Clients that ask for more and more and read nothing, with as many answers waiting for each as may be."""
-    host, port = server.url.removeprefix("http://").split(":")
     asked = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100
     with ExitStack() as stack:
-        clients: list[socket.socket] = []
-        for _ in range(many):
-            client = stack.enter_context(socket.socket())
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            client.settimeout(DEADLINE)
-            client.connect((host, int(port)))
-            client.sendall(asked)
-            clients.append(client)
+        clients = [stack.enter_context(connected(server, asked, deaf=True)) for _ in range(many)]
         opened = server.server.connections._open
         wait_for(lambda: sum(each.flow.write_paused for each in list(opened)) == many, "the answers to pile up")
         yield clients
 
 
-def look_in(server: Served, seconds: float) -> None:
-    """Let the server look at its connections as if it were so many seconds later."""
-
-    async def look() -> None:
-        server.server.connections.look(asyncio.get_running_loop().time() + seconds)
-
-    server.in_loop(look())
-
-
 class TestTimes:
-    def test_answers_that_are_not_taken_are_not_waited_for(self, tmp_path):
+    def test_answers_that_are_not_taken_are_not_waited_for(self, tmp_path, monkeypatch):
+        look = Connections.look
+        monkeypatch.setattr(Connections, "look", lambda *_: None)  # the test says when, and at what time
+
+        def looked_at(seconds: float) -> int:
+            """How many are left of its connections when the server has looked at them."""
+
+            async def looked() -> int:
+                look(server.server.connections, seconds)
+                return len(server.server.connections)
+
+            return server.in_loop(looked())
+
         with served(tmp_path) as server, deaf(server, 1) as (client,):
-            look_in(server, 0)
-            look_in(server, DEAF_SECONDS - 1)
-            assert len(server.server.connections) == 1
+            assert looked_at(0) == looked_at(DEAF_SECONDS - 1) == 1
             taken = 0
             while taken <= LEAST_TAKEN * 100:  # of which some was in the client's own buffer already
                 taken += len(client.recv(65_536))
-            look_in(server, DEAF_SECONDS + 1)  # slow, but it goes on
-            assert len(server.server.connections) == 1
+            assert looked_at(DEAF_SECONDS + 1) == 1, "slow, but it goes on"
             later = count(2 * DEAF_SECONDS + 2, DEAF_SECONDS)
-            wait_for(lambda: look_in(server, next(later)) or not server.server.connections, "it to be closed")
+            wait_for(lambda: not looked_at(next(later)), "it to be closed")
 
     @pytest.mark.parametrize(
-        ("sent", "setting", "part"),
+        ("sent", "limit", "part"),
         [
-            (b"", "serve_header_seconds", "headers"),
-            (HALF_HEADERS, "serve_header_seconds", "headers"),
-            (HALF_BODY, "serve_body_seconds", "body"),
+            (b"", "HEADER_SECONDS", "headers"),
+            (HALF_HEADERS, "HEADER_SECONDS", "headers"),
+            (HALF_BODY, "BODY_SECONDS", "body"),
             # The second request on a connection: its first was answered.
-            (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + HALF_HEADERS, "serve_header_seconds", "headers"),
+            (HEALTH + HALF_HEADERS, "HEADER_SECONDS", "headers"),
         ],
         ids=["nothing", "half the headers", "half the body", "half a second request"],
     )
-    def test_half_a_request_is_not_waited_for(self, tmp_path, sent, setting, part):
-        others = {"serve_header_seconds": FOREVER, "serve_body_seconds": FOREVER}
-        with served(tmp_path, **{**others, setting: 0.2}) as server, connected(server, sent) as client:
+    def test_half_a_request_is_not_waited_for(self, tmp_path, patient, sent, limit, part):
+        patient.setattr(connections, limit, 0.2)
+        with served(tmp_path) as server, connected(server, sent) as client:
             said = answer(client)
             if b"200 OK" in said and said.endswith(b'{"status":"ok"}'):
                 return  # uvicorn's own time-out between requests was faster
@@ -122,14 +115,16 @@ class TestTimes:
             assert b"urn:moot:problem:too-slow" in said
             wait_for(lambda: len(server.server.connections) == 0, "the connection to be forgotten")
 
-    def test_a_drop_now_and_then_is_half_a_request_too(self, tmp_path):
-        with served(tmp_path, serve_header_seconds=0.5) as server, connected(server, HALF_HEADERS) as client:
+    def test_a_drop_now_and_then_is_half_a_request_too(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(connections, "HEADER_SECONDS", 0.5)
+        with served(tmp_path) as server, connected(server, HALF_HEADERS) as client:
             client.settimeout(0.05)
             assert b"too-slow" in dripped(client)
 
-    def test_a_slow_answer_is_no_slow_request(self, tmp_path):
-        short = {"serve_header_seconds": 0.2, "serve_body_seconds": 0.2}
-        with served(tmp_path, delay_ms=300, **short) as server:
+    def test_a_slow_answer_is_no_slow_request(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(connections, "HEADER_SECONDS", 0.2)
+        monkeypatch.setattr(connections, "BODY_SECONDS", 0.2)
+        with served(tmp_path, delay_ms=300) as server:
             body = {"model": "moot/classic", "messages": [{"role": "user", "content": "Why?"}]}
             settings = f'{{"max_rounds": 1, "model_debater": "{server.model}", "model_judge": "{server.model}"}}'
             answered = server.post("/v1/chat/completions", body, headers={"X-Moot-Settings": settings})
@@ -158,11 +153,9 @@ class NeverEnds(asyncio.Protocol):
 
 
 class TestRoom:
-    def test_whole_requests_have_room_beside_half_ones(self, tmp_path):
+    def test_whole_requests_have_room_beside_half_ones(self, tmp_path, patient):
         """All come from one client, so what is told apart is what they do."""
-        room = {"serve_connections": 20, "serve_client_connections": 10}
-        times = {"serve_header_seconds": FOREVER, "serve_body_seconds": FOREVER}
-        with served(tmp_path, **room, **times) as server, ExitStack() as stack:
+        with served(tmp_path, serve_connections=40) as server, ExitStack() as stack:
             for sent in (b"", HALF_HEADERS, HALF_BODY) * 20:
                 stack.enter_context(connected(server, sent))
             made = server.completed(settings={"max_rounds": 1})
@@ -170,31 +163,24 @@ class TestRoom:
             assert len(server.server.connections) <= 10
 
     def test_those_that_are_answered_stay(self, tmp_path):
-        with (
-            served(tmp_path, serve_connections=10, serve_client_connections=5) as server,
-            ExitStack() as stack,
-        ):
-            client = httpx2.Client(base_url=server.url, timeout=DEADLINE)
-            stack.enter_context(client)
+        with served(tmp_path, serve_connections=20) as server, ExitStack() as stack:
+            client = stack.enter_context(httpx2.Client(base_url=server.url, timeout=DEADLINE))
             streams = [stack.enter_context(client.stream("GET", "/v1/stream?newest=true")) for _ in range(5)]
             assert [each.status_code for each in streams] == [200] * 5
-            with connected(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n") as refused:
+            with connected(server, HEALTH) as refused:
                 said = answer(refused)
             assert said == b"" or b"HTTP/1.1 503 " in said
             assert b"200 OK" not in said
             streams[0].close()
             wait_for(lambda: len(server.server.connections) < 5, "its connection to be closed")
-            with connected(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") as again:
+            with connected(server, LAST_HEALTH) as again:
                 assert b"200 OK" in answer(again)
 
     def test_those_that_take_nothing_make_room(self, tmp_path, monkeypatch):
         monkeypatch.setattr(connections, "BEHIND_SECONDS", 0.001)
-        with (
-            served(tmp_path, serve_connections=10, serve_client_connections=5) as server,
-            deaf(server, 5),
-        ):
+        with served(tmp_path, serve_connections=20) as server, deaf(server, 5):
             wait_for(lambda: len(server.server.connections._waiting) == 5, "the server to notice")
-            with connected(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") as client:
+            with connected(server, LAST_HEALTH) as client:
                 assert b"200 OK" in answer(client)
 
     def test_a_web_socket_is_no_connection_of_its_own(self, tmp_path, monkeypatch):
@@ -207,7 +193,7 @@ class TestRoom:
             wait_for(lambda: len(server.server.connections) == 0, "the connection to be forgotten")
 
     def test_behind_a_proxy_the_client_is_the_one_it_names(self, tmp_path):
-        room = {"serve_connections": 20, "serve_client_connections": 2, "serve_hosts": ["moot.example.org"]}
+        room = {"serve_connections": 10, "serve_hosts": ["moot.example.org"]}
         with served(tmp_path, behind_proxy=True, **room) as server, ExitStack() as stack:
 
             def ask(client: str, path: str = "/healthz") -> httpx2.Response:
@@ -225,13 +211,10 @@ class TestRoom:
 
 
 class TestStreams:
-    def test_one_token_can_not_take_them_all(self, tmp_path):
-        with served(tmp_path, host="0.0.0.0", serve_streams=3, serve_token_streams=2) as server, ExitStack() as stack:
-            headers: dict[str, dict[str, str]] = {}
-            for name in ("ann", "ben"):
-                secret, made = new_token(name, ["read"])
-                server.in_loop(server.app.runtime.store.add_token(made))
-                headers[name] = {"Authorization": f"Bearer {secret}"}
+    def test_one_token_can_not_take_them_all(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(limits, "TOKEN_SHARE", 0.7)
+        with served(tmp_path, host="0.0.0.0", serve_streams=3) as server, ExitStack() as stack:
+            headers = {name: token(server, name, "read") for name in ("ann", "ben")}
             live = server.server._api.state.context.live
             for number in (1, 2):
                 stack.enter_context(watching(server, "/v1/stream?newest=true", headers=headers["ann"]))
@@ -245,10 +228,9 @@ class TestStreams:
             assert "3 streams are open" in refused.json()["detail"]
 
     def test_not_even_at_once(self, tmp_path):
-        with served(tmp_path, host="0.0.0.0", serve_token_streams=2) as server, ExitStack() as stack:
-            secret, made = new_token("ann", ["read"])
-            server.in_loop(server.app.runtime.store.add_token(made))
-            asked = f"GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {secret}\r\n\r\n".encode()
+        with served(tmp_path, host="0.0.0.0", serve_streams=20) as server, ExitStack() as stack:
+            bearer = token(server, "ann", "read")["Authorization"]
+            asked = f"GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: {bearer}\r\n\r\n".encode()
             clients = [stack.enter_context(connected(server, asked)) for _ in range(20)]
             said = sorted(client.recv(len("HTTP/1.1 200")) for client in clients)
             assert said == [b"HTTP/1.1 200"] * 2 + [b"HTTP/1.1 503"] * 18
@@ -259,10 +241,11 @@ class TestStreams:
 
 class TestLimits:
     def test_descriptors_are_kept_back(self):
-        limits = Limits.of(Settings(), 1024)
-        assert limits.connections == 1024 - KEPT_FILES
-        assert limits.client_connections <= limits.connections / 2
-        assert limits.streams <= limits.connections * 0.75
+        few = Limits.of(Settings(), 1024)
+        assert few.connections == 1024 - KEPT_FILES
+        assert few.client_connections <= few.connections / 4
+        assert few.streams <= few.connections * 0.75
+        assert few.token_streams <= few.streams / 10
         assert Limits.of(Settings(), 1_000_000) == Limits.of(Settings())
 
     def test_too_few_are_said_at_the_start(self):

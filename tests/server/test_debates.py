@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.server.serving import Served, served
+from tests.running import Held
+from tests.server.serving import Served, served, wait_for
 
 
 def problem(response, status: int, slug: str) -> dict:
@@ -79,34 +80,25 @@ def test_an_unambiguous_beginning_of_an_id_will_do(server: Served):
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "slug", "said"),
+    ("body", "slug", "said"),
     [
-        ({}, 422, "invalid", "topic"),
-        ({"topic": ""}, 422, "invalid", "topic"),
-        ({"topic": "  \n "}, 422, "invalid", "question is empty"),
-        ({"topic": "x" * 20_001}, 422, "invalid", "20,000"),
-        ({"topic": "Why?", "format": "duell"}, 422, "unknown-name", "Did you mean 'duel'?"),
-        ({"topic": "Why?", "settings": {"max_round": 3}}, 422, "unknown-name", "Did you mean 'max_rounds'?"),
-        ({"topic": "Why?", "settings": {"max_rounds": 0}}, 422, "invalid", "max_rounds"),
-        ({"topic": "Why?", "settings": {"model_debater": "nobody"}}, 422, "unknown-model", "nobody"),
-        ({"topic": "Why?", "settings": {"model_debater": "replay:ffff"}}, 422, "invalid", "ffff"),
-        ({"topic": "Why?", "settings": {"model_debater": "openai:gpt-6-luna"}}, 422, "invalid", "OPENAI_API_KEY"),
-        ({"topic": "Why?", "unknown": 1}, 422, "invalid", "unknown"),
-        ([], 422, "invalid", "body"),
+        ({}, "invalid", "topic"),
+        ({"topic": "  \n "}, "invalid", "question is empty"),
+        ({"topic": "x" * 20_001}, "invalid", "20,000"),
+        ({"topic": "Why?", "settings": {"max_round": 3}}, "unknown-name", "Did you mean 'max_rounds'?"),
+        ({"topic": "Why?", "settings": {"max_rounds": 0}}, "invalid", "max_rounds"),
+        ({"topic": "Why?", "settings": {"model_debater": "nobody"}}, "unknown-model", "nobody"),
+        ({"topic": "Why?", "settings": {"model_debater": "replay:ffff"}}, "invalid", "ffff"),
+        ({"topic": "Why?", "settings": {"model_debater": "openai:gpt-6-luna"}}, "invalid", "OPENAI_API_KEY"),
+        ({"topic": "Why?", "unknown": 1}, "invalid", "unknown"),
+        ([], "invalid", "body"),
     ],
 )
-def test_a_bad_request_is_explained_and_stores_nothing(server: Served, body, status, slug, said):
+def test_a_bad_request_is_explained_and_stores_nothing(server: Served, body, slug, said):
     before = server.get("/v1/debates").json()["items"]
-    told = problem(server.post("/v1/debates", body), status, slug)
+    told = problem(server.post("/v1/debates", body), 422, slug)
     assert said in told["detail"]
     assert server.get("/v1/debates").json()["items"] == before
-
-
-def test_what_is_not_json_is_said(server: Served):
-    headers = {"Content-Type": "application/json"}
-    problem(server.client.post("/v1/debates", content=b"{nope", headers=headers), 400, "bad-request")
-    problem(server.client.post("/v1/debates", content=b"topic=x"), 415, "unsupported-media-type")
-    problem(server.client.post("/v1/debates", content=b"\xff\xfe{", headers=headers), 400, "bad-request")
 
 
 HALF = "\\ud800"  # half a character, as JSON can write it
@@ -124,8 +116,6 @@ HALF = "\\ud800"  # half a character, as JSON can write it
         '{"topic": "Why?", "settings": {"max_cost_usd": NaN}}',
         '{"topic": "Why?", "settings": {"max_cost_usd": 1e999}}',
         '{"topic": "Why?", "settings": {"max_rounds": 1e400}}',
-        '{"topic": "Why?", "settings": ' + '{"a":' * 500 + "1" + "}" * 500 + "}",
-        "[" * 100_000,
         '{"topic": "Why?"} and more',
         "\x00",
     ],
@@ -136,8 +126,7 @@ def test_what_no_client_should_send(server: Served, body):
     for path in ("/v1/debates", "/v1/debates/estimate", f"/v1/debates/{parent['id']}/fork"):
         sent = body.replace('"topic": "Why?", ', "") if path.endswith("fork") else body
         response = server.client.post(path, content=sent, headers=headers)
-        refused = (413,) if body.startswith("[[") else (400, 422)  # more values than a body may have
-        assert response.status_code in refused, response.text
+        assert response.status_code in (400, 422), response.text
         assert response.headers["content-type"] == "application/problem+json"
 
 
@@ -148,27 +137,18 @@ def test_paths_and_methods_that_are_not_there(server: Served):
     assert set(refused.headers["allow"].split(", ")) == {"GET", "POST"}
 
 
-@pytest.mark.parametrize("verb", ["start", "resume", "retry"])
-@pytest.mark.parametrize("status", ["completed", "canceled"])
-def test_what_is_over_stays_over(server: Served, status, verb):
-    made = server.made(settings={"max_rounds": 1}, start=status == "completed")
-    if status == "canceled":
-        assert server.post(f"/v1/debates/{made['id']}/cancel").json()["status"] == "canceled"
-    server.rested(made["id"], status)
-    told = problem(server.post(f"/v1/debates/{made['id']}/{verb}"), 409, "wrong-status")
-    assert f"is {status}; it can't be {verb.removesuffix('e').replace('retry', 'retri')}ed" in told["detail"]
-    assert server.debate(made["id"])["status"] == status
-
-
 def test_stopped_and_resumed(tmp_path):
-    with served(tmp_path, delay_ms=30) as server:
-        made = server.made(format="duel", settings={"turns": 4})
+    held = Held(tmp_path)
+    with served(tmp_path) as server:
+        models = {"model_debater": held.model, "model_judge": held.model}
+        made = server.made(format="duel", settings={"turns": 4, **models})
+        wait_for(lambda: held.calls, "a call")
         stopping = server.post(f"/v1/debates/{made['id']}/stop").json()
         assert stopping["status"] == "stopping"
+        held.release()
         stopped = server.rested(made["id"])
         assert stopped["status"] == "stopped"
         assert stopped["actions"][0] == "resume"
-        problem(server.post(f"/v1/debates/{made['id']}/retry"), 409, "wrong-status")
         before = server.get(f"/v1/debates/{made['id']}/turns").json()["items"]
         assert server.post(f"/v1/debates/{made['id']}/resume").json()["status"] == "running"
         assert server.rested(made["id"])["status"] == "completed"
@@ -178,8 +158,8 @@ def test_stopped_and_resumed(tmp_path):
 
 
 def test_canceled_while_it_runs(tmp_path):
-    with served(tmp_path, delay_ms=30) as server:
-        made = server.made()
+    with served(tmp_path) as server:
+        made = server.made(settings={"model_debater": Held(tmp_path).model})
         assert server.post(f"/v1/debates/{made['id']}/cancel").json()["status"] == "canceled"
         assert server.debate(made["id"])["outcome"] is None
         problem(server.post(f"/v1/debates/{made['id']}/guide", {"text": "Too late."}), 409, "wrong-status")
@@ -226,8 +206,6 @@ def test_ratings_are_kept_and_can_change(server: Served):
     for rating in (2, 5):
         assert server.post(f"/v1/debates/{done['id']}/rate", {"rating": rating}).json()["user_rating"] == rating
     problem(server.post(f"/v1/debates/{done['id']}/rate", {"rating": 6}), 422, "invalid")
-    pending = server.made(start=False)
-    problem(server.post(f"/v1/debates/{pending['id']}/rate", {"rating": 1}), 409, "wrong-status")
 
 
 def test_how_a_decision_turned_out_is_kept_and_can_change(server: Served):
@@ -241,8 +219,6 @@ def test_how_a_decision_turned_out_is_kept_and_can_change(server: Served):
     assert server.post(path, {"right": None}).json()["turned_out"] is None
     problem(server.post(path, {"right": 1.5}), 422, "invalid")
     problem(server.post(path, {}), 422, "invalid")
-    pending = server.made(start=False)
-    problem(server.post(f"/v1/debates/{pending['id']}/turned-out", {"right": 1}), 409, "wrong-status")
 
 
 def test_guidance_is_heard_and_is_a_turn(server: Served):
@@ -314,11 +290,9 @@ class TestList:
         [
             ({"status": "done"}, "invalid", "status"),
             ({"format": "duell"}, "unknown-name", "Did you mean 'duel'?"),
-            ({"limit": 0}, "invalid", "limit"),
             ({"limit": 201}, "invalid", "limit"),
             ({"cursor": "nonsense!"}, "invalid", "is no cursor"),
             ({"cursor": "bm9uZQ"}, "invalid", "page mark"),
-            ({"q": ""}, "invalid", "query.q"),
             ({"q": "x" * 201}, "invalid", "query.q"),
         ],
     )
@@ -349,26 +323,20 @@ class TestVersions:
         assert changed.status_code == 200
         assert changed.headers["etag"] != tag
 
-    @pytest.mark.parametrize(
-        ("verb", "body"),
-        [
-            *((verb, None) for verb in ("start", "stop", "resume", "cancel", "retry", "approve", "reject")),
-            ("guide", {"text": "Now."}),
-            ("rate", {"rating": 3}),
-            ("turned-out", {"right": 0.7}),
-            ("answer", {"choice": "end"}),
-        ],
-    )
-    def test_a_change_to_another_version_is_refused(self, server: Served, verb, body):
+    def test_a_change_to_another_version_is_refused(self, server: Served):
         made = server.made(start=False)
         path = f"/v1/debates/{made['id']}"
         stale = server.get(path).headers["etag"]
         server.post(f"{path}/guide", {"text": "Someone else was here."})
         before = server.debate(made["id"])
-        problem(server.post(f"{path}/{verb}", body, headers={"If-Match": stale}), 412, "stale")
-        assert server.debate(made["id"]) == before
-
-    def test_a_change_to_this_version_is_made(self, server: Served):
-        made = server.made(start=False)
-        tag = server.get(f"/v1/debates/{made['id']}").headers["etag"]
-        assert server.post(f"/v1/debates/{made['id']}/cancel", headers={"If-Match": tag}).status_code == 200
+        bodies = dict.fromkeys(("start", "stop", "resume", "cancel", "retry", "approve", "reject")) | {
+            "guide": {"text": "Now."},
+            "rate": {"rating": 3},
+            "turned-out": {"right": 0.7},
+            "answer": {"choice": "end"},
+        }
+        for verb, body in bodies.items():
+            problem(server.post(f"{path}/{verb}", body, headers={"If-Match": stale}), 412, "stale")
+            assert server.debate(made["id"]) == before, verb
+        tag = server.get(path).headers["etag"]
+        assert server.post(f"{path}/cancel", headers={"If-Match": tag}).status_code == 200

@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,27 +70,24 @@ def test_the_report_is_that_of_the_command_line(site: Served, plan: Any):
     assert file.headers["content-disposition"].startswith("attachment")
 
 
-def test_cells_come_in_pages_and_by_arm(site: Served, plan: Any):
-    whole = report_of(site, plan)["cells"]
-    found, after = [], 0
+def test_cells_come_in_pages_by_arm_and_by_their_answer(site: Served, plan: Any):
+    whole, after = report_of(site, plan)["cells"], 0
+    found: list[str] = []
     while after is not None:
         listed = site.get(f"/v1/evaluations/{plan.id}/cells", params={"limit": 3, "after": after}).json()
-        found += listed["items"]
+        found += [each["debate"] for each in listed["items"]]
         after = listed["next"]
-    assert [each["debate"] for each in found] == [each["debate"] for each in whole]
-    wrong = site.get(f"/v1/evaluations/{plan.id}/cells", params={"arm": "council", "right": False}).json()["items"]
-    assert [each["debate"] for each in wrong] == [
-        each["debate"] for each in whole if each["arm"] == "council" and not each["right"]
-    ]
+    assert found == [each["debate"] for each in whole]
 
+    def cells(**wanted: Any) -> list[str]:
+        listed = site.get(f"/v1/evaluations/{plan.id}/cells", params={"limit": 500, **wanted}).json()
+        return [each["debate"] for each in listed["items"]]
 
-def test_answers_and_abstentions_are_found_apart(site: Served, plan: Any):
-    cells = report_of(site, plan)["cells"]
+    wrong = [each["debate"] for each in whole if each["arm"] == "council" and not each["right"]]
+    assert cells(arm="council", right=False) == wrong
     for answered in (True, False):
-        listed = site.get(f"/v1/evaluations/{plan.id}/cells", params={"answered": answered, "limit": 500}).json()
-        assert [each["debate"] for each in listed["items"]] == [
-            each["debate"] for each in cells if (each["answer"] is not None) is answered
-        ]
+        expected = [each["debate"] for each in whole if (each["answer"] is not None) is answered]
+        assert cells(answered=answered) == expected
 
 
 def test_a_report_is_made_once_until_a_cell_changes(site: Served, monkeypatch: pytest.MonkeyPatch):
@@ -124,28 +120,27 @@ def test_a_report_is_made_once_until_a_cell_changes(site: Served, monkeypatch: p
     assert {each["failed_items"] for each in found["comparisons"]} == {1}
 
 
-def test_what_is_not_there_is_said_without_a_command(site: Served, plan: Any):
+def test_what_is_not_there_is_said_without_a_command(site: Served):
     for path in ("", "/cells", "/report"):
         refused = site.get(f"/v1/evaluations/nothing{path}")
         assert refused.status_code == 404
         assert "moot eval" not in refused.text
-    del plan
 
 
 def test_an_evaluation_whose_cells_are_private_is_not_there_for_others(tmp_path):
     with served(tmp_path, serve_tokens="always") as server:
         plan = evaluated(server, items=2)
         ann, boss = Person(server, "ann", "read"), Person(server, "boss", "admin")
-        assert len(ann.client.get("/v1/evaluations").json()["items"]) == 1
+        assert len(ann.get("/v1/evaluations").json()["items"]) == 1
         with closing(sqlite3.connect(tmp_path / "moot.db", timeout=30)) as database, database:
             database.execute("update debate_sessions set private = 1 where evaluation = ?", (plan.id,))
-        assert ann.client.get("/v1/evaluations").json()["items"] == []
+        assert ann.get("/v1/evaluations").json()["items"] == []
         for path in ("", "/cells", "/report"):
-            assert ann.client.get(f"/v1/evaluations/{plan.id}{path}").status_code == 404
-        assert json.loads(boss.client.get(f"/v1/evaluations/{plan.id}").text)["complete"] == 2
+            assert ann.get(f"/v1/evaluations/{plan.id}{path}").status_code == 404
+        assert json.loads(boss.get(f"/v1/evaluations/{plan.id}").text)["complete"] == 2
 
 
-def test_a_baseline_without_any_samples_is_in_no_table_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_baseline_without_any_samples_is_in_no_table_and_named(site: Served, monkeypatch: pytest.MonkeyPatch):
     folded = viewing.fold
     row = Row(item="1", epoch=1, cluster="1", score=0, usd=0.0, tokens_in=0, tokens_out=0, drawn=True, lost="samples")
 
@@ -155,8 +150,7 @@ def test_a_baseline_without_any_samples_is_in_no_table_and_named(tmp_path: Path,
         return report
 
     monkeypatch.setattr(viewing, "fold", without_samples)
-    with served(tmp_path) as server:
-        plan = evaluated(server, items=2)
-        given = server.get(f"/v1/evaluations/{plan.id}").raise_for_status().json()
+    plan = evaluated(site, items=2, seed=3)
+    given = site.get(f"/v1/evaluations/{plan.id}").raise_for_status().json()
     assert list(given["baselines"]) == ["self-consistency of 3"]
     assert given["missing"] == ["single is without 1 answer, for which too few samples could be drawn."]

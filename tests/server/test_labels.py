@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.server.serving import Served, served
+from tests.server.serving import Served
 from tests.server.test_owners import Person
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("labels")) as server:
-        yield server
 
 
 def patched(server: Served, debate_id: str, body: Any, **headers: str) -> Any:
@@ -59,11 +52,9 @@ def test_labels_are_changed_one_by_one_and_filter_the_list(server: Served):
     [
         ({"title": "x" * 201}, "200 is the most"),
         ({"tags": ["x" * 41]}, "40 is the most"),
-        ({"tags": ["a,b"]}, "comma"),
         ({"tags": ["#"]}, "letter or a digit"),
         ({"tags": [f"t{n}" for n in range(21)]}, "can have 20 tags"),
         ({"topic": "Another?"}, "topic"),
-        ({"pinned": "perhaps"}, "pinned"),
     ],
 )
 def test_what_is_no_label_is_refused(server: Served, body: Any, says: str):
@@ -72,19 +63,6 @@ def test_what_is_no_label_is_refused(server: Served, body: Any, says: str):
     assert answer.status_code == 422
     assert says in answer.text
     assert server.debate(made["id"])["updated_at"] == made["updated_at"], "nothing was changed"
-
-
-def test_labels_need_the_scope_run_and_a_debate_that_one_sees(server: Served):
-    ann, bob = Person(server, "ann", "read", "run"), Person(server, "bob", "read", "run")
-    reader = Person(server, "reader", "read")
-    mine = ann.ask("Whose is this?", private=True, start=False)["id"]
-    shared = ann.ask("And whose is this?", start=False)["id"]
-
-    def asked(person: Person, debate_id: str) -> int:
-        return patched(server, debate_id, {"title": "x"}, Authorization=f"Bearer {person.secret}").status_code
-
-    assert [asked(person, mine) for person in (reader, bob, ann)] == [403, 404, 200]
-    assert [asked(person, shared) for person in (reader, bob, ann)] == [403, 200, 200]
 
 
 def test_a_debate_that_follows_another_is_told_what_that_came_to(server: Served):
@@ -113,8 +91,8 @@ def test_only_a_debate_with_an_answer_that_one_sees_is_followed(server: Served):
     boss, dan = Person(server, "chief", "admin"), Person(server, "dan", "read", "run")
     models = {"model_debater": server.model, "model_judge": server.model}
     asked = {"topic": "Secret?", "format": "classic", "settings": models, "private": True}
-    mine = boss.client.post("/v1/debates", json=asked).raise_for_status().json()["id"]
+    mine = boss.post("/v1/debates", json=asked).raise_for_status().json()["id"]
     server.rested(mine)
     after = {"topic": "And?", "format": "classic", "follows": mine, "start": False}
-    assert dan.client.post("/v1/debates", json=after).status_code == 404
-    assert boss.client.post("/v1/debates", json=after).json()["private"] is True, "it quotes what is private"
+    assert dan.post("/v1/debates", json=after).status_code == 404
+    assert boss.post("/v1/debates", json=after).json()["private"] is True, "it quotes what is private"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import socket
@@ -71,18 +70,13 @@ class TestTokens:
         others = [scope for scope in SCOPES if scope not in (needed, "admin")]
         [method] = route.methods
         headers = token(public, f"all but {needed} for {route.operation_id}", *others)
-        body = json.dumps(BODIES.get(route.operation_id, {})) if method == "POST" else None
-        headers |= {"Content-Type": "application/json"} if body else {}
+        body = BODIES.get(route.operation_id, {}) if method == "POST" else None
         path = path_of(route, "0" * 36)
-        response = public.client.request(method, path, content=body, params={"q": "x"}, headers=headers)
+        response = public.client.request(method, path, json=body, params={"q": "x"}, headers=headers)
         assert needed in detail_of(response, route, 403, "scope-missing")
 
     def test_a_name_that_can_not_be_is_told_why(self):
-        for name, why in {
-            "": "1 to 60 characters",
-            "x" * 61: "1 to 60 characters",
-            "ann\u200b": "can't be seen",
-        }.items():
+        for name, why in {"x" * 61: "1 to 60 characters", "ann\u200b": "can't be seen"}.items():
             with pytest.raises(InputError, match=why):
                 new_token(name, ["read"])
 
@@ -90,14 +84,7 @@ class TestTokens:
         for given in ("Bearer wrong", "Bearer", "Basic abc", "nonsense"):
             problem(public.get("/v1/debates", headers={"Authorization": given}), 401, "token-needed")
         problem(public.get("/v1/debates", headers={"Cookie": "moot_session=wrong"}), 401, "token-needed")
-
-    def test_what_it_allows_is_allowed_in_its_name(self, public: Served):
-        ann = token(public, "ann", "read", "run")
-        body = {"topic": "Why?", "start": False, "settings": {"model_debater": "sim:", "model_judge": "sim:"}}
-        made = public.post("/v1/debates", body, headers=ann)
-        assert made.status_code == 201
-        assert made.json()["initiated_by"] == "ann"
-        assert public.get("/v1/session", headers=ann).json()["scopes"] == ["read", "run"]
+        problem(public.post("/v1/session", {"token": "wrong"}), 401, "token-needed")
 
     @pytest.mark.parametrize(
         "spec", ["openai:m@http://evil.example/v1", "scripted:/etc/passwd", "replay:3f2a", "local:/etc/mine.gguf"]
@@ -164,17 +151,11 @@ class TestSessions:
         session = cookie.partition(";")[0]
         assert secret not in cookie
         public.client.cookies.clear()
+        problem(public.post("/v1/session", {"token": session.partition("=")[2]}), 401, "token-needed")  # no token
         assert public.get("/v1/debates", headers={"Cookie": session}).status_code == 200
         assert public.client.delete("/v1/session", headers={"Cookie": session}).status_code == 204
         problem(public.get("/v1/debates", headers={"Cookie": session}), 401, "token-needed")
         public.client.cookies.clear()
-
-    def test_a_session_is_no_token(self, public: Served):
-        secret = token(public, "once", "read")["Authorization"].removeprefix("Bearer ")
-        session = public.post("/v1/session", {"token": secret}).headers["set-cookie"].partition(";")[0].split("=")[1]
-        public.client.cookies.clear()
-        problem(public.post("/v1/session", {"token": session}), 401, "token-needed")
-        problem(public.post("/v1/session", {"token": "wrong"}), 401, "token-needed")
 
 
 class TestNames:
@@ -184,9 +165,9 @@ class TestNames:
     def test_a_name_that_is_not_ours_is_refused(self, server: Served, name):
         problem(server.get("/v1/debates", headers={"Host": name}), 421, "misdirected")
 
-    @pytest.mark.parametrize("name", ["localhost", "LOCALHOST:80", "127.0.0.1:9", "[::1]:8421"])
-    def test_our_own_is_not(self, server: Served, name):
-        assert server.get("/healthz", headers={"Host": name}).status_code == 200
+    def test_our_own_is_not(self, server: Served):
+        for name in ("localhost", "LOCALHOST:80", "127.0.0.1:9", "[::1]:8421"):
+            assert server.get("/healthz", headers={"Host": name}).status_code == 200
 
     def test_elsewhere_addresses_and_listed_names_are_known(self):
         names = Names("0.0.0.0", ["moot.example.org"])
@@ -202,16 +183,17 @@ class TestNames:
 
 
 class TestOtherSites:
-    HEADERS = (
-        {"Origin": "http://evil.example"},
-        {"Origin": "null"},
-        {"Origin": "http://127.0.0.1:1"},
-        {"Origin": "http://["},
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site"},
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            {"Origin": "http://evil.example"},
+            {"Origin": "null"},
+            {"Origin": "http://127.0.0.1:1"},
+            {"Origin": "http://["},
+            {"Sec-Fetch-Site": "cross-site"},
+            {"Sec-Fetch-Site": "same-site"},
+        ],
     )
-
-    @pytest.mark.parametrize("headers", HEADERS)
     def test_can_change_nothing(self, server: Served, headers):
         made = server.made(start=False)
         problem(server.post(f"/v1/debates/{made['id']}/cancel", headers=headers), 403, "cross-origin")

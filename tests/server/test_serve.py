@@ -17,7 +17,7 @@ import httpx2
 import pytest
 
 from moot.server.serving import listen
-from tests.forking import run_moot
+from tests.forking import Piped, run_moot
 from tests.server.serving import DEADLINE, STREAM, told, wait_for
 
 pytestmark = pytest.mark.slow
@@ -40,16 +40,8 @@ class Process:
     """A server of its own process."""
 
     def __init__(self, folder: Path, *args: str) -> None:
-        with (folder / "serve.err").open("a") as errors:
-            self.process = subprocess.Popen(
-                [MOOT, "serve", "--port", "0", *args],
-                env=environ(folder),
-                cwd=folder,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                start_new_session=True,
-            )
+        with (folder / "serve.err").open("ab") as errors:
+            self.process = Piped(["serve", "--port", "0", *args], environ(folder), folder, errors=errors)
         ready, _, _ = select.select([self.process.stdout], [], [], DEADLINE)
         line = self.process.stdout.readline() if ready else ""
         found = re.search(r"http://\S+", line)
@@ -74,7 +66,7 @@ class Process:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait(DEADLINE)
-        self.process.stdout.close()
+        self.process.close()
         self.client.close()
 
 
@@ -117,8 +109,10 @@ def test_a_port_that_is_taken(tmp_path):
     ("args", "said"),
     [
         (["--host", "0.0.0.0"], "everyone needs a token"),
-        (["--host", "no.such.host.invalid"], "everyone needs a token"),
         (["--port", "70000"], "serve_port"),
+        (["--ceiling", "day_usd"], "name=value"),
+        (["--ceiling", "dy_usd=1"], "There is no ceiling 'dy_usd'"),
+        (["--ceiling", "day_usd=-1"], "day_usd"),
         (["--port", "x"], "it takes a whole number"),
         (["extra"], "one argument too many"),
     ],
@@ -161,9 +155,10 @@ class TestTokenCommand:
             (["create", " "], "needs a name"),
             (["create", "x", "--scope", "reed"], "Did you mean 'read'?"),
             (["create", "x", "--scope", ","], "without scopes"),
+            (["create", "x", "--expires", "0d"], "is no length of time"),
             (["revoke", "nobody"], "There is no token 'nobody'"),
+            (["rotate", "nobody"], "There is no token 'nobody'"),
             (["list", "ann"], "leave the name out"),
-            (["mint"], "invalid choice"),
         ],
     )
     def test_what_it_refuses(self, tmp_path, args, said):
@@ -287,26 +282,6 @@ def test_no_resume_is_for_debates_that_run_here(database_url, tmp_path):
     assert "the workers go on with interrupted debates" in refused.stderr
 
 
-def test_a_debate_that_another_process_drives_is_followed(tmp_path):
-    with serving(tmp_path) as process:
-        other = subprocess.Popen(
-            [MOOT, "debate", "Redis?", "--format", "duel", "--turns", "4", "--json", "--model", SLOW["model_debater"]],
-            env=environ(tmp_path),
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        listed = lambda: process.client.get("/v1/debates").json()["items"]  # noqa: E731
-        debate_id = wait_for(listed, "the debate to be begun")[0]["id"]
-        with process.client.stream("GET", f"/v1/debates/{debate_id}/events", headers=STREAM) as response:
-            seen = [each.data for each in told(response.iter_lines()) if each.event == "message"]
-        printed = [json.loads(line) for line in other.communicate()[0].splitlines()]
-        assert other.returncode == 0
-    assert [(each["seq"], each["type"], each["key"] or None) for each in seen] == [
-        (each["seq"], each["type"], each["key"]) for each in printed
-    ]
-
-
 def test_a_server_says_what_a_debate_may_cost_and_keeps_to_it(tmp_path):
     with serving(tmp_path, "--ceiling", "day_usd=20") as server:
         said = (tmp_path / "serve.err").read_text()
@@ -318,14 +293,6 @@ def test_a_server_says_what_a_debate_may_cost_and_keeps_to_it(tmp_path):
         assert refused.status_code == 422
         made = server.client.post("/v1/debates", json={**asked, "settings": {}, "start": False}).json()
         assert made["settings"]["max_cost_usd"] == 5.0
-    for wrong, why in (
-        ("day_usd", "name=value"),
-        ("dy_usd=1", "There is no ceiling 'dy_usd'"),
-        ("day_usd=-1", "day_usd"),
-    ):
-        refused = run(tmp_path, "serve", "--port", "0", "--ceiling", wrong)
-        assert refused.returncode == 2
-        assert why in refused.stderr
 
 
 def test_tokens_expire_are_rotated_and_show_it(tmp_path):
@@ -348,14 +315,6 @@ def test_tokens_expire_are_rotated_and_show_it(tmp_path):
     listed = run(tmp_path, "token", "list").stdout
     assert "just now" in listed
     assert "ENDS" in listed
-    for args, why in (
-        (("create", "x", "--expires", "soon"), "is no length of time"),
-        (("create", "x", "--expires", "0d"), "is no length of time"),
-        (("rotate", "nobody"), "There is no token 'nobody'"),
-    ):
-        refused = run(tmp_path, "token", *args)
-        assert refused.returncode == 2
-        assert why in refused.stderr
 
 
 def test_status_shows_what_was_spent_today(tmp_path):
@@ -363,5 +322,6 @@ def test_status_shows_what_was_spent_today(tmp_path):
     assert run(tmp_path, "debate", "Tea?", "--format", "classic", "--model", model).returncode == 0
     spent = json.loads(run(tmp_path, "status", "--json").stdout)["spending"]
     assert spent["cost_usd"] > 0
-    assert spent["callers"] == [{"name": None, **{name: spent[name] for name in spent["callers"][0] if name != "name"}}]
+    (caller,) = spent["callers"]
+    assert (caller["name"], caller["cost_usd"]) == (None, spent["cost_usd"])
     assert re.search(r"^today +\$0\.\d+ and [\d,]+ tokens written$", run(tmp_path, "status").stdout, re.MULTILINE)

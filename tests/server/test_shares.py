@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from moot.server import openapi
 from moot.server.app import ROUTERS
-from tests.server.serving import Served, served, wait_for
+from tests.server.serving import Served, served
 from tests.server.test_owners import Person
 from tests.server.test_private import BODIES
 from tests.server.test_security import path_of
@@ -27,21 +26,11 @@ class Case:
         self.ann, self.bob = (Person(server, name, "read", "run", "decide") for name in ("ann", "bob"))
         self.id: str = self.ann.ask(QUESTION, private=True)["id"]
         self.other: str = self.ann.ask("Another?", start=False)["id"]
-
-        def over() -> bool:
-            return self.ann.client.get(f"/v1/debates/{self.id}").json()["status"] == "completed"
-
-        wait_for(over, "the debate to end")
-        self.path = self.link()
-
-    def link(self, **terms: Any) -> str:
-        made = self.ann.client.post(f"/v1/debates/{self.id}/shares", json=terms)
+        self.ann.waits_for(self.id)
+        made = self.ann.post(f"/v1/debates/{self.id}/shares", json={})
         assert made.status_code == 201, made.text
-        return made.json()["path"]
-
-    @property
-    def secret(self) -> str:
-        return self.path.rpartition("/")[2]
+        self.path: str = made.json()["path"]
+        self.secret = self.path.rpartition("/")[2]
 
 
 @pytest.fixture(scope="module")
@@ -59,16 +48,14 @@ def test_a_link_shows_the_debate_without_a_token(case: Case):
     assert "Should &lt;b&gt;the zeppelin&lt;/b&gt; be painted?" in text
     assert "<script" not in text
     assert 'id="record"' in text
-    turn = next(
-        each for each in case.ann.client.get(f"/v1/debates/{case.id}/turns").json()["items"] if each["seat"] == "a"
-    )
+    turn = next(each for each in case.ann.get(f"/v1/debates/{case.id}/turns").json()["items"] if each["seat"] == "a")
     assert f'id="{turn["key"]}"' in text
     assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", text), "it loads nothing from elsewhere"
     assert shown.headers["cache-control"] == "no-store"
     assert shown.headers["referrer-policy"] == "no-referrer"
     assert "script-src" not in shown.headers["content-security-policy"].replace("default-src 'none'", "")
-    assert case.ann.client.get(f"/v1/debates/{case.id}/document").text == text
-    (listed,) = case.ann.client.get(f"/v1/debates/{case.id}/shares").json()["items"]
+    assert case.ann.get(f"/v1/debates/{case.id}/document").text == text
+    (listed,) = case.ann.get(f"/v1/debates/{case.id}/shares").json()["items"]
     assert (listed["made_by"], listed["last_used_at"] is not None) == ("ann", True)
     assert case.secret not in str(listed)
 
@@ -100,24 +87,21 @@ def test_only_its_owner_and_admins_share_a_debate(case: Case):
     shared = case.ann.ask("Who shares?", start=False)["id"]
     for debate_id, statuses in ((case.id, (404, 201)), (shared, (403, 201))):
         path = f"/v1/debates/{debate_id}/shares"
-        assert tuple(each.client.post(path, json={}).status_code for each in (case.bob, boss)) == statuses
-        assert case.bob.client.get(path).status_code == statuses[0]
+        assert tuple(each.post(path, json={}).status_code for each in (case.bob, boss)) == statuses
+        assert case.bob.get(path).status_code == statuses[0]
     reader = Person(case.server, "reader", "read")
-    assert reader.client.post(f"/v1/debates/{shared}/shares", json={}).status_code == 403
+    assert reader.post(f"/v1/debates/{shared}/shares", json={}).status_code == 403
 
 
 def test_a_link_ends_when_it_is_revoked_and_when_its_debate_is_deleted(case: Case):
     debate_id = case.ann.ask("How long?", start=False)["id"]
     path = f"/v1/debates/{debate_id}/shares"
-    first, second = (case.ann.client.post(path, json={"expires_in_days": 1}).json() for _ in range(2))
+    first, second = (case.ann.post(path, json={"expires_in_days": 1}).json() for _ in range(2))
     assert first["expires_at"] is not None
     shown = case.server.get(first["path"])
     assert (shown.status_code, "no decision yet" in shown.text) == (200, True)
-    headers = {"Authorization": f"Bearer {case.bob.secret}"}
-    assert case.server.client.delete(f"{path}/{first['id']}", headers=headers).status_code == 403
-    headers = {"Authorization": f"Bearer {case.ann.secret}"}
-    assert case.server.client.delete(f"{path}/{first['id']}", headers=headers).status_code == 204
-    assert case.server.client.delete(f"{path}/{first['id']}", headers=headers).status_code == 422
+    for person, status in ((case.bob, 403), (case.ann, 204), (case.ann, 422)):
+        assert person.request("DELETE", f"{path}/{first['id']}").status_code == status
     gone = case.server.get(first["path"])
     assert (gone.status_code, "This link is not valid" in gone.text) == (404, True)
     assert case.server.get(second["path"]).status_code == 200

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from moot.server import guard, slowing
 from moot.server.slowing import BURST_SECONDS, MOST_HELD, MOST_SECONDS, SHARE, Slowing
-from tests.server.serving import Served, served, wait_for
+from tests.server.serving import Served, connected, served, wait_for
 
 RATE = 80  # of which 4 may be refused at once
 BURST = round(RATE * SHARE * BURST_SECONDS)
-STREAM = "GET /v1/stream?newest=true HTTP/1.1\r\nHost: {host}\r\n\r\n"
-INVALID = "POST /v1/debates HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"
+STREAM = b"GET /v1/stream?newest=true HTTP/1.1\r\nHost: localhost\r\n\r\n"
+INVALID = (
+    b"POST /v1/debates HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"
+)
 
 
 class Clock:
@@ -49,28 +49,25 @@ async def _never() -> dict[str, str]:
     return {}
 
 
-def test_nothing_is_held_back_for_a_client_that_is_gone(monkeypatch):
+async def test_nothing_is_held_back_for_a_client_that_is_gone(monkeypatch):
     monkeypatch.setattr(slowing, "FIRST_SECONDS", 3600.0)
     monkeypatch.setattr(slowing, "MOST_SECONDS", 3600.0)
 
     async def gone() -> dict[str, str]:
         return {"type": "http.disconnect"}
 
-    async def main() -> None:
-        slow = Slowing(1e-9)
-        slow.count("a")
-        await slow.hold("a", gone)
-        held = [asyncio.create_task(slow.hold("a", _never)) for _ in range(MOST_HELD)]
-        await asyncio.sleep(0)
-        assert slow.is_full("a")
-        assert not slow.is_full("b")
-        await slow.hold("a", _never)  # no more than that
-        for task in held:
-            task.cancel()
-        await asyncio.gather(*held, return_exceptions=True)
-        assert not slow.is_full("a")
-
-    asyncio.run(main())
+    slow = Slowing(1e-9)
+    slow.count("a")
+    await slow.hold("a", gone)
+    held = [asyncio.create_task(slow.hold("a", _never)) for _ in range(MOST_HELD)]
+    await asyncio.sleep(0)
+    assert slow.is_full("a")
+    assert not slow.is_full("b")
+    await slow.hold("a", _never)  # no more than that
+    for task in held:
+        task.cancel()
+    await asyncio.gather(*held, return_exceptions=True)
+    assert not slow.is_full("a")
 
 
 @pytest.fixture
@@ -84,19 +81,10 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
         yield server
 
 
-@contextmanager
-def sent(server: Served, request: str) -> Iterator[socket.socket]:
-    host = server.url.removeprefix("http://")
-    name, port = host.split(":")
-    with socket.create_connection((name, int(port)), timeout=60) as connection:
-        connection.sendall(request.format(host=host).encode())
-        yield connection
-
-
 def test_an_invalid_request_waits_and_valid_ones_do_not(server):
     for _ in range(BURST):
         assert server.client.post("/v1/debates", json=[]).status_code == 422
-    with sent(server, INVALID) as connection:
+    with connected(server, INVALID) as connection:
         for _ in range(3):
             assert server.get("/v1/debates").status_code == 200
         connection.setblocking(False)
@@ -109,10 +97,10 @@ def test_streams_that_are_left_at_once_begin_late(server, monkeypatch):
     count = Slowing.count
     monkeypatch.setattr(Slowing, "count", lambda slow, client: (left.append(client), count(slow, client)))
     for n in range(BURST + 1):
-        with sent(server, STREAM) as connection:
+        with connected(server, STREAM) as connection:
             assert connection.recv(15) == b"HTTP/1.1 200 OK"
         wait_for(lambda n=n: len(left) == n + 1, "the server to notice that the stream was left")
-    with sent(server, STREAM) as connection:
+    with connected(server, STREAM) as connection:
         assert server.get("/v1/debates").status_code == 200
         connection.setblocking(False)
         with pytest.raises(BlockingIOError):

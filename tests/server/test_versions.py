@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,27 +30,25 @@ def waiting(server: Served) -> str:
     return server.rested(server.made(format="asking")["id"], "waiting")["id"]
 
 
-def stopped(server: Served) -> str:
-    found = waiting(server)
-    server.post(f"/v1/debates/{found}/stop").raise_for_status()
-    return found
-
-
 def completed(server: Served) -> str:
     return server.completed(settings={"max_rounds": 1})["id"]
 
 
-@pytest.fixture
-def two(tmp_path, request):
+@contextmanager
+def two_on(folder: Path, url: str) -> Iterator[list[Served]]:
     """Two servers that know nothing of each other, on one database."""
-    backend = getattr(request, "param", "sqlite")
-    url = request.getfixturevalue("database_url") if backend == "postgres" else str(tmp_path / "shared.db")
     with ExitStack() as stack:
-        stack.enter_context(formats.DOOR.adding("asking", FORMAT))
-        folders = [tmp_path / name for name in ("one", "two")]
-        for folder in folders:
-            folder.mkdir()
-        yield [stack.enter_context(served(folder, database_url=url)) for folder in folders]
+        folders = [folder / name for name in ("one", "two")]
+        for each in folders:
+            each.mkdir()
+        yield [stack.enter_context(served(each, database_url=url)) for each in folders]
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Served]]:
+    folder = tmp_path_factory.mktemp("two")
+    with formats.DOOR.adding("asking", FORMAT), two_on(folder, str(folder / "shared.db")) as servers:
+        yield servers
 
 
 def just_before(owner: Any, name: str, first: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> list[Any]:
@@ -84,9 +82,7 @@ def race(two: list[Served], debate_id: str, verb: str, owner: Any, name: str, mo
         ("start", pending, "claim"),
         ("cancel", pending, "move"),
         ("guide", pending, "guide"),
-        ("stop", waiting, "move"),
         ("answer", waiting, "decide"),
-        ("resume", stopped, "claim"),
         ("rate", completed, "rate"),
     ],
 )
@@ -95,11 +91,16 @@ def test_of_two_in_two_processes_one_wins(two: list[Served], monkeypatch, verb, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("two", ["postgres"], indirect=True)
-@pytest.mark.parametrize(("verb", "name"), [("start", "put"), ("cancel", "move"), ("guide", "guide")])
-def test_of_two_in_two_processes_one_wins_on_postgres(two: list[Served], monkeypatch, verb, name):
-    owner = two[1].app.queue if name == "put" else two[1].app.runtime.store
-    race(two, pending(two[0]), verb, owner, name, monkeypatch)
+def test_of_two_in_two_processes_one_wins_on_postgres(tmp_path, database_url, monkeypatch):
+    with two_on(tmp_path, database_url) as two:
+        app = two[1].app
+        for verb, owner, name in (
+            ("start", app.queue, "put"),
+            ("cancel", app.runtime.store, "move"),
+            ("guide", app.runtime.store, "guide"),
+        ):
+            with monkeypatch.context() as patch:
+                race(two, pending(two[0]), verb, owner, name, patch)
 
 
 def test_who_says_nothing_of_what_they_have_seen_is_not_refused(two: list[Served], monkeypatch):

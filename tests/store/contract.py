@@ -1,12 +1,10 @@
-"""The contract of every store. A backend is tested by a subclass with a `run` fixture."""
+"""The contract of every store. A backend is tested by a subclass with a `store` that goes by the fixture `clock`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
+from moot.store import Store
 from tests.store.contract_access import AccessContract
 from tests.store.contract_artifacts import ArtifactsContract
 from tests.store.contract_budgets import BudgetsContract
@@ -16,7 +14,6 @@ from tests.store.contract_evaluations import EvaluationsContract
 from tests.store.contract_memories import MemoriesContract
 from tests.store.contract_people import PeopleContract
 from tests.store.contract_steps import StepsContract
-from tests.store.samples import Clock
 
 
 class StoreContract(
@@ -30,12 +27,6 @@ class StoreContract(
     BudgetsContract,
     EvaluationsContract,
 ):
-    """`run` opens a store with the manual clock, runs the coroutine on it, and closes it."""
-
     @pytest.fixture
-    def run(self) -> Callable[..., Any]:
+    def store(self) -> Store:
         raise NotImplementedError
-
-    @pytest.fixture
-    def clock(self) -> Clock:
-        return Clock()

@@ -8,7 +8,7 @@ from typing import Any
 
 from moot.core.artifacts import Artifact, Artifacts, Episode, Lesson, LessonUse, Version, placed
 from moot.core.types import Debate, Outcome, Sampling, SeatSpec, Turn
-from moot.store import MemoryEntry
+from moot.store import Commit, MemoryEntry, Store
 
 GATES = ("1/checkpoint", "2/checkpoint")
 CAST = (SeatSpec(id="a", name="Ada", role="debater", model="sim:", max_tokens=600, sampling=Sampling(temperature=0.7)),)
@@ -76,6 +76,21 @@ def produced(debate: Debate, said: Turn | None = None) -> list[Artifact]:
     made.add(Lesson(text="Return what is asked for.", applies_when="always", episodes=(failed.id,)), after)
     made.add(LessonUse(lesson="ffffffff-0000-8000-8000-000000000000", held=True, note="it did"), after)
     return [placed(each, debate) for each in made.made]
+
+
+async def claimed(store: Store, n: int = 1, **changes: Any) -> Debate:
+    """A new debate that `me` drives, in epoch 1."""
+    made = await store.create(debate(n, **changes))
+    taken = await store.claim(made.id, "me", 10, expect=["pending"])
+    assert taken is not None
+    return taken
+
+
+async def completed(store: Store, n: int = 1, **changes: Any) -> Debate:
+    made = await claimed(store, n, **changes)
+    end = Commit(debate_id=made.id, epoch=1, status="completed", outcome=OUTCOME, release=True)
+    assert await store.commit(end) is not None
+    return await store.get(made.id)
 
 
 class Clock:

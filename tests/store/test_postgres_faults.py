@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,10 +15,10 @@ from moot.core.types import Cursor, Debate, Failure, Gate, Shown, Usage
 from moot.store import AccessToken, Commit, IdempotencyKey, MemoryEntry
 from moot.store.postgres import PostgresStore
 from moot.store.postgres.clock import ServerClock
-from tests.postgres import Cluster, other
+from tests.postgres import Cluster
+from tests.store.conftest import closing_store
 from tests.store.proxy import proxy_to
 from tests.store.samples import debate, turn
-from tests.store.using import using
 
 pytestmark = pytest.mark.slow
 
@@ -55,58 +55,40 @@ async def commit_end(store: PostgresStore, debate_id: str) -> Any:
     return done and done.status
 
 
-async def claim(store: PostgresStore, debate_id: str) -> Any:
-    taken = await store.claim(debate_id, "you", 10, expect=["running"], dead="me")
+async def claim(store: PostgresStore, debate_id: str, seen: Debate | None = None) -> Any:
+    taken = await store.claim(debate_id, "you", 10, expect=["running"], dead="me", seen=seen)
     return taken and (taken.epoch, taken.owner)
 
 
-async def move(store: PostgresStore, debate_id: str) -> Any:
-    moved = await store.move(debate_id, "stopping", expect=["running", "stopping"], events=NOTE)
+async def move(store: PostgresStore, debate_id: str, seen: Debate | None = None) -> Any:
+    moved = await store.move(debate_id, "stopping", expect=["running", "stopping"], events=NOTE, seen=seen)
     return moved and moved.status
 
 
-async def decide(store: PostgresStore, debate_id: str) -> Any:
-    decided = await store.decide(debate_id, GATE, {"choice": "end"}, by="ann")
+async def decide(store: PostgresStore, debate_id: str, seen: Debate | None = None) -> Any:
+    decided = await store.decide(debate_id, GATE, {"choice": "end"}, by="ann", seen=seen)
     return decided and decided.decision
 
 
-async def guide(store: PostgresStore, debate_id: str) -> Any:
-    kept = await store.guide(debate_id, "Look.", by="ann")
+async def guide(store: PostgresStore, debate_id: str, seen: Debate | None = None) -> Any:
+    kept = await store.guide(debate_id, "Look.", by="ann", seen=seen)
     return kept and kept.key
 
 
-@contextmanager
-def later(store: PostgresStore, debate_id: str) -> Iterator[Debate]:
-    """Yield the debate as `running` left it, without asking the server, and move the clock on by a second."""
-    clock, store.now = store.now, ServerClock(lambda: clock() + 1)
-    try:
-        yield debate(int(debate_id[:8], 16), status="running", epoch=1, updated_at=clock())
-    finally:
-        store.now = clock
+def if_unchanged(write: Any) -> Write:
+    async def as_seen(store: PostgresStore, debate_id: str) -> Any:
+        """Of the debate as `running` left it, without asking the server, and a second later."""
+        clock, store.now = store.now, ServerClock(lambda: clock() + 1)
+        try:
+            seen = debate(int(debate_id[:8], 16), status="running", epoch=1, updated_at=clock())
+            done = await write(store, debate_id, seen)
+        finally:
+            store.now = clock
+        assert done is not None
+        return done
 
-
-async def claim_seen(store: PostgresStore, debate_id: str) -> Any:
-    with later(store, debate_id) as seen:
-        taken = await store.claim(debate_id, "you", 10, expect=["running"], dead="me", seen=seen)
-    return taken and (taken.epoch, taken.owner)
-
-
-async def move_seen(store: PostgresStore, debate_id: str) -> Any:
-    with later(store, debate_id) as seen:
-        moved = await store.move(debate_id, "stopping", expect=["running", "stopping"], events=NOTE, seen=seen)
-    return moved and moved.status
-
-
-async def decide_seen(store: PostgresStore, debate_id: str) -> Any:
-    with later(store, debate_id) as seen:
-        decided = await store.decide(debate_id, GATE, {"choice": "end"}, by="ann", seen=seen)
-    return decided and decided.decision
-
-
-async def guide_seen(store: PostgresStore, debate_id: str) -> Any:
-    with later(store, debate_id) as seen:
-        kept = await store.guide(debate_id, "Look.", by="ann", seen=seen)
-    return kept and kept.key
+    as_seen.__name__ = f"{write.__name__}_seen"
+    return as_seen
 
 
 async def create(store: PostgresStore, debate_id: str) -> Any:
@@ -129,27 +111,9 @@ async def reserve_key(store: PostgresStore, debate_id: str) -> Any:
     return (await store.reserve_key(IdempotencyKey(key=debate_id, hash="h", debate_id="d"), 60)).hash
 
 
-WRITES = [
-    commit_turn,
-    commit_note,
-    commit_end,
-    claim,
-    move,
-    decide,
-    guide,
-    claim_seen,
-    move_seen,
-    decide_seen,
-    guide_seen,
-    create,
-    heartbeat,
-    remember,
-    add_token,
-    reserve_key,
-]
-
-
-SEEN = [claim_seen, move_seen, decide_seen, guide_seen]
+CHANGES = [claim, move, decide, guide]
+OTHERS = [commit_turn, commit_note, commit_end, create, heartbeat, remember, add_token, reserve_key]
+WRITES = [*OTHERS, *CHANGES, *map(if_unchanged, CHANGES)]
 
 
 async def running(store: PostgresStore, n: int) -> str:
@@ -170,153 +134,114 @@ async def everything(store: PostgresStore, debate_id: str) -> Any:
 
 
 class TestLostConnections:
-    @pytest.mark.parametrize("lost", ["reply", "request"])
     @pytest.mark.parametrize("write", WRITES, ids=lambda write: write.__name__)
-    def test_a_write_is_made_once_whether_request_or_reply_was_lost(self, databases, write: Write, lost, clock):
-        undisturbed, disturbed = databases.make(), databases.make()
+    async def test_a_write_is_made_once_whether_request_or_reply_was_lost(self, databases, write: Write):
+        async def made(url: str, lose: Callable[[], None]) -> Any:
+            async with closing_store(PostgresStore(url, clock=lambda: 1000.0)) as store:
+                await write(store, await running(store, 1))
+                debate_id = await running(store, 2)
+                lose()  # all statements are prepared by now: the next request is this write
+                return await write(store, debate_id), await everything(store, debate_id)
 
-        async def main() -> None:
-            async with proxy_to(disturbed) as proxy:
-                found = []
-                for url in (undisturbed, proxy.url):
-                    store = PostgresStore(url, clock=clock)
-                    for n in (1, 2):
-                        debate_id = await running(store, n)
-                        if n == 2 and url == proxy.url:
-                            # All statements are prepared by now: the next request is this write.
-                            proxy.drop_reply, proxy.drop_request = lost == "reply", lost == "request"
-                        result = await write(store, debate_id)
-                    assert not proxy.drop_reply
-                    assert not proxy.drop_request
-                    found.append((result, await everything(store, debate_id)))
-                    await store.close()
-                assert found[0] == found[1]
-                assert write not in SEEN or found[0][0] is not None
+        urls = await asyncio.to_thread(lambda: [databases.make() for _ in range(3)])
+        undisturbed = await made(urls[0], lambda: None)
+        for url, lost in zip(urls[1:], ("drop_reply", "drop_request"), strict=True):
+            async with proxy_to(url) as proxy:
+                assert await made(proxy.url, partial(setattr, proxy, lost, True)) == undisturbed, lost
+                assert not getattr(proxy, lost)
 
-        asyncio.run(main())
-
-    @pytest.fixture
-    def clock(self):
-        return lambda: 1000.0
-
-    def test_a_commit_is_not_repeated_after_a_take_over(self, database_url):
+    async def test_a_commit_is_not_repeated_after_a_take_over(self, database_url):
         """The commit is made, its reply is lost, and another process claims the debate before the retry."""
 
-        async def main() -> None:
-            async with proxy_to(database_url) as proxy:
-                store, thief = PostgresStore(proxy.url), PostgresStore(database_url)
-                first = await running(store, 1)
-                await commit_turn(store, first)
-                second = await running(store, 2)
-                proxy.drop_reply = True
-                late = asyncio.create_task(commit_turn(store, second))
-                while not await thief.turns(second):
-                    await asyncio.sleep(0)
-                await thief.claim(second, "thief", 10, expect=["running"], dead="me")
-                committed, _ = await late
-                # Whether it retried before or after the claim: it was written once.
-                assert committed in (None, [(1, "TURN"), (2, "status")])
-                assert len(await thief.turns(second)) == 1
-                assert [event.seq for event in await thief.events(second)] == [1, 2]
-                await store.close()
-                await thief.close()
+        async with proxy_to(database_url) as proxy:
+            store, thief = PostgresStore(proxy.url), PostgresStore(database_url)
+            first = await running(store, 1)
+            await commit_turn(store, first)
+            second = await running(store, 2)
+            proxy.drop_reply = True
+            late = asyncio.create_task(commit_turn(store, second))
+            while not await thief.turns(second):
+                await asyncio.sleep(0)
+            await thief.claim(second, "thief", 10, expect=["running"], dead="me")
+            committed, _ = await late
+            # Whether it retried before or after the claim: it was written once.
+            assert committed in (None, [(1, "TURN"), (2, "status")])
+            assert len(await thief.turns(second)) == 1
+            assert [event.seq for event in await thief.events(second)] == [1, 2]
+            await store.close()
+            await thief.close()
 
-        asyncio.run(main())
-
-    def test_every_commit_of_a_group_is_made_once(self, database_url):
-        async def main() -> None:
-            async with proxy_to(database_url) as proxy:
-                store = PostgresStore(proxy.url)
-                ids = [await running(store, n) for n in range(20)]
-                proxy.drop_reply = True
-                done = await asyncio.gather(*(commit_turn(store, debate_id) for debate_id in ids))
-                assert done == [([(1, "TURN"), (2, "status")], "running")] * 20
-                for debate_id in ids:
-                    assert len(await store.turns(debate_id)) == 1
-                    assert (await store.get(debate_id)).last_seq == 2
-                await store.close()
-
-        asyncio.run(main())
+    async def test_every_commit_of_a_group_is_made_once(self, database_url):
+        async with proxy_to(database_url) as proxy:
+            store = PostgresStore(proxy.url)
+            ids = [await running(store, n) for n in range(20)]
+            proxy.drop_reply = True
+            done = await asyncio.gather(*(commit_turn(store, debate_id) for debate_id in ids))
+            assert done == [([(1, "TURN"), (2, "status")], "running")] * 20
+            for debate_id in ids:
+                assert len(await store.turns(debate_id)) == 1
+                assert (await store.get(debate_id)).last_seq == 2
+            await store.close()
 
 
 class TestRestarts:
-    @pytest.fixture
-    def url(self, cluster: Cluster) -> str:
-        from tests.postgres import execute
-
-        execute(cluster.url(), "drop database if exists restarted with (force)", "create database restarted")
-        return other(cluster.url(), "restarted")
-
     @pytest.mark.parametrize("mode", ["fast", "immediate"])
-    def test_commits_survive_a_restart(self, cluster: Cluster, url, mode):
+    async def test_commits_survive_a_restart(self, cluster: Cluster, database_to_restart, mode):
         """Twenty debates commit as fast as they can while the server restarts: no turn is lost or doubled."""
         steps = 150
+        store = PostgresStore(database_to_restart)
+        ids = [debate(n).id for n in range(20)]
+        for n, debate_id in enumerate(ids):
+            await store.create(debate(n))
+            await store.claim(debate_id, "me", 100, expect=["pending"])
+        begun = asyncio.Event()
 
-        async def main() -> None:
-            store = PostgresStore(url)
-            ids = [debate(n).id for n in range(20)]
-            for n, debate_id in enumerate(ids):
-                await store.create(debate(n))
-                await store.claim(debate_id, "me", 100, expect=["pending"])
-            begun = asyncio.Event()
+        async def drive(debate_id: str) -> None:
+            for n in range(1, steps + 1):
+                key = f"{n}/speak/a"
+                events = [Shown(type="TURN", key=key)]
+                done = await store.commit(
+                    Commit(debate_id=debate_id, epoch=1, turns=[turn(key, n)], events=events, shown=1)
+                )
+                assert done is not None
+                assert [event.seq for event in done.events] == [n]
+                if n == 20:
+                    begun.set()
 
-            async def drive(debate_id: str) -> None:
-                for n in range(1, steps + 1):
-                    key = f"{n}/speak/a"
-                    events = [Shown(type="TURN", key=key)]
-                    done = await store.commit(
-                        Commit(debate_id=debate_id, epoch=1, turns=[turn(key, n)], events=events, shown=1)
-                    )
-                    assert done is not None
-                    assert [event.seq for event in done.events] == [n]
-                    if n == 20:
-                        begun.set()
+        async def restart() -> None:
+            await begun.wait()
+            await asyncio.to_thread(cluster.restart, mode)
 
-            async def restart() -> None:
-                await begun.wait()
-                await asyncio.to_thread(cluster.restart, mode)
+        await asyncio.gather(restart(), *map(drive, ids))
+        for debate_id in ids:
+            assert [each.seq for each in await store.turns(debate_id)] == list(range(1, steps + 1))
+            kept = await store.get(debate_id)
+            assert (kept.turn_count, kept.last_seq, kept.shown_count) == (steps, steps, steps)
+        await store.close()
 
-            await asyncio.gather(restart(), *map(drive, ids))
-            for debate_id in ids:
-                assert [each.seq for each in await store.turns(debate_id)] == list(range(1, steps + 1))
-                kept = await store.get(debate_id)
-                assert (kept.turn_count, kept.last_seq, kept.shown_count) == (steps, steps, steps)
-            await store.close()
-
-        asyncio.run(main())
-
-    def test_a_server_that_stays_away_is_reported_and_found_again(self, cluster: Cluster, url):
-        async def main() -> None:
-            store = PostgresStore(url, retry_seconds=0.3)
-            first = await running(store, 1)
-            await asyncio.to_thread(cluster.stop, "fast")
-            try:
-                for attempt in (
-                    commit_turn(store, first),
-                    move(store, first),
-                    store.get(first),
-                    heartbeat(store, first),
+    async def test_a_server_that_stays_away_is_reported_and_found_again(self, cluster: Cluster, database_to_restart):
+        store = PostgresStore(database_to_restart, retry_seconds=0.3)
+        first = await running(store, 1)
+        await asyncio.to_thread(cluster.stop, "fast")
+        try:
+            for attempt in (
+                commit_turn(store, first),
+                move(store, first),
+                store.get(first),
+                heartbeat(store, first),
+            ):
+                with pytest.raises(
+                    StoreError, match=r"is gone \(.+\)\. What is stored is whole: when it is back, go on"
                 ):
-                    with pytest.raises(
-                        StoreError, match=r"is gone \(.+\)\. What is stored is whole: when it is back, go on"
-                    ):
-                        await attempt
-                fresh = PostgresStore(url, retry_seconds=0.3)
-                with pytest.raises(StoreError, match="does not answer.*Start it"):
-                    await fresh.open()
-                waiting = asyncio.create_task(fresh.open(retry_seconds=60))
-            finally:
-                await asyncio.to_thread(cluster.start)
-            await waiting
-            assert (await store.get(first)).status == "running"
-            assert await commit_turn(store, first) == ([(1, "TURN"), (2, "status")], "running")
-            await store.close()
-            await fresh.close()
-
-        asyncio.run(main())
-
-    def test_commits_survive_a_server_crash(self, cluster: Cluster, url):
-        using(url, lambda store: running(store, 1))
-        using(url, lambda store: commit_turn(store, debate(1).id))
-        cluster.restart("immediate")
-        assert using(url, lambda store: store.turns(debate(1).id)) == [turn()]
+                    await attempt
+            fresh = PostgresStore(database_to_restart, retry_seconds=0.3)
+            with pytest.raises(StoreError, match="does not answer.*Start it"):
+                await fresh.open()
+            waiting = asyncio.create_task(fresh.open(retry_seconds=60))
+        finally:
+            await asyncio.to_thread(cluster.start)
+        await waiting
+        assert (await store.get(first)).status == "running"
+        assert await commit_turn(store, first) == ([(1, "TURN"), (2, "status")], "running")
+        await store.close()
+        await fresh.close()

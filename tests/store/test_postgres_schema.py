@@ -4,64 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
-from typing import Any
 
 import pytest
 
 from moot.core.errors import StoreError, WrongSchema
 from moot.store.postgres import PostgresStore, database_status, schema
-from moot.store.sqlite import SqliteStore
 from tests.postgres import Databases, execute, other
 from tests.store.samples import debate
-from tests.store.using import opened, using
-
-
-def columns_of(rows: list[Any]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for table, column in rows:
-        found.setdefault(table, set()).add(column)
-    return found
+from tests.store.using import opened, rows, using
 
 
 class TestSchema:
-    def test_tables_and_columns_are_those_of_sqlite(self, database_url, tmp_path):
-        async def make() -> None:
-            await SqliteStore(tmp_path / "m.db").close()
-
-        asyncio.run(make())
-        with closing(sqlite3.connect(tmp_path / "m.db")) as connection:
-            tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
-            theirs = columns_of(
-                [(table, row[1]) for (table,) in tables for row in connection.execute(f"pragma table_info({table})")]
-            )
-        ours = columns_of(
-            execute(
-                database_url,
-                "select table_name, column_name from information_schema.columns where table_schema = 'public'",
-            )
-        )
+    async def test_tables_columns_and_indexes_are_those_of_sqlite(self, on_postgres, on_sqlite):
+        with closing(sqlite3.connect(on_sqlite.path)) as connection:
+            query = "select name from sqlite_master where type = ? and name not like 'sqlite_%'"
+            tables = [table for (table,) in connection.execute(query, ["table"])]
+            indexes = {index for (index,) in connection.execute(query, ["index"])}
+            theirs = {table: {row[1] for row in connection.execute(f"pragma table_info({table})")} for table in tables}
+        ours: dict[str, set[str]] = {}
+        query = "select table_name, column_name from information_schema.columns where table_schema = 'public'"
+        for table, column in await rows(on_postgres, query):
+            ours.setdefault(table, set()).add(column)
         # each backend indexes words in its own way, only PostgreSQL needs marks for lost connections, and only SQLite
         # overwrites in its file what was deleted
-        shared = {table for table in theirs if not table.startswith(("memory_", "sqlite_"))}
+        shared = {table for table in theirs if not table.startswith("memory_")}
         assert shared <= set(ours)
         own = {"debate_sessions": {"last_write", "last_write_seq"}}
         of_sqlite = {"deleted_debates": {"scrubbed"}}
         for table in shared:
             assert ours[table] - own.get(table, set()) == theirs[table] - of_sqlite.get(table, set()), table
-
-    def test_every_index_of_sqlite_is_there(self, database_url, tmp_path):
-        async def make() -> None:
-            await SqliteStore(tmp_path / "m.db").close()
-
-        asyncio.run(make())
-        with closing(sqlite3.connect(tmp_path / "m.db")) as connection:
-            query = "select name from sqlite_master where type = 'index' and name not like 'sqlite_%'"
-            theirs = {name for (name,) in connection.execute(query)}
-        ours = {row[0] for row in execute(database_url, "select indexname from pg_indexes where schemaname = 'public'")}
-        assert theirs - {"deleted_debates_to_scrub"} <= ours
+        query = "select indexname from pg_indexes where schemaname = 'public'"
+        assert indexes - {"deleted_debates_to_scrub"} <= {row[0] for row in await rows(on_postgres, query)}
 
     def test_concurrent_opens_migrate_an_empty_database_once(self, databases: Databases):
         url = databases.make(empty=True)
@@ -75,24 +49,6 @@ class TestSchema:
         asyncio.run(main())
         versions = [row[0] for row in execute(url, "select version from moot_schema order by version")]
         assert versions == list(range(1, len(schema.migrations()) + 1))
-
-    @pytest.mark.slow
-    def test_concurrent_processes_migrate_it_once(self, databases: Databases):
-        url = databases.make(empty=True)
-        program = """
-import asyncio, sys
-from moot.store.postgres import PostgresStore
-from tests.store.samples import debate
-async def main():
-    store = PostgresStore(sys.argv[1])
-    await store.create(debate(int(sys.argv[2])))
-    await store.close()
-asyncio.run(main())
-"""
-        processes = [subprocess.Popen([sys.executable, "-c", program, url, str(n)]) for n in range(6)]
-        assert [process.wait(60) for process in processes] == [0] * 6
-        (row,) = execute(url, "select count(*) from debate_sessions")
-        assert row[0] == 6
 
     def test_a_newer_schema_is_refused_and_left_alone(self, database_url):
         execute(database_url, "insert into moot_schema values (99, 0)")

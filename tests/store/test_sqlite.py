@@ -10,8 +10,6 @@ from contextlib import closing
 
 import pytest
 
-from moot.core.errors import NotWritable
-from moot.store.patience import waiting
 from moot.store.rows import new_id
 from moot.store.sqlite import SqliteStore
 from tests.store.contract import StoreContract
@@ -20,51 +18,8 @@ from tests.store.samples import debate, turn
 
 class TestSqlite(StoreContract):
     @pytest.fixture
-    def run(self, tmp_path, clock):
-        def run(check):
-            async def main():
-                store = SqliteStore(tmp_path / "moot.db", clock=clock)
-                try:
-                    await check(store)
-                finally:
-                    await store.close()
-
-            asyncio.run(main())
-
-        return run
-
-
-def test_a_database_locked_by_another_process_is_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr("moot.store.sqlite.connection.BUSY_SECONDS", 0.05)
-    path = tmp_path / "m.db"
-
-    async def main():
-        store = SqliteStore(path)
-        with closing(sqlite3.connect(path, isolation_level=None)) as other:
-            other.execute("begin immediate")
-            with waiting(0.05), pytest.raises(NotWritable, match="Another process holds"):
-                await store.create(debate(1))
-            other.execute("rollback")
-        made = await store.create(debate(1))
-        assert made.topic == debate(1).topic
-        await store.close()
-
-    asyncio.run(main())
-
-
-def test_an_unreadable_cursor_is_empty(tmp_path):
-    path = tmp_path / "m.db"
-
-    async def main():
-        store = SqliteStore(path)
-        await store.create(debate(1))
-        for garbage in ("not json", "{}", "7"):
-            with closing(sqlite3.connect(path, isolation_level=None)) as other:
-                other.execute("update debate_sessions set open_keys = ?", [garbage])
-            assert (await store.get(debate(1).id)).cursor.open == ()
-        await store.close()
-
-    asyncio.run(main())
+    def store(self, on_sqlite):
+        return on_sqlite
 
 
 def test_commits_survive_a_killed_process(tmp_path):
@@ -74,11 +29,9 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from moot.store import Commit
 from moot.store.sqlite import SqliteStore
-from tests.store.samples import debate, turn
+from tests.store.samples import claimed, turn
 async def main():
-    store = SqliteStore(Path(sys.argv[1]))
-    made = await store.create(debate(1))
-    await store.claim(made.id, "me", 10, expect=["pending"])
+    made = await claimed(store := SqliteStore(Path(sys.argv[1])))
     await store.commit(Commit(debate_id=made.id, epoch=1, turns=[turn()]))
     os.kill(os.getpid(), signal.SIGKILL)
 asyncio.run(main())
@@ -112,34 +65,28 @@ def test_ids_sort_by_creation_time():
         ({"contains": "p"}, "debate_sessions_newest"),
     ],
 )
-def test_pages_walk_an_index_and_sort_nothing(tmp_path, filters, index):
+async def test_pages_walk_an_index_and_sort_nothing(tmp_path, filters, index):
     """Later pages, too: keyset paging looks up where a page begins."""
+    store = SqliteStore(tmp_path / "moot.db")
+    asked: list[str] = []
 
-    async def main() -> list[str]:
-        store = SqliteStore(tmp_path / "moot.db")
-        asked: list[str] = []
+    async def plan(query):
+        def read(connection: sqlite3.Connection):
+            connection.set_trace_callback(asked.append)
+            try:
+                return query(connection)
+            finally:
+                connection.set_trace_callback(None)
 
-        async def plan(query):
-            def read(connection: sqlite3.Connection):
-                connection.set_trace_callback(asked.append)
-                try:
-                    return query(connection)
-                finally:
-                    connection.set_trace_callback(None)
+        return await reading(read)
 
-            return await reading(read)
-
-        reading, store._read = store._read, plan
-        try:
-            for after in (None, "5.0/x"):
-                await store.page(**filters, after=after)
-        finally:
-            await store.close()
-        with closing(sqlite3.connect(tmp_path / "moot.db")) as connection:
-            connection.create_function("lowered", 1, str.lower, deterministic=True)
-            return [connection.execute(f"explain query plan {each}").fetchall()[0][3] for each in asked]
-
-    first, later = asyncio.run(main())
+    reading, store._read = store._read, plan
+    for after in (None, "5.0/x"):
+        await store.page(**filters, after=after)
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "moot.db")) as connection:
+        connection.create_function("lowered", 1, str.lower, deterministic=True)
+        first, later = [connection.execute(f"explain query plan {each}").fetchall()[0][3] for each in asked]
     assert f"USING INDEX {index}" in first
     assert f"USING INDEX {index}" in later
     assert "created_at" in later

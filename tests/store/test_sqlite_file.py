@@ -8,27 +8,29 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from moot.core.errors import NotWritable, StoreError
 from moot.store.sqlite import SqliteStore
+from tests.store.conftest import closing_store
 from tests.store.samples import debate
 
 GONE = "was deleted or replaced while moot had it open"
 
 
-def using(path: Path, check: Callable[[SqliteStore], Awaitable[None]]) -> None:
-    async def main() -> None:
-        store = SqliteStore(path)
-        try:
-            await check(store)
-        finally:
-            await store.close()
+@pytest.fixture
+def store(on_sqlite: SqliteStore) -> SqliteStore:
+    return on_sqlite
 
-    asyncio.run(main())
+
+async def written(path: Path, n: int, topic: str = "Tea?") -> Path:
+    """A file that another process has written a debate to, and closed."""
+    async with closing_store(SqliteStore(path)) as store:
+        await store.create(debate(n, topic=topic))
+    return path
 
 
 async def refuses(store: SqliteStore) -> None:
@@ -37,71 +39,46 @@ async def refuses(store: SqliteStore) -> None:
             await write
 
 
-@pytest.mark.parametrize("written", [True, False], ids=["after a write", "before the first write"])
-def test_a_deleted_file_takes_no_more_writes(tmp_path, written):
-    path = tmp_path / "m.db"
-
-    async def check(store: SqliteStore) -> None:
-        if written:
-            await store.create(debate(1))
-        path.unlink()
-        await refuses(store)
-
-    using(path, check)
-
-
-def test_a_replaced_file_takes_no_more_writes(tmp_path):
-    path, other = tmp_path / "m.db", tmp_path / "other.db"
-    using(other, lambda store: store.create(debate(7)))
-
-    async def check(store: SqliteStore) -> None:
+@pytest.mark.parametrize("first_write", [True, False], ids=["after a write", "before the first write"])
+async def test_a_deleted_file_takes_no_more_writes(store, first_write):
+    if first_write:
         await store.create(debate(1))
-        os.replace(other, path)
-        await refuses(store)
-
-    using(path, check)
+    store.path.unlink()
+    await refuses(store)
 
 
-def test_neither_does_one_whose_log_is_gone(tmp_path):
+async def test_a_replaced_file_takes_no_more_writes(store, tmp_path):
+    await store.create(debate(1))
+    os.replace(await written(tmp_path / "other.db", 7), store.path)
+    await refuses(store)
+
+
+async def test_neither_does_one_whose_log_is_gone(store):
     """What was not yet copied from the log would be lost when the process is killed."""
-
-    async def check(store: SqliteStore) -> None:
-        await store.create(debate(1))
-        (tmp_path / "m.db-wal").unlink()
-        await refuses(store)
-
-    using(tmp_path / "m.db", check)
+    await store.create(debate(1))
+    store.path.with_name("moot.db-wal").unlink()
+    await refuses(store)
 
 
-def test_a_file_that_is_put_back_goes_on(tmp_path):
-    path, away = tmp_path / "m.db", tmp_path / "away.db"
-
-    async def check(store: SqliteStore) -> None:
-        await store.create(debate(1))
-        path.rename(away)
-        await refuses(store)
-        away.rename(path)
-        await store.create(debate(3))
-        assert len((await store.page()).debates) == 2
-
-    using(path, check)
-    using(path, lambda store: store.create(debate(4)))
+async def test_a_file_that_is_put_back_goes_on(store, tmp_path):
+    await store.create(debate(1))
+    store.path.rename(tmp_path / "away.db")
+    await refuses(store)
+    (tmp_path / "away.db").rename(store.path)
+    await store.create(debate(3))
+    assert len((await store.page()).debates) == 2
+    await store.close()
+    await written(store.path, 4)
 
 
-def test_a_file_that_goes_away_during_a_write_has_not_stored_it(tmp_path):
-    path = tmp_path / "m.db"
-
-    async def check(store: SqliteStore) -> None:
-        with pytest.raises(NotWritable, match=GONE):
-            await store._writer.do(lambda _: path.unlink())
-
-    using(path, check)
+async def test_a_file_that_goes_away_during_a_write_has_not_stored_it(store):
+    with pytest.raises(NotWritable, match=GONE):
+        await store._writer.do(lambda _: store.path.unlink())
 
 
-def test_a_file_that_can_not_be_reached_is_not_called_deleted(tmp_path):
+async def test_a_file_that_can_not_be_reached_is_not_called_deleted(tmp_path):
     folder, away = tmp_path / "data", tmp_path / "away"
-
-    async def check(store: SqliteStore) -> None:
+    async with closing_store(SqliteStore(folder / "m.db")) as store:
         await store.create(debate(1))
         folder.rename(away)
         folder.symlink_to(folder)  # as a folder without permissions is for anyone but root: something, but no way in
@@ -111,80 +88,57 @@ def test_a_file_that_can_not_be_reached_is_not_called_deleted(tmp_path):
         away.rename(folder)
         await store.writable()
 
-    using(folder / "m.db", check)
+
+async def notices_the_overwriting(store: SqliteStore, backup: Path) -> None:
+    """A backup is copied over the file, which keeps its inode."""
+    inode = store.path.stat().st_ino
+    shutil.copyfile(backup, store.path)
+    assert store.path.stat().st_ino == inode
+    for write in (store.writable(), store.create(debate(9))):
+        with pytest.raises(NotWritable, match="written over the database file m.db"):
+            await write
 
 
-def test_a_file_that_a_backup_was_written_over_takes_no_more_writes(tmp_path):
-    path, backup = tmp_path / "m.db", tmp_path / "backup.db"
-    using(path, lambda store: store.create(debate(1)))
-    shutil.copyfile(path, backup)
-    using(path, lambda store: store.create(debate(2, topic="long " * 100_000)))
-
-    async def check(store: SqliteStore) -> None:
+async def test_a_file_that_a_backup_was_written_over_takes_no_more_writes(tmp_path):
+    path = await written(tmp_path / "m.db", 1)
+    backup = shutil.copyfile(path, tmp_path / "backup.db")
+    await written(path, 2, "long " * 100_000)
+    async with closing_store(SqliteStore(path)) as store:
         await store.create(debate(3))
         whole = path.read_bytes()
-        shutil.copyfile(backup, path)
-        for write in (store.writable(), store.create(debate(4))):
-            with pytest.raises(NotWritable, match="written over the database file m.db"):
-                await write
+        await notices_the_overwriting(store, backup)
         path.write_bytes(whole)  # what is remembered of it may be wrong all the same
         with pytest.raises(NotWritable, match="start moot again"):
             await store.writable()
 
-    using(path, check)
 
-
-def written_over(path: Path, backup: Path, prepare: Callable[[SqliteStore], Awaitable[object]]) -> None:
-    """A backup of the same length or longer is copied over the file, which keeps its inode."""
-
-    async def check(store: SqliteStore) -> None:
-        await prepare(store)
+@pytest.mark.parametrize("first_write", [True, False], ids=["after a write", "before the first write"])
+async def test_a_backup_of_equal_length_that_is_written_over_is_noticed(tmp_path, first_write):
+    path = await written(tmp_path / "m.db", 1)
+    backup = shutil.copyfile(path, tmp_path / "backup.db")
+    async with closing_store(SqliteStore(path)) as store:
+        await (store.create(debate(2)) if first_write else store.page())
         assert backup.stat().st_size >= path.stat().st_size
-        inode = path.stat().st_ino
-        shutil.copyfile(backup, path)
-        assert path.stat().st_ino == inode
-        for write in (store.writable(), store.create(debate(9))):
-            with pytest.raises(NotWritable, match="written over the database file m.db"):
-                await write
-
-    using(path, check)
+        await notices_the_overwriting(store, backup)
 
 
-def test_a_backup_of_equal_length_that_is_written_over_is_noticed(tmp_path):
-    path, backup = tmp_path / "m.db", tmp_path / "backup.db"
-    using(path, lambda store: store.create(debate(1)))
-    shutil.copyfile(path, backup)
-    written_over(path, backup, lambda store: store.create(debate(2)))
-
-
-def test_so_is_one_before_the_first_write(tmp_path):
-    path, backup = tmp_path / "m.db", tmp_path / "backup.db"
-    using(path, lambda store: store.create(debate(1)))
-    shutil.copyfile(path, backup)
-    written_over(path, backup, lambda store: store.page())
-
-
-def test_so_is_a_longer_one_and_one_with_its_time_of_change(tmp_path):
-    path, backup = tmp_path / "m.db", tmp_path / "backup.db"
-    using(backup, lambda store: store.create(debate(1, topic="long " * 100_000)))
-
-    async def prepare(store: SqliteStore) -> None:
+async def test_so_is_a_longer_one_and_one_with_its_time_of_change(tmp_path):
+    path, backup = tmp_path / "m.db", await written(tmp_path / "backup.db", 1, "long " * 100_000)
+    async with closing_store(SqliteStore(path)) as store:
         await store.create(debate(2))
         os.utime(backup, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+        assert backup.stat().st_size > path.stat().st_size
+        await notices_the_overwriting(store, backup)
 
-    written_over(path, backup, prepare)
 
-
-def test_so_is_one_after_a_checkpoint(tmp_path):
-    path, backup = tmp_path / "m.db", tmp_path / "backup.db"
-
-    async def prepare(store: SqliteStore) -> None:
+async def test_so_is_one_after_a_checkpoint(tmp_path):
+    path = tmp_path / "m.db"
+    async with closing_store(SqliteStore(path)) as store:
         await store.create(debate(1, topic="long " * 100_000))
         assert await asyncio.to_thread(store._empty_log)
-        shutil.copyfile(path, backup)
+        backup = shutil.copyfile(path, tmp_path / "backup.db")
         await store.create(debate(2))
-
-    written_over(path, backup, prepare)
+        await notices_the_overwriting(store, backup)
 
 
 CHECKPOINTS = """
@@ -197,40 +151,16 @@ for n in range(200):
 """
 
 
-def test_checkpoints_here_and_of_other_processes_are_no_overwriting(tmp_path):
-    path = tmp_path / "m.db"
-
-    async def check(store: SqliteStore) -> None:
-        await store.create(debate(0))
-        other = await asyncio.create_subprocess_exec(sys.executable, "-c", CHECKPOINTS, str(path))
-        ended = asyncio.create_task(other.wait())
-        n = 0
-        while not ended.done() or n < 50:
-            n += 1
-            await store.create(debate(n, topic="long " * 10_000))
-            await store.writable()
-        assert await ended == 0
-
-    using(path, check)
-
-
-def test_two_stores_of_one_process_keep_each_others_locks(tmp_path):
-    """Closing a descriptor of SQLite's shared memory would drop the locks of every connection here."""
-    path = tmp_path / "m.db"
-
-    async def check(store: SqliteStore) -> None:
-        await store.create(debate(1))
-        other = SqliteStore(path)
-        await other.create(debate(2))
-
-        def hold(connection: sqlite3.Connection) -> str:
-            asyncio.run(other.close())
-            tried = subprocess.run([sys.executable, "-c", TRIES, str(path)], capture_output=True, text=True)
-            return tried.stdout.strip()
-
-        assert await store._writer.do(hold) == "database is locked"
-
-    using(path, check)
+async def test_checkpoints_here_and_of_other_processes_are_no_overwriting(store):
+    await store.create(debate(0))
+    other = await asyncio.create_subprocess_exec(sys.executable, "-c", CHECKPOINTS, str(store.path))
+    ended = asyncio.create_task(other.wait())
+    n = 0
+    while not ended.done() or n < 50:
+        n += 1
+        await store.create(debate(n, topic="long " * 10_000))
+        await store.writable()
+    assert await ended == 0
 
 
 TRIES = """
@@ -242,18 +172,27 @@ except sqlite3.OperationalError as error:
 """
 
 
-def test_a_file_that_has_become_unreadable_is_not_ready(tmp_path):
-    path = tmp_path / "m.db"
+async def test_two_stores_of_one_process_keep_each_others_locks(store):
+    """Closing a descriptor of SQLite's shared memory would drop the locks of every connection here."""
+    await store.create(debate(1))
+    other = SqliteStore(store.path)
+    await other.create(debate(2))
 
-    async def check(store: SqliteStore) -> None:
+    def hold(connection: sqlite3.Connection) -> str:
+        asyncio.run(other.close())
+        tried = subprocess.run([sys.executable, "-c", TRIES, str(store.path)], capture_output=True, text=True)
+        return tried.stdout.strip()
+
+    assert await store._writer.do(hold) == "database is locked"
+
+
+async def test_a_file_that_has_become_unreadable_is_not_ready(store):
+    await store.writable()
+    was = store.path.stat()
+    store.path.write_bytes(b"x" * was.st_size)
+    os.utime(store.path, ns=(was.st_atime_ns, was.st_mtime_ns))
+    with pytest.raises(StoreError, match="not a moot database .* Restore a backup"):
         await store.writable()
-        was = path.stat()
-        path.write_bytes(b"x" * was.st_size)
-        os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
-        with pytest.raises(StoreError, match="not a moot database .* Restore a backup"):
-            await store.writable()
-
-    using(path, check)
 
 
 @pytest.fixture
@@ -272,10 +211,9 @@ def small_disk(tmp_path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_full_disk_is_noticed_before_anything_fails_and_free_space_heals_it(small_disk):
+async def test_a_full_disk_is_noticed_before_anything_fails_and_free_space_heals_it(small_disk):
     ballast = small_disk / "ballast"
-
-    async def check(store: SqliteStore) -> None:
+    async with closing_store(SqliteStore(small_disk / "m.db")) as store:
         await store.writable()
         ballast.write_bytes(b"x" * 5_000_000)
         with pytest.raises(NotWritable, match="The disk of the database is full"):
@@ -289,5 +227,3 @@ def test_a_full_disk_is_noticed_before_anything_fails_and_free_space_heals_it(sm
         await store.writable()
         await store.create(debate(3))
         assert len((await store.page()).debates) == 2
-
-    using(small_disk / "m.db", check)

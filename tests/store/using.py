@@ -22,3 +22,8 @@ def using(url: str, check: Callable[[PostgresStore], Awaitable[Any]], **how: Any
 
 def opened(url: str) -> None:
     using(url, PostgresStore.open)
+
+
+async def rows(store: Any, statement: str, *values: Any) -> list[Any]:
+    """As an operator would, behind moot's back."""
+    return await store.with_connection(lambda connection, _: connection.fetch(statement, *values))

@@ -66,20 +66,15 @@ def test_a_failure_to_measure_is_said():
     assert answer.endswith(b"The server is gone.\n")
 
 
-def test_a_port_that_is_taken_is_bad_input():
-    async def main(port: int) -> None:
-        async with serve_metrics(lambda: asyncio.sleep(0, ""), "127.0.0.1", port):
+def test_an_address_that_can_not_be_had_is_bad_input():
+    async def main(host: str, port: int) -> None:
+        async with serve_metrics(lambda: asyncio.sleep(0, ""), host, port):
             pass
 
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         with pytest.raises(InputError, match="is taken"):
-            asyncio.run(main(taken.getsockname()[1]))
+            asyncio.run(main("127.0.0.1", taken.getsockname()[1]))
     with pytest.raises(InputError, match="can't be shown on 203.0.113.7"):
-        asyncio.run(_elsewhere())
-
-
-async def _elsewhere() -> None:
-    async with serve_metrics(lambda: asyncio.sleep(0, ""), "203.0.113.7", 0):
-        pass
+        asyncio.run(main("203.0.113.7", 0))

@@ -13,6 +13,7 @@ import pytest
 
 from moot.telemetry import TaskContext, task_context
 from moot.telemetry.logs import configure, secrets_in
+from tests.forking import constants
 from tests.models.wire import Say, Wire
 from tests.workers.crew import Crew, new, on, status
 
@@ -128,7 +129,8 @@ def test_a_worker_logs_no_words_and_no_keys(database_url, tmp_path):
     quoted = {"error": {"message": f"{CANARIES['key']} asked {CANARIES['question']}"}}
     answers = [Say(said), Say(status=503, error=quoted), Say(other), Say(status=400, error=quoted)]
     environ = {"MOOT_API_KEY": CANARIES["key"], "MOOT_LOG_FORMAT": "json", "MOOT_LOG_LEVEL": "debug"}
-    with Wire(*answers) as wire, Crew(database_url, tmp_path, MOOT_BACKOFF_BASE_SECONDS="0", **environ) as crew:
+    environ |= constants({"moot.models.registry.FIRST_WAIT": 0})
+    with Wire(*answers) as wire, Crew(database_url, tmp_path, **environ) as crew:
         worker = crew.worker().ready()
 
         async def main() -> str:

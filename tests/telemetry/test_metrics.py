@@ -37,10 +37,6 @@ def test_labels_may_hold_anything():
     assert found["moot_cost_usd_total"] == {(("model", strange),): 2.5}
 
 
-def test_a_counter_without_labels_is_shown_before_it_counts():
-    assert read(render(Instruments().registry.collect()))["moot_lease_takeovers_total"] == {(): 0}
-
-
 def test_when_a_series_began_is_left_out():
     instruments = Instruments()
     instruments.calls("sim", "done").inc()
@@ -59,7 +55,7 @@ def test_apps_count_for_themselves():
 
 
 def app_in(folder: Path, **settings: object) -> App:
-    given = {"database_url": str(folder / "moot.db"), "pulse_seconds": 0.02, "backoff_base_seconds": 0, **settings}
+    given = {"database_url": str(folder / "moot.db"), **settings}
     return App(Settings(**given), environ={}, measured=True)
 
 
@@ -99,7 +95,7 @@ def test_gates_answers_and_failures_are_counted(tmp_path):
         assert failed.status == "failed"
         seats = {"a": {"model": "human"}, "b": {"model": "human"}}
         asking = await run_to_rest(app, await new_debate(app, "sim:", "classic", max_rounds=1, seats=seats))
-        await app.runtime.answer(asking.id, {"text": "Yes."}, by="ann")
+        await app.runtime.gates.answer(asking.id, {"text": "Yes."}, by="ann")
         await app.runtime.resume(asking.id)
         await app.runtime.wait(asking.id)
         found = read(await app.metrics())
@@ -117,7 +113,8 @@ def test_gates_answers_and_failures_are_counted(tmp_path):
 
 def test_a_take_over_and_the_late_commit_of_the_one_before_are_counted(tmp_path):
     async def main() -> tuple[dict, dict]:
-        first = app_in(tmp_path, lease_seconds=1, pulse_seconds=60)
+        first = app_in(tmp_path, lease_seconds=1)
+        first.runtime.pulse_seconds = 60
         second = app_in(tmp_path)
         first.runtime.owner, second.runtime.owner = "first", "second"
         held = Held(tmp_path)

@@ -22,6 +22,7 @@ from moot.core.types import Debate, Sampling
 from moot.telemetry import names
 from moot.telemetry.telemetry import Telemetry
 from tests.models.wire import Say, Wire
+from tests.records.test_webhook import Receiver
 from tests.running import new_debate, run_to_rest
 
 CANARY = "aardvark"
@@ -36,7 +37,7 @@ def traced(folder: Path, monkeypatch: pytest.MonkeyPatch, model: str, **settings
     monkeypatch.setattr(Telemetry, "of", classmethod(lambda cls, settings: own(settings, tracer=tracer)))
 
     async def main() -> Debate:
-        given = {"database_url": str(folder / "moot.db"), "backoff_base_seconds": 0, **settings}
+        given = {"database_url": str(folder / "moot.db"), **settings}
         app = App(Settings(**given), environ={}, measured=True)
         try:
             return await run_to_rest(app, await new_debate(app, model, "classic", max_rounds=1))
@@ -128,7 +129,7 @@ def test_traces_are_refused_with_what_to_install_where_the_libraries_are_missing
 @pytest.mark.slow
 def test_spans_reach_a_collector(tmp_path):
     """The real exporter, against a loopback server."""
-    with Collector() as collector:
+    with Receiver(200) as collector:
         code = f"""
 import asyncio
 from moot.app import App
@@ -142,43 +143,10 @@ async def main():
 
 asyncio.run(main())
 """
-        environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "PATH": "", "OTEL_SERVICE_NAME": "team"}
+        endpoint = collector.url.removesuffix("/hooks/t0ps3cret")
+        environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "PATH": "", "OTEL_SERVICE_NAME": "team"}
         subprocess.run([sys.executable, "-c", code], env=environ, cwd=Path(__file__).parents[2], check=True, timeout=60)
-    assert {path for path, _ in collector.got} == {"/v1/traces"}
-    assert b"debate classic" in b"".join(body for _, body in collector.got)
-    assert b"team" in b"".join(body for _, body in collector.got)
-
-
-class Collector:
-    """Takes whatever is posted."""
-
-    def __enter__(self) -> Collector:
-        import threading
-        from http.server import BaseHTTPRequestHandler, HTTPServer
-
-        got: list[tuple[str, bytes]] = []
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                if self.headers.get("Content-Encoding") == "gzip":
-                    import gzip
-
-                    body = gzip.decompress(body)
-                got.append((self.path, body))
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self.got = got
-        self._server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    assert {path for path, _, _ in collector.requests} == {"/v1/traces"}
+    sent = b"".join(body for _, _, body in collector.requests)
+    assert b"debate classic" in sent
+    assert b"team" in sent

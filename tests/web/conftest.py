@@ -22,9 +22,9 @@ from perf.frames import FLAGS, chromium
 from tests.server.serving import Served, served
 
 ROOT = Path(__file__).parents[2]
-SCREENS = ROOT / ".artifacts" / "screens"
 SIZES = {"desktop": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
 SIM = "sim:?tps=900&latency_ms=20&tokens=70&price_in=1&price_out=4"
+COMPLETED = ".debate-top [data-status=completed]"
 PATIENCE_MS = 90_000  # a test that passes never waits so long, however busy the machine is
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -127,15 +127,12 @@ def serve(built: None, open_page: Open, tmp_path: Path) -> Serve:
     @contextmanager
     def serving(**settings: Any) -> Iterator[Served]:
         with served(tmp_path, **settings) as site:
-            yield site
-            open_page.close()
+            try:
+                yield site
+            finally:
+                open_page.close()
 
     return serving
-
-
-def keep(page: Page, name: str) -> None:
-    SCREENS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SCREENS / f"{name}.png")
 
 
 def check_axe(page: Page, *rules: str) -> None:

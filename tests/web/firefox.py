@@ -76,10 +76,6 @@ class Firefox:
     def text(self, selector: str) -> str:
         return self._ask("WebDriver:GetElementText", id=self._element(selector))["value"]
 
-    def screenshot(self) -> str:
-        """The visible part as PNG, in base64."""
-        return self._ask("WebDriver:TakeScreenshot", full=False)["value"]
-
     def errors(self, origin: str) -> list[str]:
         """Errors and warnings in the console that come from pages of `origin`: uncaught, or of a policy."""
         self._ask("Marionette:SetContext", value="chrome")

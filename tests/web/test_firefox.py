@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 
 import pytest
 
 from tests.server.serving import served
-from tests.web.conftest import SCREENS
 from tests.web.firefox import Firefox, firefox, started
 from tests.web.talking import FIRST, SECOND, Talk
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.soak]
 
 QUESTION = "Should we split the monolith?"
 
@@ -26,11 +24,6 @@ def fox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
         yield browser
 
 
-def keep(fox: Firefox, name: str) -> None:
-    SCREENS.mkdir(parents=True, exist_ok=True)
-    (SCREENS / f"{name}.png").write_bytes(base64.b64decode(fox.screenshot()))
-
-
 def test_a_question_is_asked_streams_and_is_answered(built: None, fox: Firefox, tmp_path):
     with Talk() as talk, served(tmp_path, model_debater=talk.model, model_judge="sim:") as site:
         fox.resize(1280, 805)
@@ -38,16 +31,13 @@ def test_a_question_is_asked_streams_and_is_answered(built: None, fox: Firefox, 
         fox.click("a[href='/new']")
         fox.type("#topic", QUESTION)
         fox.until("document.querySelector('.estimate .price')")
-        keep(fox, "firefox-new")
         fox.click("button.start")
         fox.until("location.pathname.startsWith('/debates/')")
 
         fox.until(f"document.querySelector('[data-flight]')?.textContent.includes({FIRST.rstrip()!r})")
         assert SECOND not in fox.text("main")
-        keep(fox, "firefox-live")
         talk.go_on(1000)
         fox.until("document.querySelector('section.answer')")
-        keep(fox, "firefox-answer")
 
         debate = site.debate(fox.run("return location.pathname.split('/')[2]"))
         assert debate["status"] == "completed"

@@ -6,8 +6,9 @@ import pytest
 
 from perf import frames, heap
 
+pytestmark = [pytest.mark.slow, pytest.mark.soak]
 
-@pytest.mark.slow
+
 def test_frames_are_counted_while_text_comes_in(built: None, tmp_path: Path):
     (row,) = frames.measure(tmp_path, seconds=1)
     assert not row.error
@@ -15,7 +16,6 @@ def test_frames_are_counted_while_text_comes_in(built: None, tmp_path: Path):
     assert "characters a second" in row.note
 
 
-@pytest.mark.slow
 def test_the_heap_is_sampled_while_text_comes_in_and_debates_go_by(built: None, tmp_path: Path):
     streaming, walking = heap.measure(tmp_path, seconds=1)
     for row in (streaming, walking):

@@ -14,7 +14,7 @@ from moot import formats
 from tests.running import topic_for
 from tests.server.serving import Served, served
 from tests.server.test_serve import serving
-from tests.web.conftest import Open, Serve, check_axe, keep, to_checkpoint
+from tests.web.conftest import Open, Serve, check_axe, to_checkpoint
 from tests.web.talking import Talk
 
 pytestmark = pytest.mark.slow
@@ -53,10 +53,14 @@ def height(page: Page) -> tuple[int, int]:
     return tuple(page.evaluate("() => [document.documentElement.scrollHeight, innerHeight]"))
 
 
-def test_the_answer_of_every_format_is_in_the_first_screen(site: Served, open_page: Open):
+@pytest.mark.parametrize(
+    "names", [("council", "forge"), pytest.param((*formats.installed(),), marks=pytest.mark.soak)], ids=["two", "all"]
+)
+def test_the_answer_of_a_format_is_in_the_first_screen(site: Served, open_page: Open, names: tuple[str, ...]):
     page = open_page(site.url)
     sim = {"model_debater": SIM, "model_judge": SIM}
-    for name, format_ in formats.installed().items():
+    for name in names:
+        format_ = formats.installed()[name]
         quick = {**format_.unattended, **format_.efforts.get("quick", {})}
         made = site.made(topic=topic_for(name), format=name, settings={**sim, **quick})
         done = site.rested(made["id"])
@@ -74,7 +78,6 @@ def test_the_answer_of_every_format_is_in_the_first_screen(site: Served, open_pa
             assert box is not None
             assert box["y"] + min(box["height"], 200) <= tall, f"{name} at {width}"
             assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), f"{name} at {width}"
-        keep(page, f"answer-{name}-phone")
         if done["vocabulary"]["versions"]:
             written = site.get(f"/v1/debates/{made['id']}/versions").json()["items"]
             assert written

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.formats.examples import INTERVIEW
 from tests.server.serving import Served, served
-from tests.web.conftest import Open, keep
+from tests.web.conftest import Open
 
 pytestmark = pytest.mark.slow
 
@@ -41,12 +41,10 @@ def test_it_is_drawn_like_ours(interview: Served, open_page: Open):
     expect(notes).to_have_count(1)
     expect(notes).not_to_have_attribute("open", "")  # private: folded
     expect(page.get_by_role("link", name="Argument map")).to_have_count(0)  # it keeps no ledger
-    keep(page, "interview")
     page.get_by_role("link", name="Record").first.click()
     expect(page.get_by_role("heading", name="Gaps Found")).to_be_visible()
     expect(page.locator("main")).to_contain_text("The load is not known.")
     expect(page.locator("main")).to_contain_text("all questions were asked")
-    keep(page, "interview-record")
 
 
 def test_it_can_be_chosen_by_its_purpose(interview: Served, open_page: Open):

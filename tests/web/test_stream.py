@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.server.serving import Served
 from tests.server.test_serve import serving
-from tests.web.conftest import Open, Serve
+from tests.web.conftest import COMPLETED, Open, Serve
 from tests.web.talking import FIRST, SECOND, Talk
 
 pytestmark = pytest.mark.slow
@@ -19,9 +19,8 @@ SLOW = "sim:?tps=160&latency_ms=20&tokens=160"
 
 IN_FLIGHT = """() => Object.fromEntries([...document.querySelectorAll('[data-flight]')].map(
   (each) => [each.dataset.flight, each.textContent]))"""
-SOME_IN_FLIGHT = "[...document.querySelectorAll('[data-flight]')].some((each) => each.textContent)"
-COMPLETED = ".debate-top [data-status=completed]"
-AT_END = "(e) => e.scrollHeight - e.scrollTop - e.clientHeight < 48 && e.scrollTop > 1000"
+AT_END = """(what) => [document.querySelector(what)].some(
+  (e) => e && e.scrollHeight - e.scrollTop - e.clientHeight < 48 && e.scrollTop > 1000)"""
 COLUMN = {"desktop": "[data-lane=a] .blocks", "phone": "html"}  # what scrolls
 SHOWN = """() => [...document.querySelectorAll('.lane [data-key]')].map(
   (each) => [each.dataset.key, each.querySelector('.prose')?.textContent ?? ''])"""
@@ -45,22 +44,7 @@ def check_whole(page: Page, turns: dict[str, dict[str, Any]]) -> None:
         assert words(text) == words(turns[key]["content"]), key
 
 
-def test_reloading_in_mid_stream_loses_and_doubles_nothing(site: Served, open_page: Open):
-    debate = site.made(format="duel", settings={"turns": 4, "model_debater": SLOW, "model_judge": SLOW})
-    page = open_page(f"{site.url}/debates/{debate['id']}")
-    seen: list[dict[str, str]] = []
-    for _ in range(6):  # or fewer, where a reload takes long and the debate does not wait for it
-        page.wait_for_function(f"() => document.querySelector('{COMPLETED}') || {SOME_IN_FLIGHT}")
-        seen.append(page.evaluate(IN_FLIGHT))
-        page.reload()
-    expect(page.locator(COMPLETED)).to_be_visible()
-    turns = stored(site, debate["id"])
-    check_whole(page, turns)
-    for key, text in [each for flight in seen for each in flight.items()]:
-        assert turns[key]["data"] is not None or turns[key]["content"].startswith(text.strip()), key
-
-
-def test_what_is_in_flight_is_there_after_each_reload(serve: Serve, open_page: Open):
+def test_reloading_in_mid_stream_loses_and_doubles_nothing(serve: Serve, open_page: Open):
     with Talk() as talk, serve() as site:
         debate = site.made(format="classic", settings={"max_rounds": 2, "model_debater": talk.model})
         page = open_page(f"{site.url}/debates/{debate['id']}")
@@ -86,9 +70,9 @@ def test_a_page_opened_late_is_at_the_end_of_a_long_text(serve: Serve, open_page
             page = open_page(f"{site.url}/debates/{debate['id']}", size=size)
             flight = page.locator("[data-flight='1/speak/a']")
             expect(flight).to_have_text(first.strip())
-            page.wait_for_function(f"() => ({AT_END})(document.querySelector('{COLUMN[size]}'))")
+            page.wait_for_function(AT_END, arg=COLUMN[size])
             page.set_viewport_size({"width": 1100, "height": 620})
-            page.wait_for_function(f"() => ({AT_END})(document.querySelector('{COLUMN['desktop']}'))")
+            page.wait_for_function(AT_END, arg=COLUMN["desktop"])
             expect(page.locator(".jump")).to_have_count(0)
         talk.go_on()
         talk.go_on()
@@ -97,17 +81,21 @@ def test_a_page_opened_late_is_at_the_end_of_a_long_text(serve: Serve, open_page
 
 def test_a_server_that_is_killed_and_comes_back(browser, open_page: Open, built: None, tmp_path):
     lost = ("ERR_", "Failed to load resource")
-    body = {"topic": "Tabs or spaces?", "format": "duel", "settings": {"turns": 4, "model_debater": SLOW}}
-    with serving(tmp_path) as first:
-        debate_id = first.client.post("/v1/debates", json=body).json()["id"]
-        page = open_page(f"{first.url}/debates/{debate_id}", allowed=lost)
-        page.wait_for_function(f"() => {SOME_IN_FLIGHT}")
-        first.end(9)
-        expect(page.get_by_text("Reconnecting")).to_be_visible()
-        port = re.search(r":(\d+)$", first.url)[1]
-    with serving(tmp_path, "--port", port) as second:
-        expect(page.locator(COMPLETED)).to_be_visible()
-        check_whole(page, stored(second.client, debate_id))
+    with Talk() as talk:
+        settings = {"max_rounds": 1, "model_debater": talk.model}
+        with serving(tmp_path) as first:
+            body = {"topic": "Tabs or spaces?", "format": "classic", "settings": settings}
+            debate_id = first.client.post("/v1/debates", json=body).json()["id"]
+            page = open_page(f"{first.url}/debates/{debate_id}", allowed=lost)
+            expect(page.locator("[data-flight='1/speak/a']")).to_have_text(FIRST.strip())
+            first.end(9)
+            expect(page.get_by_text("Reconnecting")).to_be_visible()
+            port = re.search(r":(\d+)$", first.url)[1]
+        with serving(tmp_path, "--port", port) as second:
+            expect(page.get_by_text("Reconnecting")).to_have_count(0)
+            talk.go_on(3)  # one of them for the call that was lost
+            expect(page.locator(COMPLETED)).to_be_visible()
+            check_whole(page, stored(second.client, debate_id))
 
 
 def test_the_reader_keeps_the_place(site: Served, open_page: Open):

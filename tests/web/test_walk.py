@@ -8,14 +8,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.server.serving import Served
-from tests.web.conftest import Open, Serve, keep, to_checkpoint
+from tests.web.conftest import COMPLETED, Open, Serve
 
 pytestmark = pytest.mark.slow
 
 QUESTION = "Should we split the monolith into services?"
-
-
-COMPLETED = ".debate-top [data-status=completed]"
 
 
 def past_clarification(page: Page) -> None:
@@ -42,14 +39,12 @@ def test_from_question_to_comparison(site: Served, open_page: Open, size: str):
     page.get_by_role("checkbox", name=re.compile("^Claims")).check()
     expect(page.locator(".estimate .price")).to_contain_text("$")
     expect(page.locator(".estimate")).to_contain_text("calls")
-    keep(page, f"new-{size}")
     page.get_by_role("button", name="Start the debate").click()
 
     # Live, up to the checkpoint, which is answered with the keyboard.
     expect(page).to_have_url(re.compile(r"/debates/[0-9a-f-]{36}$"))
     debate_id = page.url.rsplit("/", 1)[1]
     past_clarification(page)
-    keep(page, f"checkpoint-{size}")
     page.locator("main").focus()
     page.keyboard.press("g")
     page.get_by_label("Guidance for the next round").fill("Look at the cost of operations.")
@@ -65,23 +60,19 @@ def test_from_question_to_comparison(site: Served, open_page: Open, size: str):
     assert site.debate(debate_id)["status"] == "completed"
     guided = [g for g in site.get(f"/v1/debates/{debate_id}/gates").json()["items"] if g["kind"] == "checkpoint"]
     assert guided[0]["decision"] == {"choice": "guide", "text": "Look at the cost of operations."}
-    keep(page, f"debate-{size}")
 
     # What ran in parallel; what was claimed.
     page.get_by_role("link", name="Calls").click()
     expect(page.locator(".timeline svg")).to_be_visible()
     turns = [t for t in site.get(f"/v1/debates/{debate_id}/turns").json()["items"] if t["kind"] == "ask"]
     expect(page.locator(".timeline rect.call")).to_have_count(len(turns))
-    keep(page, f"calls-{size}")
     page.get_by_role("link", name="Argument map").click()
     claims = site.get(f"/v1/debates/{debate_id}/claims").json()["claims"]
     expect(page.locator(".map g.claim")).to_have_count(len(claims))
-    keep(page, f"map-{size}")
 
     # The record: folded arguments, a link to a turn, exports.
     page.get_by_role("link", name="Record").click()
     expect(page.get_by_role("heading", name="Recommendation")).to_be_visible()
-    keep(page, f"record-{size}")
     argument = page.locator(".fold").first
     expect(argument.locator(".inside")).to_be_hidden()
     argument.locator("summary").click()
@@ -103,17 +94,14 @@ def test_from_question_to_comparison(site: Served, open_page: Open, size: str):
     page.get_by_role("link", name="Compare", exact=True).last.click()
     expect(page.get_by_role("heading", name="Where they part")).to_be_visible()
     expect(page.locator(".compare .lead").first).to_contain_text("forked from the first")
-    keep(page, f"compare-{size}")
 
     # Found again.
     page.goto(f"{site.url}/history")
     page.get_by_role("searchbox").fill("monolith services")
     page.get_by_role("button", name="Search").click()
     expect(page.locator(f".row[data-id='{debate_id}']")).to_be_visible()
-    keep(page, f"history-{size}")
     page.goto(site.url)
     expect(page.locator(f".row[data-id='{debate_id}']")).to_contain_text("Completed")
-    keep(page, f"list-{size}")
 
 
 def test_the_list_is_live_and_its_filters_are_in_the_address(site: Served, open_page: Open):
@@ -147,23 +135,6 @@ def test_what_is_wrong_is_said_at_its_field(site: Served, open_page: Open):
     expect(page.get_by_label("Turns", exact=True)).to_have_attribute("aria-invalid", "true")
     page.get_by_label("Turns", exact=True).fill("4")
     expect(error).to_have_count(0)
-
-
-def test_whoever_comes_second_is_told_who_was_first(site: Served, open_page: Open):
-    debate = site.made(topic="Build or buy?", format="panel", settings={"perspectives": 2, "max_rounds": 3})
-    gate = to_checkpoint(site, debate["id"])
-    page = open_page(f"{site.url}/debates/{debate['id']}", allowed=("status of 409",))
-
-    def overtaken(route) -> None:
-        answer = {"key": gate["key"], "choice": "end"}
-        site.post(f"/v1/debates/{debate['id']}/answer", answer).raise_for_status()
-        route.continue_()
-
-    page.route("**/answer", overtaken)
-    page.get_by_role("button", name="Continue").click()
-    name = site.get("/v1/session").json()["name"]
-    expect(page.locator(".notice")).to_contain_text(f"{name} was faster")
-    expect(page.locator(".gate")).to_have_count(0)
 
 
 def test_stop_resume_guide_cancel_and_delete(site: Served, open_page: Open):
@@ -217,17 +188,6 @@ def test_a_link_to_a_turn_leads_to_it_in_either_mode(site: Served, open_page: Op
     expect(page.get_by_role("button", name="One column")).to_have_attribute("aria-pressed", "true")
 
 
-def test_shortcuts_are_explained(site: Served, open_page: Open):
-    page = open_page(site.url)
-    expect(page.get_by_role("heading").first).to_be_visible()  # before that, keys have no effect
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("New debate")
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    page.keyboard.press("n")
-    expect(page).to_have_url(re.compile("/new$"))
-
-
 def test_the_list_goes_on_and_its_filters_look_at_every_page(serve: Serve, open_page: Open):
     with serve() as site:
         needle = site.made(topic="A needle in a haystack?", start=False)
@@ -262,6 +222,7 @@ def test_the_list_goes_on_and_its_filters_look_at_every_page(serve: Serve, open_
         expect(page).to_have_url(re.compile(r"\?parent="))
 
 
+@pytest.mark.soak
 def test_a_debate_of_more_turns_than_a_page_has(serve: Serve, open_page: Open):
     with serve() as site:
         settings = {"max_rounds": 510, "max_total_output_tokens": 10_000_000, "max_runtime_seconds": 100_000}

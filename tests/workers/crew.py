@@ -6,9 +6,8 @@ import asyncio
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,10 @@ from moot.runtime.worker import Worker
 from tests.forking import run_moot, start_moot
 from tests.running import an_app, topic_for
 from tests.runtime.asking import FORMAT as ASKING
+from tests.store.using import rows as rows_of
 
-MOOT = Path(sys.executable).with_name("moot")
+# A debate that does not end by itself while a test lasts, however slow the test is.
+ENDLESS: dict[str, Any] = {"max_rounds": 1000, "max_total_output_tokens": 10_000_000, "max_runtime_seconds": 600_000}
 SELDOM = 600.0  # seconds: longer than any test, so that whatever happens was not found by looking
 
 
@@ -39,11 +40,12 @@ async def on(url: str, folder: Path, owner: str = "here", **settings: Any) -> As
 
 @asynccontextmanager
 async def working(
-    url: str, folder: Path, owner: str = "worker", *, sweep: float = SELDOM, **settings: Any
+    url: str, folder: Path, owner: str = "worker", *, sweep: float = SELDOM, drain: float = 30, **settings: Any
 ) -> AsyncIterator[tuple[App, Worker]]:
     """A worker in this process, which sweeps seldom: what is queued has to reach it by itself."""
-    async with on(url, folder, owner, worker_sweep_seconds=sweep, **settings) as app:
+    async with on(url, folder, owner, **settings) as app:
         worker = app.worker()
+        worker.sweep_seconds, worker.drain_seconds = sweep, drain
         running = asyncio.create_task(worker.run())
         try:
             yield app, worker
@@ -64,32 +66,53 @@ async def new(app: App, model: str = "sim:", format: str = "classic", **settings
     )
 
 
+async def queued(app: App, model: str = "sim:", format: str = "classic", **settings: Any) -> Debate:
+    debate = await new(app, model, format, **settings)
+    await app.hand_over(debate)
+    return debate
+
+
+async def one_is_driven(app: App) -> None:
+    debate = await queued(app, max_rounds=1)
+    await status(app, debate.id, "completed")
+
+
+async def when(condition: Callable[[], Awaitable[object]], seconds: float = 50) -> None:
+    """Wait until it is so."""
+    async with asyncio.timeout(seconds):
+        while not await condition():
+            await asyncio.sleep(0.01)
+
+
+async def reached(app: App, debate_id: str, so: Callable[[Debate], object], seconds: float = 90) -> Debate:
+    """Wait until the debate is so."""
+    async with asyncio.timeout(seconds):
+        while not so(debate := await app.runtime.store.get(debate_id)):
+            await asyncio.sleep(0.01)
+    return debate
+
+
 async def status(app: App, debate_id: str, *wanted: Status, seconds: float = 90) -> Debate:
     """Wait until the debate has one of the statuses."""
-    async with asyncio.timeout(seconds):
-        while (debate := await app.runtime.store.get(debate_id)).status not in wanted:
-            await asyncio.sleep(0.01)
-    return debate
+    return await reached(app, debate_id, lambda debate: debate.status in wanted, seconds)
 
 
-async def turns(app: App, debate_id: str, at_least: int, seconds: float = 90) -> Debate:
+async def turns(app: App, debate_id: str, at_least: int) -> Debate:
     """Wait until so many steps are done."""
-    async with asyncio.timeout(seconds):
-        while (debate := await app.runtime.store.get(debate_id)).turn_count < at_least:
-            await asyncio.sleep(0.01)
-    return debate
+    return await reached(app, debate_id, lambda debate: debate.turn_count >= at_least)
 
 
-async def rows(app: App, statement: str, *values: Any) -> list[dict[str, Any]]:
-    """As an operator would, behind moot's back."""
-
-    async def work(link: Any, _: bool) -> list[dict[str, Any]]:
-        return [dict(row) for row in await link.fetch(statement, *values)]
-
-    return await app.runtime.store.with_connection(work)  # type: ignore[attr-defined]
+async def driven_by(app: App, process: Process, made: list[Debate]) -> list[Debate]:
+    """Wait until the process drives all of them."""
+    owner = f"/{process.pid}/"
+    return [await reached(app, each.id, lambda now: now.owner and owner in now.owner) for each in made]
 
 
-async def jobs(app: App, entrypoint: str = "advance") -> list[dict[str, Any]]:
+async def rows(app: App, statement: str, *values: Any) -> list[Any]:
+    return await rows_of(app.runtime.store, statement, *values)
+
+
+async def jobs(app: App, entrypoint: str = "advance") -> list[Any]:
     return await rows(app, "select * from moot_jobs where entrypoint = $1 order by id", entrypoint)
 
 
@@ -213,7 +236,7 @@ async def undisturbed(folder: Path, made: list[Debate]) -> list[bytes]:
             twin = await creating.create(app, app.plan(request), by="")
             await app.runtime.start(twin.id)
             while (done := await app.runtime.wait(twin.id)).status == "waiting":
-                await agree(app, await app.runtime.open_gate(twin.id))
+                await agree(app, await app.runtime.gates.open(twin.id))
                 await app.runtime.resume(twin.id)
             assert done.status == "completed", done.error
             said.append(await words(app, twin.id))
@@ -224,7 +247,7 @@ async def agree(app: App, gate: Gate) -> None:
     """Answer a gate so that the debate continues. Of two simultaneous answers one is refused."""
     with suppress(WrongStatus):
         given = {"choice": gate.choices[0]} if gate.choices else {"text": "Whatever is usual."}
-        await app.runtime.answer(gate.debate_id, given, by="ann", key=gate.key)
+        await app.runtime.gates.answer(gate.debate_id, given, by="ann", key=gate.key)
 
 
 def paid_twice(called: list[Called], model: str, turns: list[Turn]) -> list[str]:

@@ -22,11 +22,13 @@ from pathlib import Path
 
 from moot.app import App
 from moot.core.settings import Settings
+from moot.runtime.worker import SWEEPS
 from perf.cluster import a_cluster
+from tests.forking import constants
 from tests.postgres import GIVEN, execute, other
 from tests.workers.crew import Crew, Process, new, on, rows, status
 
-GRACE_SECONDS = 3 * Settings().worker_sweep_seconds
+GRACE_SECONDS = 3 * Settings().lease_seconds / SWEEPS
 SEEDS = 10  # few, so that what the simulated model keeps of its texts is soon all there
 FORMATS = ("classic", "duel", "council", "crucible")
 KINDS = 20  # of waiting debates; the rest are copies of these
@@ -271,7 +273,7 @@ class Soak:
 def soak(url: str, folder: Path, plan: Plan) -> Report:
     async def main(crew: Crew) -> Report:
         at_once = str(plan.running // plan.workers)
-        environ = {"MOOT_SIM_LOG": "", "MOOT_WORKER_DRAIN_SECONDS": "0"}
+        environ = {"MOOT_SIM_LOG": "", **constants({"moot.runtime.worker.DRAIN_SECONDS": 0})}
         workers = [crew.worker("--debates", at_once, **environ).ready() for _ in range(plan.workers)]
         async with on(url, folder, "soak") as app:
             await prepare(app, plan)
@@ -297,18 +299,10 @@ def a_database() -> Iterator[str]:
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.workers.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--waiting", type=int, default=Plan.waiting)
-    parser.add_argument("--queued", type=int, default=Plan.queued)
-    parser.add_argument("--running", type=int, default=Plan.running)
-    parser.add_argument("--workers", type=int, default=Plan.workers)
-    args = parser.parse_args(argv)
-    plan = Plan(
-        seconds=args.minutes * 60,
-        waiting=args.waiting,
-        queued=args.queued,
-        running=args.running,
-        workers=args.workers,
-    )
+    for name in ("waiting", "queued", "running", "workers"):
+        parser.add_argument(f"--{name}", type=int, default=getattr(Plan, name))
+    args = vars(parser.parse_args(argv))
+    plan = Plan(seconds=args.pop("minutes") * 60, **args)
     with a_database() as url, tempfile.TemporaryDirectory() as folder:
         report = soak(url, Path(folder), plan)
     print(report)

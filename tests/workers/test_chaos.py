@@ -19,17 +19,16 @@ from moot.core.errors import StoreError
 from moot.core.settings import Settings
 from moot.core.types import Debate
 from moot.formats import installed
-from tests.forking import INSTALL
+from moot.runtime.worker import SWEEPS
 from tests.postgres import Cluster
 from tests.workers.crew import Crew, Process, agree, new, on, paid_twice, rows, undisturbed, words
-from tests.workers.poison import ANTIDOTE, POISON
+from tests.workers.poison import POISON, poisoned
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-SECONDS = float(os.environ.get("MOOT_CHAOS_SECONDS", "40"))
-DEBATES, WORKERS, KILL_SECONDS, SEED = 100, 3, 4.0, 7
+WORKERS, KILL_SECONDS, SEED = 3, 4.0, 7
 POISONS = int(os.environ.get("MOOT_CHAOS_POISONS", "2"))
-GRACE_SECONDS = 3 * Settings().worker_sweep_seconds  # that the detector allows for sweeps
+GRACE_SECONDS = 3 * Settings().lease_seconds / SWEEPS  # that the detector allows for sweeps
 
 # Long enough to be in flight until the end, and no limit that depends on how long things take.
 UNLIMITED = {"max_total_output_tokens": 10_000_000, "max_runtime_seconds": 600_000}
@@ -43,8 +42,9 @@ LONG = {
 
 
 class Chaos:
-    def __init__(self, app: App, crew: Crew, cluster: Cluster) -> None:
+    def __init__(self, app: App, crew: Crew, cluster: Cluster, seconds: float, debates: int) -> None:
         self.app, self.crew, self.cluster = app, crew, cluster
+        self.seconds, self.debates = seconds, debates
         self.made: list[Debate] = []
         self.poison: list[Debate] = []
         self.kills: list[tuple[float, list[tuple[str, int]]]] = []  # when, and which debates it drove in which epoch
@@ -56,9 +56,9 @@ class Chaos:
         self.claims: dict[tuple[str, int], tuple[float, int]] = {}  # by debate and epoch: when found, and its crashes
 
     async def begin(self) -> None:
-        latency = round(SECONDS / 120 * 1000)
+        latency = round(self.seconds / 120 * 1000)
         names = sorted(installed())
-        for n in range(DEBATES):
+        for n in range(self.debates):
             name = names[n % len(names)]
             more = {"checkpoints": True} if name == "panel" and n % 2 else {}
             more |= {"max_rounds": 18} if name == "classic" and n % 2 else {}  # some outlive the rest
@@ -73,7 +73,7 @@ class Chaos:
     async def rage(self) -> None:
         rng, began = random.Random(SEED), time.monotonic()
         restarting: asyncio.Task[None] | None = None
-        while (elapsed := time.monotonic() - began) < SECONDS:
+        while (elapsed := time.monotonic() - began) < self.seconds:
             await asyncio.sleep(KILL_SECONDS - elapsed % KILL_SECONDS)
             ended = [process for process in self.crew.processes if process.popen.poll() not in (None, -signal.SIGKILL)]
             assert not ended, [process.said for process in ended]  # a database that is away is waited for
@@ -87,7 +87,7 @@ class Chaos:
             at = time.time()
             self.kills.append((at, await self.driven_by(victim.pid)))
             self.crew.worker()
-            if restarting is None and time.monotonic() - began > SECONDS / 2:
+            if restarting is None and time.monotonic() - began > self.seconds / 2:
                 restarting = asyncio.create_task(asyncio.to_thread(self.cluster.restart))
         if restarting is not None:
             await restarting
@@ -182,10 +182,11 @@ def told(waited: list[tuple[float, int]]) -> str:
     )
 
 
-def test_nothing_is_lost(cluster: Cluster, tmp_path: Path):
+@pytest.mark.parametrize(("seconds", "debates"), [(20, 50), pytest.param(40, 100, marks=pytest.mark.soak)])
+def test_nothing_is_lost(cluster: Cluster, tmp_path: Path, seconds: float, debates: int):
     async def main(crew: Crew) -> None:
         async with on(crew.url, tmp_path, "test") as app:
-            chaos = Chaos(app, crew, cluster)
+            chaos = Chaos(app, crew, cluster, seconds, debates)
             await chaos.begin()
             beside = [
                 asyncio.create_task(work)
@@ -219,7 +220,7 @@ def test_nothing_is_lost(cluster: Cluster, tmp_path: Path):
                 assert aside.error.kind == "crashed"
             hits = [len(drove) for _, drove in chaos.kills]
             print(
-                f"\n{DEBATES} debates in {took:.0f} s, {chaos.poisoned} deaths by {POISONS} poisonous debates, "
+                f"\n{debates} debates in {took:.0f} s, {chaos.poisoned} deaths by {POISONS} poisonous debates, "
                 f"{len(chaos.kills)} kills in {raged:.0f} s that hit {sum(hits)} "
                 f"debates ({hits}); innocent debates taken over from those killed from outside "
                 f"{told(chaos.taken_over_after(chaos.kills))}, from all that died "
@@ -230,6 +231,5 @@ def test_nothing_is_lost(cluster: Cluster, tmp_path: Path):
             assert chaos.alarms == []
             assert sum(hit > 0 for hit in chaos.in_flight) > len(hits) / 2, "too little was in flight"
 
-    poison = {INSTALL: "tests.workers.poison", ANTIDOTE: str(tmp_path / "antidote")}
-    with Crew(cluster.url(), tmp_path, **poison) as crew:
+    with Crew(cluster.url(), tmp_path, **poisoned(tmp_path)) as crew:
         asyncio.run(main(crew))

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from moot.app import App
-from moot.core.types import Debate
-from tests.workers.crew import Crew, Process, new, on, rows, status, turns, wait_until
+from tests.forking import constants
+from tests.workers.crew import ENDLESS, Crew, Process, driven_by, new, queued, rows, status, turns
 
 pytestmark = pytest.mark.slow
 
@@ -41,22 +41,8 @@ class Machine:
         new.replace(self._by)
 
     def worker(self) -> Process:
-        return self._crew.worker(MOOT_WORKER_SWEEP_SECONDS="0.2", MOOT_LEASE_SECONDS="120", **self.environ).ready()
-
-
-@pytest.fixture
-def crew(database_url: str, tmp_path: Path):
-    with Crew(database_url, tmp_path) as crew:
-        yield crew
-
-
-async def driven(app: App, made: list[Debate], process: Process) -> None:
-    async with asyncio.timeout(60):
-        while True:
-            now = [await app.runtime.store.get(debate.id) for debate in made]
-            if all(debate.owner and f"/{process.pid}/" in debate.owner for debate in now):
-                return
-            await asyncio.sleep(0.02)
+        often = constants({"moot.runtime.worker.SWEEPS": 600})
+        return self._crew.worker(MOOT_LEASE_SECONDS="120", **often, **self.environ).ready()
 
 
 async def sweeps(app: App, worker: Process) -> None:
@@ -71,83 +57,59 @@ async def sweeps(app: App, worker: Process) -> None:
 
 
 @pytest.mark.parametrize("by", [-600, 600], ids=["late", "early"])
-def test_nobody_takes_what_another_drives(crew: Crew, tmp_path, by):
-    async def main() -> None:
-        async with on(crew.url, tmp_path) as app:
-            right, astray = Machine(crew, tmp_path / "right"), Machine(crew, tmp_path / "astray", by)
-            for first, second in [(right, astray), (astray, right)]:
-                one = first.worker()
-                made = [await new(app, "sim:?latency_ms=600000") for _ in range(4)]
-                for debate in made:
-                    await app.hand_over(debate)
-                await driven(app, made, one)
-                two = second.worker()
-                for worker in (one, two):
-                    await sweeps(app, worker)
-                await driven(app, made, one)
-                for debate in made:
-                    assert (await app.runtime.store.get(debate.id)).epoch == 1
-                    await app.runtime.cancel(debate.id)
-                for worker in (one, two):
-                    assert not any(word in worker.said for word in ("WARNING", "ERROR")), worker.said
-                    worker.kill()
-
-    asyncio.run(main())
+async def test_nobody_takes_what_another_drives(app: App, crew: Crew, tmp_path, by):
+    right, astray = Machine(crew, tmp_path / "right"), Machine(crew, tmp_path / "astray", by)
+    # By its own clock, the second would see that the leases of the first are over.
+    first, second = (astray, right) if by < 0 else (right, astray)
+    one = first.worker()
+    made = [await queued(app, "sim:?latency_ms=600000") for _ in range(4)]
+    await driven_by(app, one, made)
+    two = second.worker()
+    for worker in (one, two):
+        await sweeps(app, worker)
+    for debate in await driven_by(app, one, made):
+        assert debate.epoch == 1
+        await app.runtime.cancel(debate.id)
+    for worker in (one, two):
+        assert not any(word in worker.said for word in ("WARNING", "ERROR")), worker.said
 
 
 @pytest.mark.parametrize("by", [-600, 600], ids=["back", "forward"])
-def test_a_clock_that_is_set_in_the_middle(crew: Crew, tmp_path, by):
-    async def main() -> None:
-        async with on(crew.url, tmp_path) as app:
-            machine = Machine(crew, tmp_path / "machine")
-            one = machine.worker()
-            endless = {"max_rounds": 1000, "max_total_output_tokens": 10_000_000, "max_runtime_seconds": 600_000}
-            made = [await new(app, f"sim:?seed={n}&latency_ms=100", **endless) for n in range(3)]
-            for debate in made:
-                await app.hand_over(debate)
-            await driven(app, made, one)
-            other = Machine(crew, tmp_path / "other").worker()
-            machine.set(by)
-            for worker in (one, other):
-                await sweeps(app, worker)
-            for debate in made:
-                now = await app.runtime.store.get(debate.id)
-                await turns(app, debate.id, now.turn_count + 2)
-            await driven(app, made, one)
-            for debate in made:
-                assert (await app.runtime.store.get(debate.id)).epoch == 1
-                said = await app.runtime.store.turns(debate.id)
-                # Whenever it was said: by the server's clock.
-                assert max(turn.created_at for turn in said) - min(turn.started_at for turn in said) < 300
-                await app.runtime.cancel(debate.id)
-
-    asyncio.run(main())
+async def test_a_clock_that_is_set_in_the_middle(app: App, crew: Crew, tmp_path, by):
+    machine = Machine(crew, tmp_path / "machine")
+    one = machine.worker()
+    made = [await queued(app, f"sim:?seed={n}&latency_ms=100", **ENDLESS) for n in range(3)]
+    await driven_by(app, one, made)
+    other = Machine(crew, tmp_path / "other").worker()
+    machine.set(by)
+    for worker in (one, other):
+        await sweeps(app, worker)
+    for debate in made:
+        now = await app.runtime.store.get(debate.id)
+        await turns(app, debate.id, now.turn_count + 2)
+    for debate in await driven_by(app, one, made):
+        assert debate.epoch == 1
+        said = await app.runtime.store.turns(debate.id)
+        # Whenever it was said: by the server's clock.
+        assert max(turn.created_at for turn in said) - min(turn.started_at for turn in said) < 300
+        await app.runtime.cancel(debate.id)
 
 
-@pytest.mark.parametrize("by", [-600, 600], ids=["late", "early"])
-def test_a_question_waits_as_long_as_it_should(crew: Crew, tmp_path, by):
-    async def main() -> None:
-        async with on(crew.url, tmp_path) as app:
-            machine = Machine(crew, tmp_path / "astray", by)
-            machine.worker()
-            model, more = "sim:", {"max_total_output_tokens": 10_000_000}
-            asks = await new(app, model, "panel", checkpoint_timeout_seconds=300, **more)
-            await app.hand_over(asks)
-            await status(app, asks.id, "waiting")
-            (left,) = await rows(
-                app,
-                "select expires_at - extract(epoch from clock_timestamp())::float8 as seconds"
-                " from debate_gates where session_id = $1 and status = 'open'",
-                asks.id,
-            )
-            assert 0 < left["seconds"] <= 300
-
-    asyncio.run(main())
+async def test_a_question_waits_as_long_as_it_should(app: App, crew: Crew, tmp_path):
+    Machine(crew, tmp_path / "astray", -600).worker()
+    asks = await queued(app, "sim:", "panel", checkpoint_timeout_seconds=300, max_total_output_tokens=10_000_000)
+    await status(app, asks.id, "waiting")
+    (left,) = await rows(
+        app,
+        "select expires_at - extract(epoch from clock_timestamp())::float8 as seconds"
+        " from debate_gates where session_id = $1 and status = 'open'",
+        asks.id,
+    )
+    assert 0 < left["seconds"] <= 300
 
 
 def test_a_process_with_a_wrong_clock_does_have_one(crew: Crew, tmp_path):
     """Else all of the above would prove nothing."""
     worker = Machine(crew, tmp_path / "astray", 86_400 * 400).worker()
-    wait_until(lambda: "Driving up to" in worker.said)
     year = int(worker.said.lstrip()[:4])
     assert year > datetime.now(UTC).year

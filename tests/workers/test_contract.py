@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from moot.store.postgres import PostgresStore
 from moot.store.postgres.queue import PgQueue
+from tests.coroutines import Opened
+from tests.store.conftest import closing_store
 from tests.store.samples import Clock
-from tests.workers.contract import QueueContract, Yard
+from tests.store.using import rows
+from tests.workers.contract import QueueContract
 
 pytestmark = pytest.mark.slow
 
 
 class Postgres:
-    def __init__(self, url: str) -> None:
-        self.clock = Clock()
-        self.store = PostgresStore(url, clock=self.clock)
-        self.queue = PgQueue(self.store)
+    def __init__(self, store: PostgresStore, clock: Clock) -> None:
+        self.clock, self.store, self.queue = clock, store, PgQueue(store)
 
     async def jobs(self) -> list[str]:
         return [row["payload"].decode() for row in await self._rows("select payload from moot_jobs order by id")]
@@ -39,20 +38,11 @@ class Postgres:
 
     async def _rows(self, statement: str) -> list[Any]:
         await self.queue.open()
-        return list(await self.store.with_connection(lambda connection, _: connection.fetch(statement)))
+        return await rows(self.store, statement)
 
 
 class TestPostgres(QueueContract):
     @pytest.fixture
-    def run(self, database_url):
-        def go(check: Callable[[Yard], Awaitable[None]]) -> None:
-            async def main() -> None:
-                yard = Postgres(database_url)
-                try:
-                    await check(yard)
-                finally:
-                    await yard.store.close()
-
-            asyncio.run(main())
-
-        return go
+    def yard(self, opened: Opened, database_url: str) -> Postgres:
+        clock = Clock()
+        return Postgres(opened(closing_store(PostgresStore(database_url, clock=clock))), clock)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import socket
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -14,30 +13,30 @@ from urllib.parse import urlsplit
 import pytest
 
 from moot.app import App
-from moot.client import documents
 from moot.core.types import Debate
+from tests.forking import constants
 from tests.postgres import Cluster, Databases, execute
 from tests.workers.crew import (
     Crew,
-    Process,
-    new,
+    driven_by,
+    jobs,
     on,
+    one_is_driven,
     paid_twice,
+    queued,
+    reached,
     rows,
     status,
     turns,
     undisturbed,
     wait_until,
+    when,
     words,
 )
 
+DETACH = ("debate", "Redis or PostgreSQL?", "--model", "sim:", "--detach")
+SWEEPS, DRAIN = "moot.runtime.worker.SWEEPS", "moot.runtime.worker.DRAIN_SECONDS"
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def crew(database_url: str, tmp_path: Path):
-    with Crew(database_url, tmp_path) as crew:
-        yield crew
 
 
 def here(crew: Crew, work: Callable[[App], Coroutine[Any, Any, Any]]) -> Any:
@@ -48,13 +47,9 @@ def here(crew: Crew, work: Callable[[App], Coroutine[Any, Any, Any]]) -> Any:
     return asyncio.run(main())
 
 
-async def driven_by(app: App, process: Process, made: list[Debate], seconds: float = 60) -> list[Debate]:
-    async with asyncio.timeout(seconds):
-        while True:
-            now = [await app.runtime.store.get(debate.id) for debate in made]
-            if all(debate.owner and f"/{process.pid}/" in debate.owner for debate in now):
-                return now
-            await asyncio.sleep(0.02)
+async def several(app: App, count: int, latency_ms: int, format: str = "duel", **settings: Any) -> list[Debate]:
+    """Debates whose models say different things."""
+    return [await queued(app, f"sim:?seed={n}&latency_ms={latency_ms}", format, **settings) for n in range(count)]
 
 
 async def whole(app: App, crew: Crew, made: list[Debate]) -> None:
@@ -74,9 +69,9 @@ def test_many_start_at_once_on_an_empty_database(databases: Databases, tmp_path)
         workers = [crew.worker() for _ in range(8)]
         for worker in workers:
             worker.ready()
-        detached = crew.run("debate", "Redis or PostgreSQL?", "--model", "sim:", "--detach")
-        assert detached.returncode == 0, detached.stderr
-        here(crew, lambda app: status(app, detached.stdout.strip(), "completed"))
+        done = crew.run(*DETACH)
+        assert done.returncode == 0, done.stderr
+        here(crew, lambda app: status(app, done.stdout.strip(), "completed"))
         for worker in workers:
             worker.send(signal.SIGTERM)
         assert [worker.ended() for worker in workers] == [0] * 8, [worker.said for worker in workers]
@@ -84,271 +79,165 @@ def test_many_start_at_once_on_an_empty_database(databases: Databases, tmp_path)
         assert not any("WARNING" in worker.said or "ERROR" in worker.said for worker in workers)
 
 
-def test_variables_that_the_queue_s_package_would_read_change_nothing(crew: Crew):
-    names = (
-        "CHANNEL",
-        "FUNCTION",
-        "STATISTICS_TABLE",
-        "QUEUE_STATUS_TYPE",
-        "QUEUE_TABLE",
-        "QUEUE_TABLE_LOG",
-        "TRIGGER",
-    )
-    names += ("SCHEDULES_TABLE", "DURABILITY", "PREFIX", "SCHEMA")
-    environ = {name: "volatile" if name == "DURABILITY" else "odd" for name in names}
+async def test_variables_that_the_queue_s_package_would_read_change_nothing(app: App, crew: Crew):
+    names = "CHANNEL FUNCTION STATISTICS_TABLE QUEUE_STATUS_TYPE QUEUE_TABLE QUEUE_TABLE_LOG TRIGGER SCHEDULES_TABLE"
+    environ = dict.fromkeys((*names.split(), "PREFIX", "SCHEMA"), "odd") | {"DURABILITY": "volatile"}
     environ |= {f"PGQUEUER_{name}": value for name, value in environ.items()}
     crew.worker(**environ).ready()
-
-    async def check(app: App) -> None:
-        debate = await new(app)
-        await app.hand_over(debate)
-        await status(app, debate.id, "completed")
-        tables = await rows(
-            app, "select relname, relpersistence from pg_class where relname like 'moot_job%' and relkind = 'r'"
-        )
-        assert {row["relname"] for row in tables} == {
-            "moot_jobs",
-            "moot_job_log",
-            "moot_job_statistics",
-            "moot_job_schedules",
-        }
-        assert {row["relpersistence"] for row in tables} == {b"p"}
-        assert (
-            await rows(app, "select relname from pg_class where relname like '%odd%' or relname like '%pgqueuer%'")
-            == []
-        )
-
-    here(crew, check)
-
-
-def test_whoever_answers_with_workers_about_follows_what_they_do(crew: Crew):
-    crew.worker().ready()
-
-    async def check(app: App) -> None:
-        debate = await new(app, "sim:?latency_ms=20", "panel", max_rounds=1, max_total_output_tokens=10_000_000)
-        await app.hand_over(debate)
-        while (await status(app, debate.id, "waiting", "completed")).status == "waiting":
-            gate = await app.runtime.open_gate(debate.id)
-            said = gate.choices[0] if gate.choices else "Whatever is usual."
-            answered = await asyncio.to_thread(crew.run, "answer", debate.id[:8], said, "--plain")
-            assert answered.returncode in (0, 3), answered.stderr  # done, or it asks the next question
-            assert f"Answered {gate.key}." in answered.stderr
-            assert "can't" not in answered.stderr
-        assert (await documents.prove(app, debate.id)).same
-
-    here(crew, check)
+    await one_is_driven(app)
+    query = "select relname, relpersistence from pg_class where relname like 'moot_job%' and relkind = 'r'"
+    tables = {row["relname"]: row["relpersistence"] for row in await rows(app, query)}
+    assert tables == dict.fromkeys(("moot_jobs", "moot_job_log", "moot_job_statistics", "moot_job_schedules"), b"p")
+    query = "select relname from pg_class where relname like '%odd%' or relname like '%pgqueuer%'"
+    assert await rows(app, query) == []
 
 
 class TestDrain:
-    def test_told_to_end_it_finishes_its_steps_and_the_other_goes_on_at_once(self, crew: Crew):
-        # Only what is handed back moves on in time: no worker sweeps that often.
-        first = crew.worker(MOOT_WORKER_SWEEP_SECONDS="600").ready()
+    async def test_told_to_end_it_finishes_its_steps_and_the_other_goes_on_at_once(self, app: App, crew: Crew):
+        # Only what is handed back moves on in time: with such a lease, no worker sweeps that often.
+        first = crew.worker(MOOT_LEASE_SECONDS="3600").ready()
+        made = await several(app, 5, 200)
+        await driven_by(app, first, made)
+        for debate in made:
+            await turns(app, debate.id, 4)
+        first.send(signal.SIGTERM)
+        assert await asyncio.to_thread(first.ended) == 0, first.said
+        assert "Ended: what was in progress is finished or handed back." in first.said
+        second = crew.worker(MOOT_LEASE_SECONDS="3600").ready()
+        for debate in made:
+            done = await status(app, debate.id, "completed")
+            assert done.epoch == 2
+        assert "ERROR" not in second.said
+        await whole(app, crew, made)
+        every = [(call.model, call.key) for call in crew.called()]
+        assert len(every) == len(set(every))  # not even a call in flight was lost
 
-        async def check(app: App) -> None:
-            made = [await new(app, f"sim:?seed={n}&latency_ms=200", "duel") for n in range(5)]
-            for debate in made:
-                await app.hand_over(debate)
-            await driven_by(app, first, made)
-            for debate in made:
-                await turns(app, debate.id, 4)
-            first.send(signal.SIGTERM)
-            assert await asyncio.to_thread(first.ended) == 0, first.said
-            assert "Ended: what was in progress is finished or handed back." in first.said
-            second = crew.worker(MOOT_WORKER_SWEEP_SECONDS="600").ready()
-            for debate in made:
-                done = await status(app, debate.id, "completed")
-                assert done.epoch == 2
-            assert "ERROR" not in second.said
-            await whole(app, crew, made)
-            every = [(call.model, call.key) for call in crew.called()]
-            assert len(every) == len(set(every))  # not even a call in flight was lost
-
-        here(crew, check)
-
-    def test_told_twice_it_ends_at_once(self, crew: Crew):
-        worker = crew.worker(MOOT_WORKER_DRAIN_SECONDS="600").ready()
-
-        async def check(app: App) -> None:
-            debate = await new(app, "sim:?latency_ms=100000")
-            await app.hand_over(debate)
-            await driven_by(app, worker, [debate])
-            wait_until(lambda: crew.called())
-            worker.send(signal.SIGTERM)
-            wait_until(lambda: "Told to end" in worker.said)
-            worker.send(signal.SIGTERM)
-            assert await asyncio.to_thread(worker.ended) == 0, worker.said
-            left = await app.runtime.store.get(debate.id)
-            assert (left.status, left.owner, left.turn_count) == ("running", None, 0)
-
-        here(crew, check)
+    async def test_told_twice_it_ends_at_once(self, app: App, crew: Crew):
+        worker = crew.worker(**constants({DRAIN: 600})).ready()
+        (debate,) = await several(app, 1, 100_000)
+        await driven_by(app, worker, [debate])
+        wait_until(lambda: crew.called())
+        worker.send(signal.SIGTERM)
+        wait_until(lambda: "Told to end" in worker.said)
+        worker.send(signal.SIGTERM)
+        assert await asyncio.to_thread(worker.ended) == 0, worker.said
+        left = await app.runtime.store.get(debate.id)
+        assert (left.status, left.owner, left.turn_count) == ("running", None, 0)
 
 
 class TestPause:
     # Only the lease of the one that is paused is soon over: the other is not thought dead when it is only slow.
-    SHORT: ClassVar = {"MOOT_LEASE_SECONDS": "2", "MOOT_WORKER_SWEEP_SECONDS": "0.5"}
-    LONG: ClassVar = {"MOOT_LEASE_SECONDS": "300", "MOOT_WORKER_SWEEP_SECONDS": "0.5"}
+    SHORT: ClassVar = {"MOOT_LEASE_SECONDS": "2"}
+    LONG: ClassVar = {"MOOT_LEASE_SECONDS": "300", **constants({SWEEPS: 600})}
 
-    def test_a_worker_that_wakes_up_past_its_lease_can_not_commit_and_works_on(self, crew: Crew):
+    async def test_a_worker_that_wakes_up_past_its_lease_can_not_commit_and_works_on(self, app: App, crew: Crew):
         paused = crew.worker(**self.SHORT).ready()
+        made = await several(app, 6, 400, turns=4)
+        await driven_by(app, paused, made)
+        for debate in made:
+            await turns(app, debate.id, 3)
+        paused.send(signal.SIGSTOP)
+        second = crew.worker(**self.LONG).ready()
+        for debate in await driven_by(app, second, made):
+            assert debate.epoch == 2
+        before = {debate.id: (await app.runtime.store.get(debate.id)).turn_count for debate in made}
+        for debate in made:
+            await turns(app, debate.id, before[debate.id] + 1)
+        paused.send(signal.SIGCONT)
+        for debate in made:
+            done = await status(app, debate.id, "completed")
+            assert done.epoch == 2
+        await whole(app, crew, made)
+        # Calls that the first had begun were made again by the second, and its answers are the ones kept.
+        again = Counter((call.model, call.key) for call in crew.called())
+        assert set(again.values()) == {1, 2}
+        second.send(signal.SIGTERM)
+        assert await asyncio.to_thread(second.ended) == 0
+        # The one that was paused goes on with other debates.
+        other = await queued(app, "sim:?seed=99&latency_ms=100")
+        await driven_by(app, paused, [other])
+        await status(app, other.id, "completed")
+        assert "ERROR" not in paused.said
 
-        async def check(app: App) -> None:
-            made = [await new(app, f"sim:?seed={n}&latency_ms=400", "duel", turns=4) for n in range(6)]
-            for debate in made:
-                await app.hand_over(debate)
-            await driven_by(app, paused, made)
-            for debate in made:
-                await turns(app, debate.id, 3)
-            paused.send(signal.SIGSTOP)
-            second = crew.worker(**self.LONG).ready()
-            for debate in await driven_by(app, second, made):
-                assert debate.epoch == 2
-            before = {debate.id: (await app.runtime.store.get(debate.id)).turn_count for debate in made}
-            for debate in made:
-                await turns(app, debate.id, before[debate.id] + 1)
-            paused.send(signal.SIGCONT)
-            for debate in made:
-                done = await status(app, debate.id, "completed")
-                assert done.epoch == 2
-            await whole(app, crew, made)
-            # Calls that the first had begun were made again by the second, and its answers are the ones kept.
-            again = Counter((call.model, call.key) for call in crew.called())
-            assert set(again.values()) == {1, 2}
-            second.send(signal.SIGTERM)
-            assert await asyncio.to_thread(second.ended) == 0
-            # The one that was paused goes on with other debates.
-            other = await new(app, "sim:?seed=99&latency_ms=100")
-            await app.hand_over(other)
-            await driven_by(app, paused, [other])
-            await status(app, other.id, "completed")
-            assert "ERROR" not in paused.said
-
-        here(crew, check)
-
-    def test_it_deletes_the_new_owner_s_job_and_the_sweep_makes_up_for_it(self, crew: Crew):
+    async def test_it_deletes_the_new_owner_s_job_and_the_sweep_makes_up_for_it(self, app: App, crew: Crew):
         # The lease is over before the job is given to another: the new owner has the very same job.
         paused = crew.worker(**self.SHORT).ready()
+        made = await several(app, 4, 700, turns=6)
+        await driven_by(app, paused, made)
+        picked = {row["id"] for row in await rows(app, "select id from moot_jobs where status = 'picked'")}
+        paused.send(signal.SIGSTOP)
+        second = crew.worker(**self.LONG).ready()
+        taken = await driven_by(app, second, made)
+        assert {row["id"] for row in await jobs(app)} == picked
+        paused.send(signal.SIGCONT)
 
-        async def check(app: App) -> None:
-            made = [await new(app, f"sim:?seed={n}&latency_ms=700", "duel", turns=6) for n in range(4)]
-            for debate in made:
-                await app.hand_over(debate)
-            await driven_by(app, paused, made)
-            jobs = {row["id"] for row in await rows(app, "select id from moot_jobs where status = 'picked'")}
-            paused.send(signal.SIGSTOP)
-            second = crew.worker(**self.LONG).ready()
-            taken = await driven_by(app, second, made)
-            assert {row["id"] for row in await rows(app, "select id from moot_jobs")} == jobs
-            paused.send(signal.SIGCONT)
-            async with asyncio.timeout(60):
-                while await rows(app, "select id from moot_jobs"):  # the new owner's jobs are gone
-                    await asyncio.sleep(0.01)
-            for debate in taken:
-                await turns(app, debate.id, debate.turn_count + 1)  # so that it is not under suspicion
-            second.kill()
-            over = "update debate_sessions set lease_until = lease_until - 3600 where owner like $1"
-            await rows(app, over, f"%/{second.pid}/%")
-            for debate in made:
-                done = await status(app, debate.id, "completed", seconds=60)
-                assert done.epoch == 3
-            await whole(app, crew, made)
-            assert "orphans" in paused.said
+        async def deleted() -> bool:
+            return not await jobs(app)
 
-        here(crew, check)
+        await when(deleted)
+        for debate in taken:
+            await turns(app, debate.id, debate.turn_count + 1)  # so that it is not under suspicion
+        second.kill()
+        over = "update debate_sessions set lease_until = lease_until - 3600 where owner like $1"
+        await rows(app, over, f"%/{second.pid}/%")
+        for debate in made:
+            done = await status(app, debate.id, "completed")
+            assert done.epoch == 3
+        await whole(app, crew, made)
+        assert "orphans" in paused.said
 
 
 class TestBadInput:
+    def refused(self, crew: Crew, *args: str, said: str) -> None:
+        done = crew.run(*args)
+        assert done.returncode in (1, 2)
+        assert done.stderr.count("\n") == 1, done.stderr
+        assert said in done.stderr
+
     def test_a_file_has_no_workers(self, tmp_path):
         with Crew(str(tmp_path / "moot.db"), tmp_path) as crew:
-            done = crew.run("worker")
-            assert done.returncode == 2
-            assert done.stderr.count("\n") == 1
-            assert "Workers need PostgreSQL" in done.stderr
-            assert "--db postgresql://" in done.stderr
+            for command in (("worker",), DETACH):
+                self.refused(crew, *command, said="Workers need PostgreSQL")
+            self.refused(crew, "worker", "--debates", "0", said="debates")
             assert not (tmp_path / "moot.db").exists()
-            detached = crew.run("debate", "Redis or PostgreSQL?", "--model", "sim:", "--detach")
-            assert detached.returncode == 2
-            assert "Workers need PostgreSQL" in detached.stderr
-            assert not (tmp_path / "moot.db").exists()
-
-    @pytest.mark.parametrize("number", ["0", "-1", "many"])
-    def test_a_number_of_debates_that_is_none(self, crew: Crew, number):
-        done = crew.run("worker", "--debates", number)
-        assert done.returncode == 2
-        assert done.stderr.count("\n") == 1
 
     @pytest.mark.parametrize("command", [("worker",), ("serve", "--port", "0")], ids=lambda command: command[0])
     def test_a_database_that_is_not_there(self, cluster: Cluster, tmp_path, command):
         for user, database, said in (("postgres", "nowhere", "has no database"), ("nobody", "postgres", "let user")):
             with Crew(cluster.url(database, user=user), tmp_path) as crew:
-                done = crew.run(*command)
-                assert done.returncode == 2
-                assert done.stderr.count("\n") == 1
-                assert said in done.stderr
+                self.refused(crew, *command, said=said)
 
     def test_a_database_that_can_only_be_read(self, crew: Crew):
         name = urlsplit(crew.url).path[1:]
         execute(crew.url, f"alter database {name} set default_transaction_read_only = on")
-        debate = ("debate", "Redis or PostgreSQL?", "--model", "sim:", "--detach")
-        for command in (("worker",), ("serve", "--port", "0"), debate):
-            done = crew.run(*command)
-            assert done.returncode in (1, 2)
-            assert done.stderr.count("\n") == 1, done.stderr
-            assert "is read-only" in done.stderr
-            assert "Give the address of the primary server" in done.stderr
+        for command in (("worker",), ("serve", "--port", "0"), DETACH):
+            self.refused(crew, *command, said="is read-only")
 
-    def test_a_user_who_may_only_read(self, cluster: Cluster, tmp_path):
-        execute(cluster.url(), "drop role if exists reader", "create role reader login", "create database library")
-        with Crew(cluster.url("library", user="reader"), tmp_path) as crew:
-            owner = cluster.url("library")
-            execute(owner, "revoke all on schema public from public")
-            refused = crew.run("worker")
-            assert refused.returncode == 2
-            assert refused.stderr.count("\n") == 1
-            assert "There is no schema" in refused.stderr
-            assert "Let its owner grant" in refused.stderr
+    def test_a_user_who_may_only_use_what_the_owner_made(self, cluster: Cluster, tmp_path):
+        """What docs/database.md says to grant is enough for a worker, and nothing less."""
+        execute(
+            cluster.url(),
+            "drop role if exists foreman",
+            "drop role if exists worker",
+            "create role foreman login",
+            "create role worker login",
+            "create database workshop owner foreman",
+        )
+        execute(cluster.url("workshop"), "revoke all on schema public from public")
+        owner = cluster.url("workshop", user="foreman")
+        usage, *more = _granted()
+        with Crew(cluster.url("workshop", user="worker"), tmp_path) as crew:
             migrated = crew.run("db", "migrate", MOOT_DATABASE_URL=owner)
             assert migrated.returncode == 0, migrated.stderr
-            execute(
-                owner,
-                "grant usage on schema public to reader",
-                "grant select on all tables in schema public to reader",
-            )
-            done = crew.run("worker")
-            assert done.returncode in (1, 2)
-            assert done.stderr.count("\n") == 1, done.stderr
-            assert "A privilege is missing" in done.stderr
-            assert crew.run("list").returncode == 0
-
-
-def test_a_user_who_may_only_use_what_the_owner_made(cluster: Cluster, tmp_path):
-    """What docs/database.md says to grant is enough for a worker."""
-    execute(
-        cluster.url(),
-        "drop role if exists foreman",
-        "drop role if exists worker",
-        "create role foreman login",
-        "create role worker login",
-        "create database workshop owner foreman",
-    )
-    owner = cluster.url("workshop", user="foreman")
-    with Crew(cluster.url("workshop", user="worker"), tmp_path) as crew:
-        migrated = crew.run("db", "migrate", MOOT_DATABASE_URL=owner)
-        assert migrated.returncode == 0, migrated.stderr
-        refused = crew.run("worker")
-        assert refused.returncode == 2
-        assert "privilege is missing" in refused.stderr
-        execute(owner, *_granted())
-        worker = crew.worker(MOOT_WORKER_SWEEP_SECONDS="0.1").ready()
-
-        async def check(app: App) -> None:
-            debate = await new(app)
-            await app.hand_over(debate)
-            await status(app, debate.id, "completed")
-
-        here(crew, check)
-        worker.send(signal.SIGTERM)
-        assert worker.ended() == 0
-        assert not any(word in worker.said for word in ("WARNING", "ERROR")), worker.said
+            self.refused(crew, "worker", said="There is no schema")
+            execute(owner, usage)
+            self.refused(crew, "worker", said="A privilege is missing")
+            execute(owner, *more)
+            worker = crew.worker(**constants({SWEEPS: 150})).ready()
+            here(crew, one_is_driven)
+            worker.send(signal.SIGTERM)
+            assert worker.ended() == 0
+            assert not any(word in worker.said for word in ("WARNING", "ERROR")), worker.said
 
 
 def _granted() -> list[str]:
@@ -359,7 +248,7 @@ def _granted() -> list[str]:
 
 class TestLostDatabase:
     def test_one_that_is_away_at_the_start_is_waited_for(self, cluster: Cluster, tmp_path):
-        with Crew(cluster.url(), tmp_path, MOOT_DATABASE_WAIT_SECONDS="0", MOOT_WORKER_SWEEP_SECONDS="0.2") as crew:
+        with Crew(cluster.url(), tmp_path, MOOT_DATABASE_WAIT_SECONDS="0", **constants({SWEEPS: 75})) as crew:
             cluster.stop()
             try:
                 worker, server = crew.worker(), crew.start("serve", "--port", "0")
@@ -380,18 +269,12 @@ class TestLostDatabase:
             wait_until(lambda: worker.said.count("The database is back") == 2)
             assert worker.said.count("The database is away") == 2  # a line each time, however often it was tried
             assert "does not answer" in worker.said
-
-            async def check(app: App) -> None:
-                debate = await new(app)
-                await app.hand_over(debate)
-                await status(app, debate.id, "completed")
-
-            here(crew, check)
+            here(crew, one_is_driven)
             worker.send(signal.SIGTERM)
             assert worker.ended() == 0, worker.said
 
     def test_the_password_is_in_no_line(self, tmp_path):
-        with Crew(f"postgresql://someone:secret@127.0.0.1:{_closed_port()}/moot", tmp_path) as crew:
+        with Crew("postgresql://someone:secret@127.0.0.1:1/moot", tmp_path) as crew:
             worker = crew.worker()
             wait_until(lambda: "check host and port" in worker.said)
             assert "secret" not in worker.said
@@ -399,22 +282,17 @@ class TestLostDatabase:
     def test_gone_for_longer_than_it_is_waited_for_and_back(self, cluster: Cluster, tmp_path):
         """After an outage one worker continues by itself; another gets SIGTERM during it, and ends."""
         with Crew(cluster.url(), tmp_path, MOOT_DATABASE_WAIT_SECONDS="4") as crew:
-            environ = {"MOOT_WORKER_DRAIN_SECONDS": "1", "MOOT_WORKER_DEBATES": "4"}  # each drives half of them
+            environ = {"MOOT_WORKER_DEBATES": "4", **constants({DRAIN: 1})}  # each drives half of them
             workers = [crew.worker(**environ).ready() for _ in range(2)]
             staying, ending = workers
 
             async def begin(app: App) -> list[Debate]:
-                made = [await new(app, f"sim:?seed={n}&latency_ms=700", "duel") for n in range(8)]
-                for debate in made:
-                    await app.hand_over(debate)
-                async with asyncio.timeout(60):
-                    while {debate.owner is not None for debate in made} != {True}:
-                        made = [await app.runtime.store.get(debate.id) for debate in made]
-                return made
+                made = await several(app, 8, 700)
+                return [await reached(app, debate.id, lambda debate: debate.owner) for debate in made]
 
             async def end(app: App) -> None:
                 for debate in made:
-                    done = await status(app, debate.id, "completed", seconds=90)
+                    done = await status(app, debate.id, "completed")
                     assert done.epoch == 2
                 assert await app.workers_queue().stuck(15) == []
                 await whole(app, crew, made)
@@ -435,9 +313,3 @@ class TestLostDatabase:
             here(crew, end)
             staying.send(signal.SIGTERM)
             assert staying.ended() == 0, staying.said
-
-
-def _closed_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

@@ -11,7 +11,7 @@ from tests.workers.soak import EXPIRING, NOBODY, Plan, Report, Sample, soak
 
 @pytest.mark.slow
 def test_it_goes_on_and_on(database_url, tmp_path):
-    plan = Plan(seconds=20, waiting=1000, queued=100, running=30, latency_ms=300, look_seconds=1)
+    plan = Plan(seconds=6, waiting=200, queued=100, running=30, latency_ms=300, look_seconds=0.5)
     report = soak(database_url, tmp_path, plan)
     print(f"\n{report}")
     assert report.alarms == []
@@ -36,29 +36,23 @@ def ten_minutes(*rss_kb: float) -> Report:
     )
 
 
-class TestComplaints:
-    def test_none(self):
-        settles = [90_000 + 300 * min(n, 40) + 500 * (n % 3) for n in range(120)]
-        assert ten_minutes(*settles).complaints() == []
+SETTLES = [90_000 + 300 * min(n, 40) + 500 * (n % 3) for n in range(120)]
+GROWS = [90_000 + 3 * 6 * 5 * n for n in range(120)]  # by three kilobytes for each of six debates a second
 
-    def test_memory_that_grows(self):
-        """By three kilobytes for each of six debates a second."""
-        (complaint,) = ten_minutes(*(90_000 + 3 * 6 * 5 * n for n in range(120))).complaints()
-        assert complaint == "worker 0 grew by 5.6%"
 
-    def test_a_debate_that_is_stuck(self):
-        report = replace(ten_minutes(*[90_000] * 120), alarms=["3f2a neither driven nor queued"])
-        assert report.complaints() == ["the detector says: 3f2a neither driven nor queued"]
-
-    def test_a_detector_that_can_not_see(self):
-        report = replace(ten_minutes(*[90_000] * 120), found=[])
-        assert report.complaints() == ["the detector says of a debate that nobody drives: []"]
-
-    def test_what_a_worker_says(self):
-        report = replace(ten_minutes(*[90_000] * 120), log_lines=["WARNING The sweep failed"])
-        assert report.complaints() == ["a worker says: WARNING The sweep failed"]
-
-    def test_a_queue_that_ran_dry(self):
-        report = ten_minutes(*[90_000] * 120)
-        report.samples[7].queued = 12
-        assert report.complaints() == ["too few were queued after 35 s"]
+@pytest.mark.parametrize(
+    ("rss_kb", "told", "complaints"),
+    [
+        (SETTLES, {}, []),
+        (GROWS, {}, ["worker 0 grew by 5.6%"]),
+        (SETTLES, {"alarms": ["3f2a is stuck"]}, ["the detector says: 3f2a is stuck"]),
+        (SETTLES, {"found": []}, ["the detector says of a debate that nobody drives: []"]),
+        (SETTLES, {"log_lines": ["WARNING Failed"]}, ["a worker says: WARNING Failed"]),
+    ],
+    ids=["nothing", "memory that grows", "a debate that is stuck", "a detector that can't see", "what a worker says"],
+)
+def test_what_is_complained_about(rss_kb, told, complaints):
+    report = replace(ten_minutes(*rss_kb), **told)
+    assert report.complaints() == complaints
+    report.samples[7].queued = 12
+    assert report.complaints() == [*complaints, "too few were queued after 35 s"]

@@ -22,7 +22,7 @@ print(
     json.dumps(
         {
             "chat": told.text,
-            "usage": told.usage_metadata["total_tokens"],
+            "more": told.usage_metadata["total_tokens"] > 0,
             "streamed": streamed,
             "picked": picked.model_dump(),
             "response": over_responses.invoke(QUESTION).text,

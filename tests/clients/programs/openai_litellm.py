@@ -25,7 +25,7 @@ print(
     json.dumps(
         {
             "chat": chat.choices[0].message.content,
-            "reasoning": chat.choices[0].message.reasoning_content,
+            "more": "Debater A" in chat.choices[0].message.reasoning_content,
             "streamed": streamed,
             "picked": json.loads(picked.choices[0].message.content),
             "response": response.output[-1].content[0].text,

@@ -29,8 +29,7 @@ async def main() -> None:
         json.dumps(
             {
                 "response": first.output,
-                "usage": first.usage.output_tokens,
-                "followed": second.output,
+                "more": first.usage.output_tokens > 0 and second.output,
                 "streamed": streamed,
                 "picked": (await typed.run(QUESTION)).output.model_dump(),
                 "chat": (await over_chat.run(QUESTION)).output,

@@ -15,19 +15,13 @@ from tests.formats.council.answers import council, outcome_of
     [
         ("openai:gpt-6-luna", "gpt"),
         ("openai:o4-mini", "gpt"),
-        ("openrouter:openai/gpt-6", "gpt"),
-        ("anthropic:claude-haiku-5-5", "claude"),
         ("openrouter:meta-llama/llama-4:free", "llama"),
-        ("ollama:llama3.2", "llama"),
         ("ollama:mixtral:8x7b", "mistral"),
-        ("deepseek:deepseek-flash", "deepseek"),
         ("openai:my-model@http://127.0.0.1:8000/v1", "my"),
         ("openai:gpt-6 | local", "gpt"),
         ("local", "qwen"),
         ("local:small", "smollm"),
         ("local:~/models/Mistral-7B.gguf", "mistral"),
-        ("ollama:smollm2", "smollm"),
-        ("sim:?seed=3", "sim"),
         ("scripted:/tmp/gpt.yaml", "scripted"),
         ("ollama:7b-custom", "7b-custom"),
     ],
@@ -49,12 +43,13 @@ def test_shared_errors_are_said():
     assert mixed["distinct_families"] == 2
     assert "(2 gpt, 1 qwen)" in mixed["note"]
     assert "independent" not in mixed["note"]
-    assert "different model families" in shared_error_risk(seats("openai:gpt-6", "local"), 2, 2.0)["note"]
-    assert "independent" not in shared_error_risk(seats("openai:gpt-6", "local"), 2, 2.0)["note"]
+    apart = shared_error_risk(seats("openai:gpt-6", "local"), 2, 2.0)["note"]
+    assert "different model families" in apart
+    assert "independent" not in apart
     assert outcome_of(council()).details["shared_errors"]["effective_voters"] is not None
 
 
-@pytest.mark.parametrize("effective", [3.0, 1.0, None])
+@pytest.mark.parametrize("effective", [3.0, None])
 def test_a_council_of_one_model_counts_as_one_voter(effective):
     found = shared_error_risk(seats("sim:", "sim:", "sim:"), 3, effective)
     assert found["note"] == (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from moot.core.types import Outcome
 from moot.formats import wording_of
 from moot.records.record import record_of
 from tests.formats.council.answers import INVALID, LIMIT, NAMES, ballot, council, labels_in, outcome_of
@@ -64,11 +63,6 @@ def test_when_the_chair_writes_nothing_the_winning_answer_stands(failure):
     assert outcome.winner == "m1"
     assert outcome.statement == "Words of m1 at 0."
     assert any(failure.message in note and "unchanged" in note for note in outcome.notes)
-
-
-def test_the_outcome_is_json():
-    outcome = outcome_of(council(behind=(), revise=("m1",)))
-    assert Outcome.model_validate_json(outcome.model_dump_json()) == outcome
 
 
 def record(answer, **options):

@@ -16,12 +16,8 @@ from tests.formats.crucible.answers import BAD, STUCK, critique, issue, marked, 
     "wrong",
     [
         {"score": 11},
-        {"score": -1},
-        {"assessment": " "},
         {"ready": "Ready for Synthesis"},
         {"issues": [{**issue(), "severity": "🔴"}]},
-        {"issues": [issue()] * 6},
-        {"verdict": "done"},
     ],
 )
 def test_the_shape_is_strict(wrong):
@@ -54,9 +50,7 @@ def test_marked_both_ways_is_open_and_a_settled_issue_stays_settled():
     shape = critique_after(("i1", "i2"), 2)
     one = RaisedIssue(id="i1", round=1, issue=Issue(**issue()))
     two = replace(one, id="i2")
-    given = shape.model_validate(
-        critique(earlier=[*marked(i1="resolved"), *marked(i1="open")][:2]),
-    )
+    given = shape.model_validate(critique(earlier=[*marked(i1="resolved"), *marked(i1="open")]))
     after = Issues([one, two]).after(given, 2)
     assert [each.id for each in after.open] == ["i1", "i2"]
     settled = after.after(shape.model_validate(critique(earlier=marked(i1="resolved", i2="resolved"))), 3)

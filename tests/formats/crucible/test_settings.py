@@ -41,7 +41,3 @@ def test_fewer_rounds_in_all_lower_the_least_but_a_contradiction_is_refused():
     assert read(CrucibleSettings, CrucibleSettings(max_rounds=2).model_dump()).min_rounds == 2
     with pytest.raises(InputError, match="min_rounds is 4, more than max_rounds"):
         read(CrucibleSettings, {"min_rounds": 4, "max_rounds": 2})
-    with pytest.raises(InputError, match="max_rounds"):
-        read(CrucibleSettings, {"max_rounds": 0})
-    with pytest.raises(InputError, match="max_rounds"):
-        read(CrucibleSettings, {"max_rounds": "many"})

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from moot.core.types import Event
-from moot.formats import installed
 from moot.formats.crucible.dialect import CrucibleDialect
 from moot.formats.crucible.trace import Trace, trace_of
-from tests.formats.crucible.answers import BAD, CONTENT, STUCK, TOPIC, critique, marked, run
-from tests.playing import debate_of
+from tests.formats.crucible.answers import BAD, STUCK, TOPIC, critique, marked, run
+from tests.playing import debate_of, finished
 
 DIALECT = CrucibleDialect()
 
@@ -22,14 +21,10 @@ def timed(played):
     ]
 
 
-def finished(played, **changes):
-    debate = debate_of("crucible", topic=TOPIC)
-    return replace(debate, status="completed", outcome=played.outcome, created_at=86_400.0, **changes)
-
-
 def test_the_trace_has_the_documents_fields_and_is_computed_from_turns():
     played = run(STUCK, BAD, critique(score=9, ready=True, earlier=marked(i1="resolved")))
-    trace = trace_of(finished(played, user_rating=4), timed(played))
+    debate = replace(finished("crucible", played, TOPIC), created_at=86_400.0, user_rating=4)
+    trace = trace_of(debate, timed(played))
     assert list(trace) == list(Trace.__dataclass_fields__)
     assert (trace["created_at"], trace["query"]) == ("1970-01-02T00:00:00+00:00", TOPIC)
     assert trace["templates_used"] == ("contradiction", "descent")
@@ -58,30 +53,6 @@ def test_a_trace_of_a_debate_that_is_not_over_has_what_there_is():
     assert (trace["total_rounds"], trace["final_answer"], trace["auto_score"]) == (1, "", None)
     assert trace["rounds"][0]["skeptic_response"] == ""
     assert trace_of(debate_of("crucible", topic=TOPIC), [])["rounds"] == ()
-
-
-def test_the_format_offers_its_trace():
-    assert installed()["crucible"].trace is trace_of
-
-
-def test_the_dialect_of_the_document():
-    played = run(STUCK, CONTENT)
-    debate = finished(played)
-    trace = trace_of(debate, timed(played))
-    told = [said for event in played.events if (said := DIALECT.event(event, debate, trace))]
-    assert [said["type"] for said in told] == [
-        "rag_complete",
-        *("round_start", "proposer_complete", "skeptic_complete") * 3,
-        "synthesis_start",
-        "synthesis_complete",
-        "complete",
-    ]
-    assert [each["id"] for each in told[0]["templates"]] == ["contradiction", "descent"]
-    assert told[1] == {"type": "round_start", "round": 1}
-    assert told[2] == {"type": "proposer_complete", "round": 1, "content": "Answer 1 of the proposer.", "durationMs": 0}
-    assert told[-2] == {"type": "synthesis_complete", "content": "The final answer.", "durationMs": 0}
-    assert told[-1]["trace"]["timing"]["roundsMs"] == [200, 200, 200]
-    assert told[-1]["trace"]["earlyStopped"] is True
 
 
 def test_the_dialect_of_what_is_in_flight_and_of_failures():

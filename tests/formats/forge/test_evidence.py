@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import count, cycle
 from typing import Any
 
 import pytest
 
 from moot.core.steps import Step, Use
-from moot.core.types import UNDECIDED, Failure
+from moot.core.types import UNDECIDED, Confidence, Failure
 from moot.formats.forge.board import Board
 from moot.reasoning.code.evidence import Statement
 from tests.formats.forge.world import (
@@ -23,6 +23,8 @@ from tests.formats.forge.world import (
     World,
     case,
     cases,
+    confidence_of,
+    delivered,
     forge,
     repair,
     solution,
@@ -42,16 +44,10 @@ def test_given_tests_come_first_and_impossible_ones_leave_no_winner():
     )
 
 
-def test_one_given_test_that_no_version_passes_is_named_as_one():
-    outcome = forge(cases=["mid(1, 1) == 99"]).outcome
-    assert outcome.headline.startswith("No version passes the given test. None passes mid(1, 1) == 99. Version 1 by ")
-
-
 def test_a_version_that_fails_a_given_test_can_not_win_by_agreed_ones():
     """All blind seats are wrong about one call; the person's own test says otherwise."""
     outcome = forge(World({"e1": WRONG}), cases=["mid(-1, -2) == -1"]).outcome
-    assert outcome.answer is not None
-    assert outcome.answer.value == WRONG
+    assert delivered(outcome) == WRONG
     assert "(1 given, 5 agreed)" in outcome.headline
 
 
@@ -65,16 +61,11 @@ def test_a_seat_that_is_asked_twice_is_one_of_those_asked():
     assert board.settled(call).standing == "agreed"
 
 
-def test_examples_in_the_task_are_given_tests():
-    played = forge(topic=f"{TASK}\n\n>>> mid(1, 2)\n2\n>>> mid(-1, -1)\n0\n")
-    assert "(2 given" in played.outcome.headline
-
-
 def test_of_too_many_examples_the_first_count_and_the_rest_are_named():
-    examples = "".join(f">>> mid({n}, 0)\n{n}\n" for n in range(520))
+    examples = "".join(f">>> mid({n}, 0)\n{n}\n" for n in range(120))
     outcome = forge(topic=f"{TASK}\n\n{examples}").outcome
     assert "100 given" in outcome.headline
-    assert any("420 are left out" in note for note in outcome.notes)
+    assert any("20 are left out" in note for note in outcome.notes)
 
 
 def test_a_check_that_fails_is_no_check():
@@ -86,19 +77,38 @@ def test_a_check_that_fails_is_no_check():
     assert "No linter, type or security checker looked at it." in sections["Not checked"]
 
 
-def test_tests_that_were_not_run_are_not_called_failed():
-    def unfinished(step):
-        given = World()(step)
-        if isinstance(step, Use) and step.tool == "cases":
-            for call, result in zip(step.arguments["calls"], given["results"], strict=True):
-                if call == ["mid(2, 2)"]:
-                    result["outcome"] = "not_run"
-        return given
+def rerun(change: Callable[[], dict[str, Any]]) -> Callable[[Step], Any]:
+    """A world in which one call has another result, each time it is made."""
 
-    outcome = forge(unfinished).outcome
+    def answered(step: Step) -> Any:
+        answer = World()(step)
+        if isinstance(step, Use) and step.tool == "cases":
+            for call, result in zip(step.arguments["calls"], answer["results"], strict=True):
+                if call == ["mid(2, 2)"]:
+                    result.update(change())
+        return answer
+
+    return answered
+
+
+def test_tests_that_were_not_run_are_not_called_failed():
+    outcome = forge(rerun(lambda: {"outcome": "not_run"})).outcome
     assert outcome.headline.endswith("; the rest could not be run.")
-    assert outcome.confidence is not None
-    assert outcome.confidence.source.endswith("tests were not run")
+    assert confidence_of(outcome).source.endswith("tests were not run")
+
+
+def test_results_that_differ_between_runs_are_quarantined():
+    values = count()
+    outcome = forge(rerun(lambda: {"value": str(next(values))})).outcome
+    assert outcome.details["standings"]["quarantined"] == 1
+    assert "5 tests that count" in outcome.headline
+
+
+def test_random_results_of_one_author_fail_a_test_and_do_not_take_it_out():
+    values = cycle("01")
+    outcome = forge(rerun(lambda: {"value": next(values)}), engineers=1).outcome
+    assert "quarantined" not in outcome.details["standings"]
+    assert "the rest it fails" in outcome.headline
 
 
 def test_without_any_test_nothing_is_run_and_no_number_is_made_up():
@@ -114,37 +124,9 @@ def test_where_blind_seats_disagree_nothing_counts_and_nothing_is_claimed():
     wrong = dict.fromkeys(TESTS, "17")
     world = World(**{"predict/o1": lambda step: truth(step, wrong), "predict/o2": lambda step: truth(step, {})})
     outcome = forge(world).outcome
-    assert outcome.confidence is not None
-    assert outcome.confidence.level == "Low"
+    assert confidence_of(outcome).level == "Low"
     assert "no test counts" in outcome.headline
     assert any("disagree" in item for section in outcome.record.sections for item in section.items)
-
-
-def flaky(values: Iterable[int]) -> Callable[[Step], Any]:
-    """A world in which one call gives another of these values each time."""
-    left = iter(values)
-
-    def answered(step: Step) -> Any:
-        answer = World()(step)
-        if isinstance(step, Use) and step.tool == "cases":
-            for call, result in zip(step.arguments["calls"], answer["results"], strict=True):
-                if call == ["mid(2, 2)"]:
-                    result["value"] = str(next(left))
-        return answer
-
-    return answered
-
-
-def test_results_that_differ_between_runs_are_quarantined():
-    outcome = forge(flaky(count())).outcome
-    assert outcome.details["standings"]["quarantined"] == 1
-    assert "5 tests that count" in outcome.headline
-
-
-def test_random_results_of_one_author_fail_a_test_and_do_not_take_it_out():
-    outcome = forge(flaky(cycle((0, 1))), engineers=1).outcome
-    assert "quarantined" not in outcome.details["standings"]
-    assert "the rest it fails" in outcome.headline
 
 
 def test_a_full_pool_has_room_for_attacks():
@@ -174,8 +156,7 @@ def test_calls_that_blind_seats_gave_no_answer_to_lower_the_confidence():
     world = World({"e3": RIGHT}, predict=INVALID, tests={"cases": cases(own)})
     outcome = forge(world, cases=given, adversarial=False, optimization=False).outcome
     assert outcome.answer is not None
-    assert outcome.confidence is not None
-    assert outcome.confidence.level == "Medium"
+    assert confidence_of(outcome).level == "Medium"
 
 
 def test_blind_seats_of_whom_two_in_three_agree_on_each_test_are_guessing():
@@ -192,45 +173,41 @@ def test_blind_seats_of_whom_two_in_three_agree_on_each_test_are_guessing():
     world = World({"e3": RIGHT}, predict=guesses, tests={"cases": cases(calls)}, repair=repair(RIGHT))
     outcome = forge(world, adversarial=False, optimization=False, critique=False, review=False).outcome
     assert outcome.details["standings"]["agreed"] == 6
-    assert outcome.confidence is not None
-    assert outcome.confidence.level == "Low"
-    assert "two said the same about a call in only 6 of 18 cases" in outcome.confidence.source
+    assert confidence_of(outcome).level == "Low"
+    assert "two said the same about a call in only 6 of 18 cases" in confidence_of(outcome).source
 
 
 def test_high_confidence_takes_a_test_that_was_given():
     """However many tests models have written, and however well they agree on them."""
     known = {**TESTS, **{f"mid({n}, 50)": "50" for n in range(6)}}
     world = World({"e3": RIGHT}, tests={"cases": cases(known)}, predict=lambda step: truth(step, known))
-    assert confidence(world) == "Medium"
-    assert confidence(world, cases=["mid(1, 2) == 2"]) == "High"
+    assert confidence(world).level == "Medium"
+    assert confidence(world, cases=["mid(1, 2) == 2"]).level == "High"
 
 
 def test_high_confidence_takes_a_given_test_that_the_code_can_not_interfere_with():
     """What runs in the process of the code can be made to pass by it."""
     file = "from solution import mid\nassert mid(-1, -2) == 0\n"
-    outcome = forge(World({"e3": RIGHT}), tests=file, adversarial=False, optimization=False, critique=False).outcome
-    assert outcome.confidence is not None
-    assert outcome.confidence.level == "Medium"
-    assert "ran in the process of the code" in outcome.confidence.source
-    assert confidence(World({"e3": RIGHT}), tests=file, cases=["mid(1, 2) == 2"]) == "High"
+    found = confidence(World({"e3": RIGHT}), tests=file)
+    assert found.level == "Medium"
+    assert "ran in the process of the code" in found.source
+    assert confidence(World({"e3": RIGHT}), tests=file, cases=["mid(1, 2) == 2"]).level == "High"
 
 
-def confidence(world: World, **settings) -> str:
-    outcome = forge(world, adversarial=False, optimization=False, critique=False, **settings).outcome
-    assert outcome.confidence is not None
-    return outcome.confidence.level
+def confidence(world: World, **settings: Any) -> Confidence:
+    return confidence_of(forge(world, adversarial=False, optimization=False, critique=False, **settings).outcome)
 
 
 def test_few_tests_that_models_wrote_are_no_reason_for_confidence():
     few = {"mid(1, 2)": "2", "mid(-1, -2)": "0", "mid(3, 2)": "3", "mid(0, -5)": "0"}
-    assert confidence(World({"e3": RIGHT}, tests={"cases": cases(few)}, write=lambda _: solution(RIGHT))) == "Low"
+    world = World(tests={"cases": cases(few)}, write=solution(RIGHT))
+    assert confidence(world).level == "Low"
 
 
 def test_a_given_test_file_must_pass_and_is_called_weaker():
     file = "from solution import mid\nassert mid(-1, -2) == 0\n"
     outcome = forge(tests=file).outcome
-    assert outcome.answer is not None
-    assert outcome.answer.value == ALSO_RIGHT
+    assert delivered(outcome) == ALSO_RIGHT
     assert any("in the process of the code" in note for note in outcome.notes)
     impossible = forge(tests="from solution import mid\nassert mid is None\n").outcome
     assert impossible.winner == UNDECIDED

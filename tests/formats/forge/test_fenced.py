@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from moot.core.steps import Step, Use
-from tests.formats.forge.world import RIGHT, TASK, WRONG, World, case, cases, forge, solution
+from tests.formats.forge.world import ALL_WRONG, RIGHT, TASK, WRONG, World, cases, forge, solution, surprised
 from tests.playing import play, script_of
 
 OPENS = "[words of those who made the calls begin "
@@ -18,10 +18,7 @@ def predictions(played) -> list[str]:
 
 
 def test_calls_reach_blind_seats_in_a_fence():
-    attack = {"cases": [case("mid(-9, -9)", "0")]}
-    world = World(dict.fromkeys(("e1", "e2", "e3"), WRONG), tests={"cases": cases({"mid(1, 2)": "2"})})
-    world.exact["1/attack/critic"] = attack
-    asked = predictions(forge(world, optimization=False))
+    asked = predictions(forge(surprised(), optimization=False))
     assert len(asked) >= 4
     for text in asked:
         inside = text.split("Calls:\n\n")[1]
@@ -67,7 +64,7 @@ def test_small_engineers_repair_only_what_tests_that_count_show(small: bool):
     played = play(script_of("forge", TASK, small=small, **given), world)
     repaired = [step for step in played.steps if step.phase == "repair"]
     assert bool(repaired) is not small
-    failing = play(script_of("forge", TASK, small=small, **given), World(dict.fromkeys(("e1", "e2", "e3"), WRONG)))
+    failing = play(script_of("forge", TASK, small=small, **given), World(ALL_WRONG))
     assert [step for step in failing.steps if step.phase == "repair"]
 
 

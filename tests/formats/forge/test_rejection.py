@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from moot.formats.forge.bounds import calls_of_people, redone_calls
 from moot.formats.forge.settings import PHASES, ForgeSettings
 from tests.formats.forge.world import (
-    ALSO_RIGHT,
     LIMIT,
     RIGHT,
     TASK,
     WORSE,
     World,
     calls,
+    delivered,
     forge,
     repair,
     solution,
@@ -32,22 +34,16 @@ def rejected(phase: str, world: World | None = None, **settings):
 
 
 def test_after_a_rejected_proposal_authors_revise_and_blind_seats_state_anew():
-    world = World(
-        **{
-            "0/approve-proposal/you": REJECTS,
-            "revise": repair(HEEDED),
-            "predict-rejected": lambda step: says(step, "-1"),
-        }
-    )
-    played = rejected("proposal", world, optimization=False)
+    exact: dict[str, Any] = {"0/approve-proposal/you": REJECTS, "revise": repair(HEEDED)}
+    exact["predict-rejected"] = lambda step: says(step, "-1")
+    played = rejected("proposal", World(**exact), optimization=False)
     asked = {(step.phase, step.seat.id) for step in played.steps if step.kind == "ask"}
     assert {("revise", "e1"), ("tests-rejected", "tester"), ("predict-rejected", "o1")} <= asked
     later = played.steps[[step.key for step in played.steps].index("0/approve-proposal/you") + 1 :]
     read = [step for step in later if step.kind == "ask"]
     assert read
     assert all(f"The person in charge says: {WORDS}" in step.prompt.text for step in read)
-    assert played.outcome.answer is not None
-    assert played.outcome.answer.value == HEEDED
+    assert delivered(played.outcome) == HEEDED
 
 
 def says(step, value: str) -> dict:
@@ -66,9 +62,7 @@ def test_where_tests_can_not_tell_the_version_that_knows_the_words_is_taken(phas
     same = RIGHT.replace("def", "# as the person said\ndef")
     exact = {f"0/approve-{phase}/you": REJECTS, "revise": repair(same)}
     played = rejected(phase, World(**exact, refactor={"code": same}, speed={"code": same}))
-    assert played.outcome.answer is not None
-    assert played.outcome.answer.value == same
-    assert played.outcome.answer.value not in (RIGHT, ALSO_RIGHT)
+    assert delivered(played.outcome) == same
     if phase == "critique":
         assert played.outcome.how.startswith(
             "Chosen because, of the versions that were written knowing what a person said when rejecting, it is the "
@@ -86,6 +80,7 @@ def test_no_round_is_beyond_what_the_settings_say(phase):
     played = rejected(phase)
     assert f"0/approve-{phase}-again/you" in played.keys
     assert played.rounds <= 3
+    assert played.outcome.answer is not None
 
 
 def test_a_phase_that_is_played_once_more_says_so():

@@ -6,23 +6,19 @@ import pytest
 
 from moot.core.errors import InputError
 from moot.core.settings import folders_in, read
-from moot.core.types import UNDECIDED
+from moot.core.types import UNDECIDED, FinalAnswer
 from moot.formats.forge import FORMAT
 from moot.formats.forge.settings import ForgeSettings
 from moot.reasoning.code.changes import change_in, written_change
-from tests.formats.forge.world import INVALID, RIGHT, WRONG, World, forge, repair
+from tests.formats.forge.world import ALL_WRONG, INVALID, RIGHT, WRONG, World, forge, repair
 
 REPO = {"repo": "/a/repository"}
 
 
 def test_the_patch_that_passes_the_tests_of_the_repository_is_delivered():
-    played = forge(
-        World({"e1": WRONG, "e2": WRONG, "e3": RIGHT}, repair=repair(WRONG)),
-        **REPO,
-    )
+    played = forge(World({**ALL_WRONG, "e3": RIGHT}, repair=repair(WRONG)), **REPO)
     outcome = played.outcome
-    assert outcome.answer is not None
-    assert (outcome.answer.kind, outcome.answer.value) == ("patch", RIGHT)
+    assert outcome.answer == FinalAnswer(kind="patch", value=RIGHT)
     assert outcome.facts["Branch"] == "debate/0"
     assert outcome.headline == "Version 3 by Engineer C passes the one test that counts (1 of the repository)."
     assert "A note." in outcome.notes
@@ -32,8 +28,7 @@ def test_the_patch_that_passes_the_tests_of_the_repository_is_delivered():
 
 
 def test_nothing_is_delivered_that_fails_the_tests_of_the_repository():
-    bad = World(dict.fromkeys(("e1", "e2", "e3"), WRONG), repair=repair(WRONG))
-    played = forge(bad, **REPO)
+    played = forge(World(ALL_WRONG, repair=repair(WRONG)), **REPO)
     assert (played.outcome.winner, played.outcome.answer) == (UNDECIDED, None)
     assert not [step for step in played.steps if step.phase == "deliver"]
     assert played.outcome.headline.startswith("No version passes the test that must pass. In the test file, ")

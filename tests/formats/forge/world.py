@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from moot.core.steps import Step, Use
-from moot.core.types import Failure
-from moot.core.values import sha256_of
+from moot.core.types import Confidence, Failure, Outcome
 from tests.formats.forge.tools import used
 from tests.playing import Played, play, script_of
 
@@ -17,6 +16,7 @@ RIGHT = "def mid(a, b):\n    return max(a, b, 0) if a < 0 and b < 0 else max(a, 
 ALSO_RIGHT = "def mid(a, b):\n    if a < 0 and b < 0:\n        return 0\n    return a if a > b else b\n"
 WRONG = "def mid(a, b):\n    return max(a, b)\n"
 WORSE = "def mid(a, b):\n    return a\n"
+ALL_WRONG: dict[str, str] = dict.fromkeys(("e1", "e2", "e3"), WRONG)
 TIED = {"e1": "def mid(a, b):\n    return a + 1\n", "e2": "def mid(a, b):\n    return b + 1\n", "e3": WORSE}
 TESTS = {"mid(1, 2)": "2", "mid(3, 2)": "3", "mid(-1, -2)": "0", "mid(0, -5)": "0", "mid(-4, 7)": "7", "mid(2, 2)": "2"}
 
@@ -113,10 +113,8 @@ class World:
             case "vote":
                 return {"reasoning": "It reads well.", "ranking": list(labels(step))[:1]}
             case "teach":
-                return {
-                    "explanation": "It takes the larger one.",
-                    "lessons": [{"lesson": "Mind the sign.", "cites": [1]}],
-                }
+                lesson = {"lesson": "Mind the sign.", "cites": [1]}
+                return {"explanation": "It takes the larger one.", "lessons": [lesson]}
             case _ if phase.startswith("approve"):
                 return {"choice": "approve", "text": ""}
             case _:
@@ -133,11 +131,29 @@ def forge(answer: Callable[[Step], Any] | None = None, topic: str = TASK, **sett
     return play(script_of("forge", topic, **settings), answer or World())
 
 
-def name_of(code: str) -> str:
-    return sha256_of(code)
+def delivered(outcome: Outcome) -> Any:
+    """The code that was chosen, or None."""
+    return outcome.answer and outcome.answer.value
+
+
+def confidence_of(outcome: Outcome) -> Confidence:
+    assert outcome.confidence is not None
+    return outcome.confidence
 
 
 ATTACK = {"cases": [case("mid(-9, -9)", "0")]}
+
+
+def surprised(**exact: Answer) -> World:
+    """All engineers are wrong about what no test looks at, and an attack shows it."""
+    unseen = {"cases": cases({"mid(1, 2)": "2", "mid(3, 2)": "3"})}
+    return World(ALL_WRONG, **{"tests": unseen, "1/attack/critic": ATTACK, **exact})
+
+
+def doubts(*questions: str) -> dict[str, Any]:
+    """What an engineer says who does not know what is meant."""
+    asks = [{"question": each, "category": "requirements", "priority": "high"} for each in questions]
+    return {"confidence": 0.3, "complexity": "simple", "ambiguity": 0.9, "questions": asks}
 
 
 def phases(played) -> list[str]:
@@ -163,8 +179,7 @@ def worst(step):
     n = step.round
     match kind_of(step):
         case "clarify":
-            question = {"question": "What?", "category": "requirements", "priority": "low"}
-            return {"confidence": 0.1, "complexity": "complex", "ambiguity": 0.9, "questions": [question]}
+            return {**doubts("What?"), "confidence": 0.1, "complexity": "complex"}
         case "meant":
             return {"text": ""}
         case "repair" | "defend":
@@ -179,6 +194,23 @@ def worst(step):
             return {"code": f"def mid(a, b):\n    return '{step.phase}'\n"}
         case _:
             return World(TIED)(step)
+
+
+def bounded(answer: Callable[[Step], Any], most: int) -> Callable[[Step], Any]:
+    """Refuse calls as the runtime does: closing steps may use all, others leave what is reserved."""
+    made = 0
+
+    def limited(step):
+        nonlocal made
+        if step.kind != "ask":
+            return answer(step)
+        left = most - made - (step.leave.calls if step.leave else 0)
+        if left < 1:
+            return LIMIT
+        made += 1
+        return answer(step)
+
+    return limited
 
 
 def calls(played) -> int:

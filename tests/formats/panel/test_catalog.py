@@ -12,10 +12,7 @@ from moot.core.types import Failure
 from moot.formats.panel.catalog import called_for, catalog, choose, oppose
 from moot.formats.panel.settings import PanelSettings
 from moot.formats.shared.perspectives import built_in
-from tests.formats.panel.answers import (
-    answers,
-    run,
-)
+from tests.formats.panel.answers import answers, run
 
 
 def test_an_invalid_analysis_falls_back_to_the_words_of_the_question():

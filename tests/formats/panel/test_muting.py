@@ -53,30 +53,19 @@ def test_muting_the_only_one_who_holds_out_is_no_agreement():
 
 
 @pytest.mark.parametrize(
-    ("off_topic", "heading", "note"),
+    ("off_topic", "left", "having_left"),
     [
-        (
-            [],
-            "The moderator muted Operational Simplicity: it is not heard after round 1.",
-            "Operational Simplicity was muted by the moderator after round 1.",
-        ),
-        (
-            ["operational simplicity"],
-            "The moderator muted Operational Simplicity: it is not heard after round 1. It had left the question.",
-            "Operational Simplicity was muted by the moderator after round 1, having left the question.",
-        ),
-        (
-            ["Cost Steward"],
-            "The moderator muted Operational Simplicity: it is not heard after round 1.",
-            "Operational Simplicity was muted by the moderator after round 1.",
-        ),
+        ("Cost Steward", "", ""),
+        ("operational simplicity", " It had left the question.", ", having left the question"),
     ],
 )
-def test_muting_is_said_to_be_for_good_and_its_reason_is_the_typed_one(off_topic, heading, note):
+def test_muting_is_said_to_be_for_good_and_its_reason_is_the_typed_one(off_topic, left, having_left):
+    heading = f"The moderator muted Operational Simplicity: it is not heard after round 1.{left}"
+    note = f"Operational Simplicity was muted by the moderator after round 1{having_left}."
     options = {"max_rounds": 3, "perspectives": 3}
 
     def evaluate(step):
-        return assessment(mute=["Operational Simplicity"], off_topic=off_topic) if step.round == 1 else assessment()
+        return assessment(mute=["Operational Simplicity"], off_topic=[off_topic]) if step.round == 1 else assessment()
 
     played = run(answers(analyze=THREE, evaluate=evaluate), **options)
     assert [key for key in played.keys if key.endswith("/p2")] == ["1/argue/p2", "1/rebut/p2"]

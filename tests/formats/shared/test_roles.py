@@ -14,7 +14,7 @@ from moot.core.settings import DebateSettings, read
 from moot.core.types import Hat, SeatSpec
 from moot.formats import installed
 from moot.formats.shared import roles
-from moot.reasoning.topology import COORDINATION
+from moot.reasoning.topology.topology import COORDINATION
 from tests.plugins import BUILT_IN
 from tests.running import an_app, answers_file, new_debate, run_to_rest
 
@@ -31,9 +31,13 @@ DOMAINS = {
 ON_CALL = {"name": "on_call", "prompt": "You are called at three in the morning."}
 
 
+def built_in() -> dict[str, Hat]:
+    return {role.name: role for role, package in roles.installed() if not package}
+
+
 def test_every_role_has_words_tools_and_affinities():
-    assert tuple(roles.built_in()) == NAMES
-    for role in roles.built_in().values():
+    assert tuple(built_in()) == NAMES
+    for role in built_in().values():
         assert 2 <= len(re.findall(r"[.!?](?:\s|$)", role.prompt)) <= 6, role.name
         assert "\n" not in role.prompt
         assert role.about
@@ -41,15 +45,15 @@ def test_every_role_has_words_tools_and_affinities():
         assert role.affinities
         assert set(role.affinities) <= DOMAINS
         assert max(role.affinities.values()) >= 0.8, role.name
-    assert len({role.prompt for role in roles.built_in().values()}) == len(NAMES)
+    assert len({role.prompt for role in built_in().values()}) == len(NAMES)
     assert {"security": ("critique",), "performance_analyzer": ("optimization",)}.items() <= {
-        role.name: role.leads for role in roles.built_in().values()
+        role.name: role.leads for role in built_in().values()
     }.items()
 
 
 def test_the_documentation_lists_them():
     text = (Path(__file__).parents[3] / "docs" / "roles.md").read_text()
-    for role in roles.built_in().values():
+    for role in built_in().values():
         assert f"| `{role.name}` | {role.about} | {', '.join(role.tools) or 'none'} |" in text
 
 
@@ -67,7 +71,7 @@ def test_a_seat_of_any_format_is_told_its_roles(format: str, tmp_path: Path):
             audit = await documents.audit(app, done.id)
             own = {seat.id: tuple(hat.name for hat in seat.hats) for seat in done.cast}
             assert (own[seats[0]], own[seats[1]]) == (("tester", "critic"), ("on_call",))
-            words = {name: hat.prompt for name, hat in roles.built_in().items()} | {"on_call": ON_CALL["prompt"]}
+            words = {name: hat.prompt for name, hat in built_in().items()} | {"on_call": ON_CALL["prompt"]}
             for turn in audit["turns"]:
                 if turn["kind"] == "ask" and turn["seat"] in seats:
                     briefing = turn["messages"][0]["text"]
@@ -131,7 +135,7 @@ def test_bad_roles_are_refused_in_plain_words(given, problem):
 
 
 def test_a_seat_suits_what_any_of_its_roles_suits():
-    security, architect = (roles.built_in()[name] for name in ("security", "architect"))
+    security, architect = (built_in()[name] for name in ("security", "architect"))
     seat = SeatSpec(id="a", name="A", role="member", model="sim:", max_tokens=1, hats=(security, architect))
     agent = roles.agent(seat)
     assert (agent.affinity("security"), agent.affinity(COORDINATION), agent.affinity("testing")) == (1.0, 1.0, 0.4)

@@ -13,7 +13,8 @@ from moot.formats import installed
 from moot.formats.shared import sides
 from moot.formats.shared.jury import Speech
 from moot.formats.shared.sides import Sides
-from moot.reasoning.verdict import Decision, JudgeVote, ReaderVote, decide
+from moot.reasoning.verdict import Decision
+from tests.formats.ways import good_but
 from tests.playing import good, play, script_of
 
 NAMES = {"a": "Debater A", "b": "Debater B"}
@@ -89,76 +90,54 @@ def test_a_stance_turns_the_sides_around():
     assert played.outcome.answer.options == ("Redis", "PostgreSQL")
 
 
+ONCE = "(not checked in the other order)"
+CLAIM, OPEN = Sides.of(None, topic="Tea beats coffee"), Sides.of(None)
+
+
+def decided(winner: Any, tally: tuple[float, ...] = (), **more: Any) -> Decision:
+    votes: dict[str, float] | None = dict(zip(("a", "b", "tie", "abstains"), tally, strict=True)) if tally else None
+    return Decision(winner=winner, source="jury" if tally else "judge", tally=votes, **more)
+
+
 @pytest.mark.parametrize(
     ("taken", "decision", "scores", "sentence"),
     [
+        (REDIS, decided("b"), (5, 7), f"PostgreSQL. Debater B, who argued for it, won 7 to 5 {ONCE}."),
         (
             REDIS,
-            Decision(winner="b", source="judge"),
-            (5, 7),
-            "PostgreSQL. Debater B, who argued for it, won 7 to 5 (not checked in the other order).",
-        ),
-        (
-            REDIS,
-            Decision(winner="a", source="judge", read_twice=1),
+            decided("a", read_twice=1),
             (7, 5),
             "Redis. Debater A, who argued for it, won 7 to 5 (the other order agrees).",
         ),
         (
             REDIS,
-            Decision(winner="a", source="judge", apart=True),
+            decided("a", apart=True),
             (6.3, 5),
             "Redis. Debater A, who argued for it, won 6.3 to 5 (each case was scored by itself).",
         ),
         (
             REDIS,
-            Decision(winner="b", source="jury", tally={"a": 1, "b": 3, "tie": 0, "abstains": 0}, read_twice=3),
+            decided("b", (1, 3, 0, 0), read_twice=3),
             (8, 2),  # the judge was outvoted: its scores are not what won
             "PostgreSQL. Debater B, who argued for it, won by 3 votes to 1 (0 of 3 flipped in the other order).",
         ),
         (
-            Sides.of(("Yes", "No")),
-            Decision(winner="b", source="judge"),
+            REDIS,
+            decided("b", (0, 1, 0, 3)),
             (5, 7),
-            "No. Debater B, who argued for it, won 7 to 5 (not checked in the other order).",
+            f"PostgreSQL. Debater B, who argued for it, won by 1 vote to 0 {ONCE}.",
         ),
+        (CLAIM, decided("b"), (5, 7), f"It does not hold. Debater B, who argued against it, won 7 to 5 {ONCE}."),
         (
-            Sides.of(None, topic="Tea beats coffee"),
-            Decision(winner="b", source="judge"),
-            (5, 7),
-            "It does not hold. Debater B, who argued against it, won 7 to 5 (not checked in the other order).",
-        ),
-        (
-            Sides.of(None),
-            Decision(winner="a", source="judge"),
+            OPEN,
+            decided("a"),
             (7, 5),
             "No answer to the question, which names no sides. Debater A, who argued for what it proposes, won 7 to 5 "
-            "(not checked in the other order).",
+            f"{ONCE}.",
         ),
-        (
-            REDIS,
-            Decision(winner="tie", source="judge", reason="The other order disagrees."),
-            (8, 2),
-            "A tie between Redis and PostgreSQL. The other order disagrees.",
-        ),
-        (
-            REDIS,
-            Decision(winner="b", source="jury", tally={"a": 0, "b": 1, "tie": 0, "abstains": 3}),
-            (5, 7),
-            "PostgreSQL. Debater B, who argued for it, won by 1 vote to 0 (not checked in the other order).",
-        ),
-        (
-            REDIS,
-            Decision(winner="tie", source="judge", reason="The scores are equal."),
-            (6, 6),
-            "A tie between Redis and PostgreSQL, 6 to 6. The scores are equal.",
-        ),
-        (
-            REDIS,
-            Decision(winner="undecided", source="fallback", reason="No JSON."),
-            (None, None),
-            "Undecided. No JSON.",
-        ),
+        (REDIS, decided("tie", reason="Why."), (8, 2), "A tie between Redis and PostgreSQL. Why."),
+        (REDIS, decided("tie", reason="Why."), (6, 6), "A tie between Redis and PostgreSQL, 6 to 6. Why."),
+        (REDIS, decided("undecided", reason="No JSON."), (None, None), "Undecided. No JSON."),
     ],
 )
 def test_the_sentence(taken: Sides, decision: Decision, scores: tuple[Any, Any], sentence: str):
@@ -198,14 +177,11 @@ def test_final_scores_that_contradict_the_running_ones_are_found():
     ("statement", "passed"),
     [
         ("Debater A won because its evidence held.", True),
-        ("Both argued well.", True),
         ("Debater B wins this debate.", False),
         ("In my view PostgreSQL is the winner.", False),
-        ("I decide in favour of PostgreSQL.", False),
         ("The winner is Debater B.", False),
         ("Debater B won the first round, but Debater A wins the debate.", True),
         ("As an AI language model I cannot take sides.", False),
-        ("I'm sorry, but I can't judge this.", False),
     ],
 )
 def test_a_statement_that_names_the_other_side_or_refuses_is_found(statement: str, passed: bool):
@@ -241,25 +217,13 @@ def test_a_judge_reads_which_statement_is_a_copy():
 
 
 def test_a_duel_is_announced_after_all_readings():
-    def answer(step: Step) -> Any:
-        if step.phase == "ballot":
-            return {"reasoning": "r", "score_first": 9, "score_second": 1}  # the second judge reads Basil first
-        return good(step)
-
+    basil = {"reasoning": "r", "score_first": 9, "score_second": 1}  # whom the second judge reads first
+    answer = good_but(basil, at="ballot")
     played = play(script_of("duel", swap=True, turns=2, sides=("Redis", "PostgreSQL")), answer)
     told = played.step("2/announce/judge").prompt.text
     assert played.outcome.winner == TIE
     assert "A tie between Redis and PostgreSQL" in told
     assert played.outcome.headline in told
-
-
-def test_a_decision_of_a_jury_counts_votes():
-    votes = [ReaderVote(seat=f"juror{n}", key=f"1/ballot/juror{n}", first="a", choice="b") for n in range(1, 4)]
-    decision = decide(JudgeVote(choice="a"), votes)
-    assert REDIS.answer(decision) is not None
-    assert REDIS.sentence(decision, NAMES, {"a": 7, "b": 5}).startswith(
-        "PostgreSQL. Debater B, who argued for it, won by 3"
-    )
 
 
 @pytest.mark.parametrize(

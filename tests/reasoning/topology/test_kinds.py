@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from moot.reasoning.topology import COORDINATION, Agent, Star, Tree, build, fresh, route
+from moot.reasoning.topology import Agent, build, fresh
+from moot.reasoning.topology.star import Star
+from moot.reasoning.topology.topology import COORDINATION
+from moot.reasoning.topology.tree import Tree
+from tests.reasoning.topology.ways import route
 
 
 def agents(*ids: str, **affinities: dict[str, float]) -> list[Agent]:
@@ -62,7 +66,6 @@ def test_a_tree_is_built_from_what_agents_are_good_at():
     assert tree.children("security") == ("red", "blue")
     assert [tree.level(each.id) for each in tree.agents] == [0, 1, 2, 2, 1, 1]
     assert tree.waves("x") == (("red", "blue"), ("security", "analyzer", "tester"), ("architect",))
-    assert tree.groups() == (("security", "red", "blue"), ("analyzer",), ("tester",))
     assert route(tree, "x", "red", "blue") == ("red", "security", "blue")  # siblings through the parent
     assert route(tree, "x", "red", "tester") == ("red", "security", "architect", "tester")
     assert [tree.leader(phase) for phase in ("critique", "optimization", "proposal")] == [

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 from random import Random
+from typing import get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.reasoning.topology import COORDINATION, KINDS, Agent, Topology, build, fresh, route
+from moot.reasoning.topology import Agent, Kind, Topology, build, fresh
+from moot.reasoning.topology.topology import COORDINATION
+from tests.reasoning.topology.ways import route
 
 PHASES = ("proposal", "critique")
 DOMAINS = (COORDINATION, "security", "performance", "testing")
@@ -39,7 +42,7 @@ SEEDS = st.integers(0, 2**32).map(Random)
 
 @given(SEEDS)
 def test_the_laws_of_every_topology_hold_after_every_failure(rng: Random):
-    for kind in KINDS:
+    for kind in get_args(Kind):
         for topology in failing(rng, build(kind, agents(rng))):
             ids = [each.id for each in topology.agents]
             for phase in PHASES:
@@ -66,7 +69,7 @@ def test_the_laws_of_every_topology_hold_after_every_failure(rng: Random):
 
 @given(SEEDS)
 def test_those_who_did_not_read_the_one_that_failed_go_on_reading_whom_they_read(rng: Random):
-    for kind in KINDS:
+    for kind in get_args(Kind):
         topology = build(kind, agents(rng, least=2))
         failed = rng.choice(topology.agents).id
         left = topology.without(failed)

@@ -157,23 +157,6 @@ def test_points_are_what_their_definition_says(rng: Random):
             assert -1 <= profile.margins[one][two] <= 1
 
 
-@given(SEEDS)
-def test_on_whole_ballots_points_order_like_the_classic_count(rng: Random):
-    candidates, ballots = vote_of(rng, owned=False, weighed=False)
-    names = [each.id for each in candidates]
-    whole = [
-        ballot.model_copy(update={"ranking": (*ballot.ranking, *(n for n in names if n not in ballot.ranking))})
-        for ballot in ballots
-    ]
-    if not whole:
-        return
-    classic = {name: sum(len(names) - 1 - ballot.ranking.index(name) for ballot in whole) for name in names}
-    expected = sorted(set(classic.values()), reverse=True)
-    assert grouped("borda", candidates, whole, ()) == [
-        frozenset(name for name in names if classic[name] == points) for points in expected
-    ]
-
-
 def sets(**signed: str):
     return {voter: frozenset(answers) for voter, answers in signed.items()}
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.server.chat.asking import Asking, client
 from tests.server.serving import Served, served
 
 
@@ -18,3 +19,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     }
     with served(folder, model=model, presets=presets) as running:
         yield running
+
+
+@pytest.fixture(scope="package")
+def asking(server: Served) -> Iterator[Asking]:
+    with client(server) as made:
+        yield made

@@ -68,31 +68,6 @@ def test_a_new_try_is_told_as_such():
     assert text == "### A, round 1\n\nWrong begin\n\n[begins again]\n\nRight words.\n\n"
 
 
-def test_typed_answers_are_told_when_they_can_be_read():
-    narrator, a = Narrator(wording_of(a_debate())), flight("1/a", '{"text": "Hel')
-    assert narrator.hear([heard(a)]) == ""
-    assert narrator.hear([event(1, "1/a", "Hello.")]) == "### A, round 1\n\nHello.\n\n"
-
-
-def test_private_thoughts_are_not_told():
-    narrator = Narrator(wording_of(a_debate("duel")))
-    assert narrator.hear([event(1, "1/think/a", "Secret.", type="THINK")]) == ""
-    assert narrator.hear([event(2, "1/speak/a", "Said.")]) == "### A, turn 1\n\nSaid.\n\n"
-
-
-def test_a_long_answer_in_many_pieces_is_told_whole():
-    narrator, a = Narrator(wording_of(a_debate())), flight("1/a", "Begin")
-    text = narrator.hear([heard(a)])
-    for n in range(200):
-        offset = a.size
-        a.hear(f" word {n}.")
-        delta = Delta(flight=a, attempt=a.attempt, offset=offset, text=a.text[offset:])
-        text += narrator.hear([delta])
-        assert text.endswith(f"word {n}.")
-    text += narrator.hear([event(1, "1/a", a.text)])
-    assert text == f"### A, round 1\n\n{a.text}\n\n"
-
-
 def test_what_someone_began_to_say_and_others_said_is_told_when_the_debate_stops():
     narrator, a = Narrator(wording_of(a_debate())), flight("1/a", "Begun")
     narrator.hear([heard(a), event(1, "1/b", "Said.", "b")])

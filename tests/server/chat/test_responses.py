@@ -8,7 +8,8 @@ import openai
 import pytest
 from pydantic import BaseModel
 
-from tests.server.chat.asking import QUESTION, client, count, sums
+from tests.running import Held
+from tests.server.chat.asking import QUESTION, Asking, client, count, sums
 from tests.server.serving import Served, served, wait_for
 
 pytestmark = pytest.mark.slow
@@ -25,10 +26,9 @@ def id_of(response: openai.types.responses.Response) -> str:
     return response.id.removeprefix("resp_")
 
 
-def test_a_response_is_a_debate(server: Served):
-    with client(server) as asking:
-        got = asking.responses.create(model="moot/classic", input=QUESTION, metadata={"project": "cache"})
-        again = asking.responses.retrieve(got.id)
+def test_a_response_is_a_debate(server: Served, asking: Asking):
+    got = asking.responses.create(model="moot/classic", input=QUESTION, metadata={"project": "cache"})
+    again = asking.responses.retrieve(got.id)
     debate = server.debate(id_of(got))
     assert (got.status, got.model, got.metadata) == ("completed", "moot/classic", {"project": "cache"})
     assert got.output_text.startswith(f"**{debate['headline']}**")
@@ -42,27 +42,25 @@ def test_a_response_is_a_debate(server: Served):
     assert again.model_dump() == got.model_dump() | {"instructions": None}
 
 
-def test_a_stream_has_openais_events_in_openais_order(server: Served):
-    with client(server) as asking:
-        with asking.responses.stream(model="moot/duel", input=QUESTION) as stream:
-            events = list(stream)
-            whole = stream.get_final_response()
-        kinds = [each.type for n, each in enumerate(events) if n == 0 or each.type != events[n - 1].type]
-        assert kinds == ORDER
-        assert [each.sequence_number for each in events] == list(range(len(events)))
-        deltas = "".join(each.delta for each in events if each.type == "response.reasoning_summary_text.delta")
-        assert deltas == whole.output[0].summary[0].text
-        assert whole.output_text == asking.responses.retrieve(whole.id).output_text
+def test_a_stream_has_openais_events_in_openais_order(server: Served, asking: Asking):
+    with asking.responses.stream(model="moot/duel", input=QUESTION) as stream:
+        events = list(stream)
+        whole = stream.get_final_response()
+    kinds = [each.type for n, each in enumerate(events) if n == 0 or each.type != events[n - 1].type]
+    assert kinds == ORDER
+    assert [each.sequence_number for each in events] == list(range(len(events)))
+    deltas = "".join(each.delta for each in events if each.type == "response.reasoning_summary_text.delta")
+    assert deltas == whole.output[0].summary[0].text
+    assert whole.output_text == asking.responses.retrieve(whole.id).output_text
 
 
-def test_what_follows_a_response_knows_it_and_says_so(server: Served):
-    with client(server) as asking:
-        first = asking.responses.create(model="moot/classic", input=QUESTION)
-        second = asking.responses.create(model="moot/classic", input="And for two?", previous_response_id=first.id)
-        third = asking.responses.create(model="moot/classic", input="And for ten?", previous_response_id=second.id)
-        assert asking.responses.retrieve(third.id).previous_response_id == second.id
-        with pytest.raises(openai.NotFoundError):
-            asking.responses.create(model="moot/classic", input="And then?", previous_response_id="resp_nope")
+def test_what_follows_a_response_knows_it_and_says_so(server: Served, asking: Asking):
+    first = asking.responses.create(model="moot/classic", input=QUESTION)
+    second = asking.responses.create(model="moot/classic", input="And for two?", previous_response_id=first.id)
+    third = asking.responses.create(model="moot/classic", input="And for ten?", previous_response_id=second.id)
+    assert asking.responses.retrieve(third.id).previous_response_id == second.id
+    with pytest.raises(openai.NotFoundError):
+        asking.responses.create(model="moot/classic", input="And then?", previous_response_id="resp_nope")
     debate = server.debate(id_of(third))
     assert debate["topic"] == "And for ten? (asked after “And for two?”)"
     assert server.get(f"/v1/debates/{debate['id']}/record").json()["title"] == debate["topic"]
@@ -72,7 +70,7 @@ def test_what_follows_a_response_knows_it_and_says_so(server: Served):
     assert "asked after" not in told
 
 
-def test_instructions_and_items_are_the_conversation(server: Served):
+def test_instructions_and_items_are_the_conversation(server: Served, asking: Asking):
     items = [
         {"role": "user", "content": "We run PostgreSQL 15."},
         {"type": "reasoning", "id": "rs_1", "summary": []},
@@ -81,22 +79,20 @@ def test_instructions_and_items_are_the_conversation(server: Served):
         {"type": "function_call_output", "call_id": "1", "output": "seen"},
         {"role": "user", "content": [{"type": "input_text", "text": QUESTION}]},
     ]
-    with client(server) as asking:
-        got = asking.responses.create(model="moot/classic", input=items, instructions="Be terse.")
+    got = asking.responses.create(model="moot/classic", input=items, instructions="Be terse.")
     told = server.get(f"/v1/debates/{id_of(got)}/audit").json()["turns"][0]["content"]
     for words in ("system: Be terse.", "user: We run", "assistant: Noted.", "[called look with {}]", "tool: seen"):
         assert words in told
     assert server.debate(id_of(got))["topic"].startswith(QUESTION)
 
 
-def test_a_response_in_a_schema(server: Served):
+def test_a_response_in_a_schema(server: Served, asking: Asking):
     class Pick(BaseModel):
         pick: str
 
     sim = {"X-Moot-Settings": '{"model_debater": "sim:", "model_judge": "sim:"}'}
-    with client(server) as asking:
-        got = asking.responses.parse(model="moot/classic", input=QUESTION, text_format=Pick, extra_headers=sim)
-        assert json.loads(asking.responses.retrieve(got.id).output_text) == got.output_parsed.model_dump()
+    got = asking.responses.parse(model="moot/classic", input=QUESTION, text_format=Pick, extra_headers=sim)
+    assert json.loads(asking.responses.retrieve(got.id).output_text) == got.output_parsed.model_dump()
 
 
 def test_in_the_background_a_debate_goes_on_by_itself(tmp_path):
@@ -109,7 +105,7 @@ def test_in_the_background_a_debate_goes_on_by_itself(tmp_path):
 
 
 def test_a_response_can_be_cancelled_and_deleted(tmp_path):
-    with served(tmp_path, model="sim:?latency_ms=3000") as server, client(server) as asking:
+    with served(tmp_path, model=Held(tmp_path).model) as server, client(server) as asking:
         got = asking.responses.create(model="moot/classic", input=QUESTION, background=True)
         with pytest.raises(openai.ConflictError, match="has no answer yet"):
             asking.responses.create(model="moot/classic", input="And then?", previous_response_id=got.id)
@@ -148,25 +144,23 @@ def test_a_response_that_was_cut_off_is_incomplete(tmp_path):
         ({"input": []}, "role 'user'"),
         ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "input_image"),
         ({"input": [{"role": "wizard", "content": "x"}]}, "needs a `role`"),
-        ({"max_output_tokens": 3}, "at least"),
         ({"tools": [{"type": "web_search"}]}, "chat_tools"),
         ({"conversation": "conv_1"}, "previous_response_id"),
         ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {}}}}, "must describe an object"),
     ],
 )
-def test_what_responses_lack_is_refused_and_starts_nothing(server: Served, more, said):
+def test_what_responses_lack_is_refused_and_starts_nothing(server: Served, asking: Asking, more, said):
     before = count(server)
-    with client(server) as asking, pytest.raises(openai.UnprocessableEntityError) as refused:
+    with pytest.raises(openai.UnprocessableEntityError) as refused:
         asking.responses.create(**{"model": "moot/classic", "input": QUESTION, **more})
     assert said in refused.value.message
     assert count(server) == before
 
 
-def test_chores_start_no_debate_here_either(server: Served):
+def test_chores_start_no_debate_here_either(server: Served, asking: Asking):
     before = count(server)
-    with client(server) as asking:
-        got = asking.responses.create(model="moot/classic", input="### Task:\nGenerate a title.")
-        assert (got.output_text, got.status) == ("Words of chat at chat/chore.", "completed")
-        *_, last = asking.responses.create(model="moot/classic", input="### Task:\nGenerate tags.", stream=True)
-        assert last.response.output_text == "Words of chat at chat/chore."
+    got = asking.responses.create(model="moot/classic", input="### Task:\nGenerate a title.")
+    assert (got.output_text, got.status) == ("Words of chat at chat/chore.", "completed")
+    *_, last = asking.responses.create(model="moot/classic", input="### Task:\nGenerate tags.", stream=True)
+    assert last.response.output_text == "Words of chat at chat/chore."
     assert count(server) == before

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
@@ -12,36 +10,19 @@ import httpx2
 import openai
 import pytest
 
+from moot.core.types import Usage
 from moot.runtime.owner import this_process
 from moot.server.chat import retries
 from tests.running import Held, an_app, new_debate
-from tests.server.chat.asking import client, count, user
+from tests.server.chat.asking import client, count, left_when, user
 from tests.server.serving import Served, served, wait_for
 
 BODY = {"model": "moot/classic", "messages": user(), "metadata": {"moot_settings": '{"max_rounds": 1}'}}
 
 
-def asked(server: Served, timeout: float = 60) -> dict[str, Any]:
+def asked(server: Served) -> dict[str, Any]:
     """One request, as of a client that says nothing of having tried before."""
-    with httpx2.Client(base_url=server.url, timeout=httpx2.Timeout(60, read=timeout)) as sending:
-        return sending.post("/v1/chat/completions", json=BODY).raise_for_status().json()
-
-
-def given_up(server: Served, model: Held) -> str:
-    """Send the request and give up when the model has been called; return the debate's id."""
-    gone = threading.Event()
-
-    def send() -> None:
-        with pytest.raises(httpx2.ReadTimeout):
-            asked(server, 1.0)
-        gone.set()
-
-    with ThreadPoolExecutor(1) as pool:
-        sending = pool.submit(send)
-        wait_for(lambda: model.log.exists() and model.log.read_text(), "the first call")
-        sending.result(60)
-    assert gone.is_set()
-    return server.get("/v1/debates").json()["items"][0]["id"]
+    return server.post("/v1/chat/completions", BODY).raise_for_status().json()
 
 
 @pytest.mark.slow
@@ -49,7 +30,9 @@ def given_up(server: Served, model: Held) -> str:
 def test_a_client_that_gave_up_waiting_and_asks_again_joins_its_debate(tmp_path, configured):
     model = Held(tmp_path)
     with served(tmp_path, model=model.model, chat_on_disconnect=configured) as server, ThreadPoolExecutor(1) as pool:
-        debate_id = given_up(server, model)
+        left_when(server, BODY, lambda: model.calls)
+        wait_for(lambda: not server.app.runtime.hub.watched, "the server to notice")
+        debate_id = server.get("/v1/debates").json()["items"][0]["id"]
         if configured == "stop":
             server.until(debate_id, "stopping")
         again = pool.submit(asked, server)
@@ -71,18 +54,12 @@ def test_requests_at_the_same_time_get_a_debate_each(tmp_path):
 
 
 @pytest.mark.slow
-def test_who_has_got_an_answer_and_asks_again_gets_a_new_debate(tmp_path):
-    with served(tmp_path, model=f"scripted:{tmp_path}/answers.yaml") as server:
-        assert asked(server)["id"] != asked(server)["id"]
-        assert count(server) == 2
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "debates"), [(600, 1), (0, 2)])
-def test_after_an_error_the_failed_debate_goes_on_for_a_while(tmp_path, seconds, debates):
+def test_after_an_error_the_failed_debate_goes_on_for_a_while(tmp_path, monkeypatch, seconds, debates):
+    monkeypatch.setattr(retries, "JOIN_SECONDS", seconds)
     answers = {"1/speak/a": [{"fail": "unavailable"}, "Words."]}
     model = f"scripted:{tmp_path}/answers.yaml"
-    with served(tmp_path, answers=answers, model=model, chat_retry_seconds=seconds) as server:
+    with served(tmp_path, answers=answers, model=model) as server:
         with pytest.raises(httpx2.HTTPStatusError, match="502"):
             asked(server)
         assert server.debate(asked(server)["moot"]["debate"])["status"] == "completed"
@@ -93,34 +70,25 @@ def test_after_an_error_the_failed_debate_goes_on_for_a_while(tmp_path, seconds,
 def test_a_refused_request_holds_no_place(tmp_path):
     ceilings = {"day_tokens": 1}
     with served(tmp_path, model="sim:", ceilings=ceilings) as server, client(server) as asking:
-        server.in_loop(_spend(server))
+        server.in_loop(server.app.runtime.store.book("x", "", 0, Usage(tokens_out=10)))
         for _ in range(retries.PLACES + 1):
             with pytest.raises(openai.RateLimitError):
-                asking.chat.completions.create(model="moot/classic", messages=user())
+                asking.ask()
 
 
-async def _spend(server: Served) -> None:
-    from moot.core.types import Usage
-
-    await server.app.runtime.store.book("x", "", 0, Usage(tokens_out=10))
-
-
-def test_a_place_of_a_dead_process_can_be_taken(tmp_path):
-    async def check() -> None:
-        async with an_app(tmp_path, model="sim:") as app:
-            context: Any = SimpleNamespace(app=app, store=app.runtime.store)
-            debate = await new_debate(app, "sim:")
-            first = await retries.place(context, "same", again=False)
-            assert (first.joins, first.key) == (None, "chat/same/0")
-            await context.store.release_key(first.key, first.once.held.debate_id)
-            host, _, started, name = this_process().split("/")
-            dead = "/".join((host, "999999999", started, name))
-            for owner, joined in ((this_process(), None), (dead, debate.id)):
-                held = retries.IdempotencyKey(key="chat/same/0", hash=owner, debate_id=debate.id)
-                await context.store.reserve_key(held, 600)
-                found = await retries.place(context, "same", again=False)
-                assert (found.joins and found.joins.id) == joined
-                assert found.key == ("chat/same/0" if joined else "chat/same/1")
-                await context.store.release_key("chat/same/0", debate.id)
-
-    asyncio.run(check())
+async def test_a_place_of_a_dead_process_can_be_taken(tmp_path):
+    async with an_app(tmp_path, model="sim:") as app:
+        context: Any = SimpleNamespace(app=app, store=app.runtime.store)
+        debate = await new_debate(app, "sim:")
+        first = await retries.place(context, "same", again=False)
+        assert (first.joins, first.key) == (None, "chat/same/0")
+        await context.store.release_key(first.key, first.once.held.debate_id)
+        host, _, started, name = this_process().split("/")
+        dead = "/".join((host, "999999999", started, name))
+        for owner, joined in ((this_process(), None), (dead, debate.id)):
+            held = retries.IdempotencyKey(key="chat/same/0", hash=owner, debate_id=debate.id)
+            await context.store.reserve_key(held, 600)
+            found = await retries.place(context, "same", again=False)
+            assert (found.joins and found.joins.id) == joined
+            assert found.key == ("chat/same/0" if joined else "chat/same/1")
+            await context.store.release_key("chat/same/0", debate.id)
