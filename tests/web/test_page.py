@@ -225,6 +225,23 @@ def _slower(route: Any, seconds: float) -> None:
     route.fulfill(json={**told, "one": {**told["one"], "seconds": seconds}})
 
 
+def test_what_is_chosen_for_a_fork_stays_while_the_debate_goes_on(site: Served, open_page: Open):
+    panel = site.made(format="panel", settings={"perspectives": 2, "max_rounds": 2})
+    to_checkpoint(site, panel["id"])
+    page = open_page(f"{site.url}/debates/{panel['id']}")
+    page.get_by_role("button", name="Fork", exact=True).click()
+    step, rounds = page.get_by_label("Ask anew from"), page.get_by_label("max rounds")
+    step.select_option("1/argue/p1")
+    rounds.fill("4")
+    options = step.locator("option").count()
+    site.post(f"/v1/debates/{panel['id']}/answer", {"choice": "continue"}).raise_for_status()
+    site.rested(panel["id"], "completed")
+    expect(step.locator("option[value='']")).to_have_count(0)  # there, too
+    assert step.locator("option").count() >= options
+    expect(step).to_have_value("1/argue/p1")
+    expect(rounds).to_have_value("4")
+
+
 def test_text_in_flight_has_its_form_and_no_false_breaks(serve: Serve, open_page: Open):
     first = "".join(f"This is sentence {number} of many. " for number in range(60))
     with Talk(f"**Bold** and `code` come first.\n\n{first}") as talk, serve() as site:

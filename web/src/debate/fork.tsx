@@ -22,6 +22,7 @@ function Forking({ at, watched }: { at: string; watched: Watched }) {
   const debate = watched.debate.value
   const turns = useTurns(debate)
   const [key] = useState(newKey)
+  const [picked, pick] = useState<string>()
   const [error, setError] = useState('')
   const steps = (turns.value ?? []).filter((turn) => turn.kind === 'ask')
   const voices = new Set(debate.seats.filter((seat) => seat.voice).map((seat) => seat.id))
@@ -55,10 +56,10 @@ function Forking({ at, watched }: { at: string; watched: Watched }) {
         <p class="lead">A new debate with every turn before a step; that step is asked anew, under what you change here. This one stays as it is.</p>
         <label>
           <span>Ask anew from</span>
-          <select name="at" key={`${chosen}/${steps.length}`} value={chosen}>
+          <select name="at" value={picked ?? chosen} onChange={(event) => pick(event.currentTarget.value)}>
             {debate.status !== 'completed' && <option value="">where it stands now</option>}
             {steps.map((turn) => (
-              <option key={turn.key} value={turn.key} selected={turn.key === chosen}>{stepName(turn, watched)}</option>
+              <option key={turn.key} value={turn.key} selected={turn.key === (picked ?? chosen)}>{stepName(turn, watched)}</option>
             ))}
           </select>
         </label>
@@ -70,7 +71,7 @@ function Forking({ at, watched }: { at: string; watched: Watched }) {
           {tunable.map((name) => (
             <label key={name}>
               <span>{LABELS[name] ?? spaced(name)}</span>
-              <input name={name} value={String(debate.settings[name] ?? '')} placeholder="as before" inputMode={name === length ? 'numeric' : 'text'} />
+              <input name={name} defaultValue={String(debate.settings[name] ?? '')} placeholder="as before" inputMode={name === length ? 'numeric' : 'text'} />
             </label>
           ))}
         </div>
