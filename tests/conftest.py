@@ -25,7 +25,11 @@ settings.load_profile("moot")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that search for the unknown run where they are asked for: `-m soak`."""
+    """Tests that search for the unknown run where they are asked for: `-m soak`. Those that need a database server are
+    slow."""
+    for item in items:
+        if {"databases", "cluster"} & {*getattr(item, "fixturenames", ())}:
+            item.add_marker(pytest.mark.slow)
     if "soak" in config.option.markexpr:
         return
     left = [item for item in items if not item.get_closest_marker("soak")]

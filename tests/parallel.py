@@ -109,7 +109,7 @@ class Block:
 def queue_of(item: pytest.Item) -> Queue:
     if "browser" in getattr(item, "fixturenames", ()):
         return "browser"
-    return "waits" if item.get_closest_marker("slow") and not item.get_closest_marker("computes") else "computes"
+    return "waits" if item.get_closest_marker("slow") else "computes"
 
 
 def shares(item: pytest.Item) -> bool:

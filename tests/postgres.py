@@ -55,7 +55,8 @@ class Databases:
 
     def make(self, *, empty: bool = False) -> str:
         name = f"moot_test_{uuid.uuid4().hex[:12]}"
-        execute(self.url, f"create database {name} template {'template0' if empty else self._template}")
+        template = "template0" if empty else self._template
+        execute(self.url, f"create database {name} template {template} strategy file_copy")  # half as long
         self._made.append(name)
         return other(self.url, name)
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 TESTS = """
 import os, signal, pytest
@@ -22,20 +24,16 @@ def shared(tmp_path_factory):
 def test_passes(n, tmp_path):
     (tmp_path / "kept").write_text(str(n))
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", range(3))
 def test_shares(shared, n):
     assert shared == os.getpid()
 
-@pytest.mark.slow
 def test_fails():
     assert 1 + 1 == 3, "sums"
 
-@pytest.mark.slow
 def test_dies():
     os.kill(os.getpid(), signal.SIGKILL)
 
-@pytest.mark.slow
 def test_is_skipped():
     pytest.skip("for a reason")
 """

@@ -57,6 +57,7 @@ BOMBS: dict[str, tuple[str, str]] = {
 }
 
 
+@pytest.mark.slow
 def test_a_project_with_a_bomb_is_refused_by_the_command_line(tmp_path: Path):
     """The three files of the report, and others, in a process that has little memory."""
     for n, (text, _) in enumerate(BOMBS.values()):

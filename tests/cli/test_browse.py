@@ -34,6 +34,7 @@ def test_list_is_newest_first_with_progress_and_pages(moot):
     assert nothing.err == "No debate matches. See all of them with: moot list\n"
 
 
+@pytest.mark.slow
 def test_list_as_json(finished):
     moot, _ = finished
     document = json.loads(moot("list", "--json").out)

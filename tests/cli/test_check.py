@@ -13,6 +13,8 @@ import pytest
 from moot import __version__
 from tests.plugins import write
 
+pytestmark = pytest.mark.slow
+
 
 def test_version_and_help(moot):
     assert moot("--version").out == f"moot {__version__}\n"
@@ -93,7 +95,6 @@ def test_doctor_says_what_it_would_fetch(moot):
     assert "could not be downloaded" in result.out
 
 
-@pytest.mark.slow
 def test_formats_lists_every_setting(moot):
     from moot.formats import installed
 

@@ -10,7 +10,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
+import pytest
+
 from tests.cli.conftest import Moot, wait_for
+
+pytestmark = pytest.mark.slow
 
 SECRET = "xylophonic"  # a word that only the deleted debate has
 TABLES = ("debate_sessions", "debate_turns", "debate_events", "debate_gates", "memories")

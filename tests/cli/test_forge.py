@@ -13,15 +13,18 @@ from moot.corpus import tasks
 from moot.formats.command import Result as Delivered
 from tests.cli.conftest import Moot, Result
 
+pytestmark = pytest.mark.slow
+
 TASK = next(iter(tasks()))
 MODEL = "sim:?seed=3&skill=1&cases=1&repair=1&red=1"
-ASKED = ("forge", TASK.spec, "--preset", "quick", "--model", MODEL)
+CHECKED = ("forge", TASK.spec, "--preset", "quick", "--model", MODEL)
+ASKED = ("forge", TASK.spec, "--set", "hooks=[]", "--preset", "quick", "--model", MODEL)  # type checkers take longest
 
 
 @pytest.fixture(scope="module")
 def won(shared: Moot) -> tuple[Moot, Result]:
     """A debate that has ended with code, as it was printed and written."""
-    return shared, shared(*ASKED, "--plain", "--out", "won.py")
+    return shared, shared(*CHECKED, "--plain", "--out", "won.py")
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +63,6 @@ def test_a_debate_that_is_shown_again_has_its_code(won: tuple[Moot, Result]):
     assert "\n".join(f"  {line}".rstrip() for line in code.strip().splitlines()) in shown.out
 
 
-@pytest.mark.slow
 def test_a_terminal_shows_how_far_it_is_and_ctrl_c_at_the_questions_in_the_end_loses_no_code(moot: Moot):
     terminal = moot.terminal(*ASKED[:-1], f"{MODEL}&tps=100", "--out", "won.py", rows=20)
     terminal.until("Write the decision to docs/decisions/? [y/N] ")

@@ -12,6 +12,8 @@ from moot.formats.command import COMMON_FLAGS, FormatCommand, Option, problems_o
 from tests.cli.conftest import Moot
 from tests.plugins import write
 
+pytestmark = pytest.mark.slow
+
 TOPIC = "Is the backup plan sound?"
 
 # A format with the name of a command of moot's own, and one that delivers what it is given.

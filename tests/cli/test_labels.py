@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 from tests.cli.conftest import Moot
 from tests.cli.test_delete import a_debate
+
+pytestmark = pytest.mark.slow
 
 
 def listed(moot: Moot, *flags: str) -> list[str]:

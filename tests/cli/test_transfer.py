@@ -16,6 +16,8 @@ import pytest
 from moot.runtime import transfer
 from tests.cli.conftest import Moot, Result, wait_for
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = ("--format", "classic", "--rounds", "1")
 
 

@@ -9,6 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+import pytest
+
 from moot.corpus import CodingTask, recognised, tasks
 from moot.corpus.tasks import FOLDER
 from moot.reasoning.code.cases import Case, CaseRun, passes
@@ -104,6 +106,7 @@ class TestRecognition:
         assert recognised(f"{two.text}\n{one.text}") is two
 
 
+@pytest.mark.slow
 class TestRuns:
     def test_every_solution_passes_all_its_cases(self):
         for each, passed in zip(tasks(), ran([(each, each.solution) for each in tasks()]), strict=True):

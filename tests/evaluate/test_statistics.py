@@ -202,6 +202,7 @@ def test_the_correlation_that_was_drawn_is_found_again():
     assert error_correlation([[True, True]] * 9) is None
 
 
+@pytest.mark.slow
 def test_everything_that_is_promised_holds_and_can_fail(monkeypatch: pytest.MonkeyPatch):
     checks = list(validate(seed=1, evaluations=300))
     assert [each.name for each in checks if not each.holds] == []

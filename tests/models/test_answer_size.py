@@ -23,6 +23,8 @@ from moot.models.providers.ollama import installed_in_ollama
 from tests.models.asking import ask, both
 from tests.models.wire import Say, _openai
 
+pytestmark = pytest.mark.slow
+
 MOST = 1_000_000
 BOUND = 40_000_000  # bytes of memory: far below what the answers hold
 EVENTS = "text/event-stream"

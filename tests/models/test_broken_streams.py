@@ -12,6 +12,7 @@ from tests.models.calls import Listener
 from tests.models.wire import Say, Wire
 
 
+@pytest.mark.slow
 @both
 def test_a_stream_that_breaks_is_overload_and_counts_what_was_written(protocol: str) -> None:
     listener = Listener()

@@ -40,6 +40,8 @@ from moot.tools.sandbox import Sandbox
 from tests.corpus.scoring import hidden_passed
 from tests.models.calls import Listener, Score, call
 
+pytestmark = pytest.mark.slow
+
 TASKS = {each.id: each for each in tasks()}
 ONE = TASKS["merge-shifts"]
 

@@ -13,6 +13,8 @@ from moot.formats.forge import report
 from moot.models.coding.mistakes import cheats
 from perf.engineers import Ended, many, ran, right, shares
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"preset": "quick", "convergence": False}
 
 

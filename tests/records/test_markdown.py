@@ -108,6 +108,7 @@ WORDS = st.one_of(st.text(), st.text(alphabet=PIECES, max_size=60), st.sampled_f
 CALLS = st.sampled_from(["@everyone", "`", "#12", "<b>"])
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.one_of(WORDS, CALLS), min_size=1, max_size=4).map("".join))
 @example("`a @b <script>`")

@@ -120,6 +120,7 @@ async def test_a_money_budget_needs_a_known_price(app, tmp_path):
     assert not (tmp_path / "moot.db").exists()
 
 
+@pytest.mark.slow
 async def test_running_time_ends_the_rounds_and_pauses_do_not_count(app, tmp_path):
     model = answers_file(tmp_path, delay_ms=300)
     done = await run_to_rest(app, await new_debate(app, model, "classic", max_runtime_seconds=1, max_rounds=50))

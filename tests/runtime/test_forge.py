@@ -20,6 +20,8 @@ from moot.runtime.replay import rerun
 from tests.postgres import execute
 from tests.running import an_app, run_to_rest
 
+pytestmark = pytest.mark.slow
+
 TASK = next(iter(tasks()))
 SKILLED = "sim:?seed=3&skill=1&cases=1&repair=1&red=1"
 
@@ -82,19 +84,18 @@ async def test_the_evidence_of_a_turn_is_in_columns_of_its_own(tmp_path, databas
 
 async def test_cheats_win_nothing(app: App) -> None:
     model = "sim:?seed=5&skill=0&cases=1&repair=0&red=1&cheat=1"
-    ended = await run_to_rest(app, await new_forge(app, model, preset="quick", attempts=0))
+    ended = await run_to_rest(app, await new_forge(app, model, preset="quick", attempts=0, hooks=[]))
     assert ended.status == "completed", ended.error
     assert ended.outcome is not None
     assert ended.outcome.winner == UNDECIDED
     assert ended.outcome.answer is None
 
 
-@pytest.mark.slow
 async def test_interrupted_after_every_step_and_resumed_elsewhere_it_comes_out_the_same(app: App, tmp_path) -> None:
-    whole = await run_to_rest(app, await new_forge(app, preset="quick"))
+    whole = await run_to_rest(app, await new_forge(app, preset="quick", hooks=[]))
     (tmp_path / "pieces").mkdir()
     async with an_app(tmp_path / "pieces") as first:
-        debate = await new_forge(first, preset="quick")
+        debate = await new_forge(first, preset="quick", hooks=[])
     verb = "start"
     while not debate.terminal:
         async with an_app(tmp_path / "pieces") as other:
@@ -116,7 +117,7 @@ async def test_a_sandbox_that_fails_leaves_the_debate_failed_and_is_never_held_a
         raise ToolError("The sandbox is gone.")
 
     app.tools["cases"] = broken
-    failed = await run_to_rest(app, await new_forge(app, preset="quick"))
+    failed = await run_to_rest(app, await new_forge(app, preset="quick", hooks=[]))
     assert failed.status == "failed"
     assert failed.error is not None
     assert "sandbox is gone" in failed.error.message

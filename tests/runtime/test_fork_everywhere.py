@@ -20,6 +20,8 @@ from tests.formats.examples import EXAMPLES, Example, fitting
 from tests.formats.forge.tools import in_process
 from tests.running import new_debate, run_to_end, run_to_rest
 
+pytestmark = pytest.mark.slow
+
 GUIDANCE = "Think of the night shift."
 EXACT = ("code", "cases", "predictions")
 

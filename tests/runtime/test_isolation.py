@@ -15,6 +15,8 @@ from moot.dispatch import LocalDispatcher
 from moot.runtime.isolation import LONE_DEATHS, SUSPECT_DEATHS, Isolation, drive_suspects, part_of
 from tests.running import Held, new_debate, until
 
+pytestmark = pytest.mark.slow
+
 EXPECT = ("pending", "running")
 
 

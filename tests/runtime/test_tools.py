@@ -221,6 +221,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hang_at", [1, 2, 3, 4])
 async def test_a_killed_process_repeats_only_the_unfinished_uses(tmp_path, hang_at):
     log = tmp_path / "runs.log"

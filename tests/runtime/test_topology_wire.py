@@ -12,6 +12,8 @@ from tests.formats.test_topology import PERSPECTIVES, SEATS, SETTINGS, neighbour
 from tests.models.wire import Request, Say, Wire
 from tests.running import new_debate, run_to_rest
 
+pytestmark = pytest.mark.slow
+
 SHAPES = (analysis(debaters=4, perspectives=PERSPECTIVES), assessment(), SYNTHESIS)
 
 

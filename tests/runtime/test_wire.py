@@ -7,6 +7,8 @@ import re
 import threading
 from itertools import pairwise
 
+import pytest
+
 from moot.app import App
 from moot.client import documents
 from moot.core.settings import Settings
@@ -48,6 +50,7 @@ class Debating(Wire):
         return json.dumps({"winner": "Basil"})
 
 
+@pytest.mark.slow
 async def test_a_duel_over_the_wire(tmp_path):
     with Debating() as wire:
         app = App(Settings(database_url=str(tmp_path / "moot.db")), environ={"MOOT_API_KEY": CANARY})

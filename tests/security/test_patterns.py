@@ -220,6 +220,7 @@ def growing(pattern: re.Pattern[str], *, anchored: bool = False) -> tuple[str, s
     return None
 
 
+@pytest.mark.slow
 def test_no_expression_takes_more_than_in_proportion_to_the_text():
     every = found()
     assert len(every) > 150
@@ -235,6 +236,7 @@ def test_an_expression_that_does_is_found(pattern: str):
     assert growing(compiled)
 
 
+@pytest.mark.slow
 def test_steps_are_counted_on_the_way_that_re_goes():
     """Else their number would say nothing about `re`."""
     for each in found():

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from tests.server.serving import STREAM, Served, served, wait_for
 
+pytestmark = pytest.mark.slow
+
 PRICED = "sim:?seed=3&tokens=150&price_in=2&price_out=10"
 MODELS = {"model_debater": PRICED, "model_judge": PRICED}
 CHORE = "### Task:\nGenerate a concise title for the chat."

@@ -21,6 +21,8 @@ from moot.server.limits import KEPT_FILES, Limits
 from tests.server.serving import DEADLINE, Served, connected, served, wait_for, watching
 from tests.server.test_security import token
 
+pytestmark = pytest.mark.slow
+
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LAST_HEALTH = HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
 HALF_HEADERS = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Half:"

@@ -12,6 +12,7 @@ from typing import Any
 
 import h11
 import httpx2
+import pytest
 
 from moot.app import App
 from moot.runtime import retention
@@ -21,6 +22,8 @@ from tests.running import Held, an_app, new_debate, run_to_rest
 from tests.server.serving import Served, served, wait_for, watching
 from tests.server.test_debates import problem
 from tests.server.test_security import token
+
+pytestmark = pytest.mark.slow
 
 SHORT = {"max_rounds": 1}
 

@@ -13,6 +13,8 @@ import pytest
 from tests.server.serving import STREAM, Served, connected, served, wait_for, watching
 from tests.server.test_owners import Person
 
+pytestmark = pytest.mark.slow
+
 # Text comes in all the time, and for longer than any of these tests takes.
 BUSY = "sim:?tps=40&tokens=20000"
 LONG = {"turns": 2, "debater_max_tokens": 100_000, "max_total_output_tokens": 10_000_000, "max_runtime_seconds": 6000}

@@ -11,6 +11,8 @@ from moot.runtime import idempotency
 from tests.server.serving import Served, served
 from tests.server.test_debates import problem
 
+pytestmark = pytest.mark.slow
+
 
 def count(server: Served) -> int:
     return len(server.get("/v1/debates?limit=200").json()["items"])

@@ -157,6 +157,7 @@ def test_every_problem_is_documented():
         assert re.search(rf"^\| {kind.status} \| `{kind.slug}` \|", DOCS, re.MULTILINE), kind.slug
 
 
+@pytest.mark.slow
 def test_it_can_be_had_without_a_server(described):
     printed = subprocess.run([sys.executable, "-m", "moot.server"], capture_output=True, text=True, check=True)
     assert json.loads(printed.stdout) == described

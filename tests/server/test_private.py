@@ -181,6 +181,7 @@ def test_its_owner_can_change_it_and_another_can_not(case: Case):
     assert case.bob.get(f"/v1/debates/{shared}").status_code == 200
 
 
+@pytest.mark.slow
 def test_streams_of_others_end_when_it_becomes_private(case: Case):
     shared = case.ann.ask("Is this one followed?", start=False)["id"]
     with case.bob.stream(f"/v1/stream?debates={shared}&newest=true") as response:

@@ -22,6 +22,8 @@ from moot.store.sqlite.file import LEAST_FREE_BYTES
 from tests.server.serving import Served, served
 from tests.store.test_sqlite_file import GONE, small_disk
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["small_disk"]
 
 

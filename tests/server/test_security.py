@@ -280,6 +280,7 @@ class TestRates:
         assert [bool(rates.wait("a")) for _ in range(21)] == [False] * 20 + [True]
 
 
+@pytest.mark.slow
 class TestSecrets:
     """Canaries in every place that holds a secret; no answer, event or log may have one."""
 

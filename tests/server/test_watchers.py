@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import pytest
+
 from tests.server.serving import Served, Told, wait_for, watching
 from tests.server.test_events import TALK, Listener, stored
 
 
+@pytest.mark.slow
 def test_each_is_told_everything_in_the_way_it_asked_for(server: Served):
     made = server.made(format="duel", settings={"turns": 2, **TALK}, start=False)
     path = f"/v1/debates/{made['id']}"

@@ -8,6 +8,8 @@ from tests.simulation.bugs import BUGS
 from tests.simulation.plan import draw
 from tests.simulation.world import reference, run
 
+pytestmark = pytest.mark.slow
+
 SEEDS = 1500
 # Seeds that find one, to begin with; others are found within ten.
 FIRST = {
@@ -44,7 +46,6 @@ def seeds_until_found(bug: str, first: int = 0) -> int | None:
     return None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("bug", BUGS)
 @pytest.mark.usefixtures("own_reference")
 def test_a_planted_bug_is_found(bug):

@@ -9,6 +9,8 @@ from moot.runtime.runtime import Runtime
 from tests.simulation.plan import Plan, Play
 from tests.simulation.world import reference, run
 
+pytestmark = pytest.mark.slow
+
 PLAYS = (Play(name="duel, with readers"), Play(name="duel"), Play(name="classic", voice=1), Play(name="council"))
 
 

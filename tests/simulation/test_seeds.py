@@ -16,6 +16,8 @@ from tests.simulation import __main__ as command
 from tests.simulation.plan import FAULTS, PLAYS, WAYS, Plan, Play, draw, formats, on_demand, plays
 from tests.simulation.world import Result, reference, run
 
+pytestmark = pytest.mark.slow
+
 START = int(os.environ.get("MOOT_SIM_START", "0"))
 SEEDS = int(os.environ.get("MOOT_SIM_SEEDS", "650"))
 FAST, FAST_CHUNK, CHUNK = min(50, SEEDS), 50, 200
@@ -56,7 +58,6 @@ def test_what_the_rules_produce_is_stored_once_whatever_goes_wrong():
     all_hold(range(START, START + 25), "workshop")
 
 
-@pytest.mark.slow
 def test_code_is_run_and_delivered_whatever_goes_wrong():
     results = all_hold(range(START, START + 25), "forge")
     assert any(b'"kind": "code"' in (transcript or b"") for each in results for transcript in each.transcripts)
@@ -99,7 +100,6 @@ def test_a_run_can_be_told(monkeypatch, capsys):
     assert run(draw(3, "classic")).hash in told
 
 
-@pytest.mark.slow
 def test_a_seed_is_the_same_run_in_every_process():
     def told(hash_seed: str) -> str:
         done = subprocess.run(

@@ -7,6 +7,8 @@ import pytest
 from tests.simulation.plan import Plan, Play
 from tests.simulation.world import run
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 30.0  # after which every innocent debate must be driven again
 NAMES = ("duel", "classic", "council", "crucible", "classic, every round judged")
 
@@ -25,7 +27,6 @@ def plan(seed: int) -> Plan:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (1, 2))])
 def test_debates_of_processes_that_are_killed_are_driven_again_soon(seed: int):
     result = run(plan(seed))

@@ -18,6 +18,8 @@ from tests.holding import held
 from tests.running import Held, an_app, new_debate, until
 from tests.store.samples import debate
 
+pytestmark = pytest.mark.slow
+
 
 async def test_a_write_waits_for_as_long_as_its_caller_can_and_is_not_done_after_that(on_sqlite: SqliteStore):
     store = on_sqlite

@@ -59,6 +59,7 @@ def app_in(folder: Path, **settings: object) -> App:
     return App(Settings(**given), environ={}, measured=True)
 
 
+@pytest.mark.slow
 def test_what_debates_do_is_counted(tmp_path):
     async def main() -> tuple:
         app = app_in(tmp_path)

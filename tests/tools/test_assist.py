@@ -25,6 +25,8 @@ from moot.tools.sandbox.supervisor import tree
 from tests.running import an_app, new_debate, run_to_rest
 from tests.runtime.small import a_format, a_runtime, outcome, run
 
+pytestmark = pytest.mark.slow
+
 UGLY = "def  double( n:int )->int :\n  return 2*n\n\n\ndef wrong() -> str:\n  import os\n  return double(2)\n"
 TOOLS = ["look_up", "long_text", "hang", "fail", "keep", "nowhere"]
 COMMAND = [sys.executable, "-m", "tests.tools.serving"]

@@ -17,6 +17,8 @@ from moot.core.errors import InputError, ToolError
 from moot.tools.git import Git, GitError, open_workspace, sweep
 from moot.tools.git.changes import with_heads
 
+pytestmark = pytest.mark.slow
+
 SESSION = "3f2a9c41-0000-4000-8000-000000000000"
 FILES = {"src/app.py": "print('hello')\n", "README.md": "# App\n"}
 
@@ -288,7 +290,6 @@ def test_locks_that_a_killed_command_has_left_are_no_hindrance(tmp_path, source)
     assert others.exists(), "a lock of the user's own is left alone"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("every", [(), pytest.param(("every",), marks=pytest.mark.soak)], ids=["some", "every"])
 @pytest.mark.parametrize("what", ["snapshot", "delivery"])
 def test_killed_at_any_moment_it_is_repeated_with_the_same_result_and_nothing_is_left(tmp_path, source, what, every):

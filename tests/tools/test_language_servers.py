@@ -21,6 +21,8 @@ from tests.running import an_app, new_debate, run_to_rest
 from tests.runtime.small import a_format, outcome
 from tests.runtime.test_forge import new_forge
 
+pytestmark = pytest.mark.slow
+
 CODE = "def double(n: int) -> int:\n    return 2 * n\n\n\ndef wrong() -> str:\n    import os\n    return double(2)\n"
 VERSION = sha256_of(CODE)
 PYRIGHT = {"command": ["pyright-langserver", "--stdio"], "languages": ["python"], "timeout_seconds": 250}
@@ -49,7 +51,6 @@ async def diagnosing(stage: Stage, settings: DebateSettings) -> Outcome:
     return outcome("tie", found.text)
 
 
-@pytest.mark.slow
 async def test_real_servers_find_what_is_wrong_and_the_call_is_recorded_on_its_turn(tmp_path):
     with formats.DOOR.adding("diagnosing", a_format(diagnosing)):
         servers = {"pyright": PYRIGHT, "ruff": RUFF, "other": {**RUFF, "languages": ["javascript"]}}
@@ -70,7 +71,6 @@ async def test_real_servers_find_what_is_wrong_and_the_call_is_recorded_on_its_t
             assert call["limits"]["memory_bytes"] == 1024 * 1024 * 1024
 
 
-@pytest.mark.slow
 async def test_a_forge_has_its_versions_checked_by_them(tmp_path):
     async with an_app(tmp_path, language_servers={"ruff": RUFF, "none": {**RUFF, "command": ["nowhere"]}}) as app:
         made = await new_forge(app, preset="quick", adversarial=False, hooks=["proposal"])

@@ -15,6 +15,8 @@ from moot.tools.git.repositories import Repositories
 from moot.tools.sandbox import PROCESS
 from tests.tools.test_git import SESSION, git, source, state
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["source"]
 
 PASSES = "def test_it():\n    assert True\n"

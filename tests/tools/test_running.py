@@ -21,6 +21,8 @@ from moot.tools.runners.cases import CaseLimits, cases_job, read_cases
 from moot.tools.runners.declared import Runners
 from moot.tools.sandbox import PROCESS, Limits
 
+pytestmark = pytest.mark.slow
+
 CODE = "def double(n):\n    return 2 * n\n"
 TESTS = "from solution import double\n\ndef test_it():\n    assert double(2) == 4\n"
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 TASK = next(iter(tasks()))
 SIM = "sim:?seed=3&skill=.3&cases=.9&repair=.6&tps=5000"  # both engineers begin with a mistake and repair it
-SETTINGS = {"preset": "quick", "gates": ["proposal"], "model_debater": SIM, "model_judge": SIM}
+SETTINGS = {"preset": "quick", "gates": ["proposal"], "hooks": [], "model_debater": SIM, "model_judge": SIM}
 PHASES = ["Self-evolvement", "Proposal", "Adversarial rounds", "Convergence"]
 OFF = ["Dehallucination", "Critique", "Review", "Optimization"]
 SIZES = ({"width": 1280, "height": 800}, {"width": 400, "height": 844})

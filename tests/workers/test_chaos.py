@@ -182,7 +182,7 @@ def told(waited: list[tuple[float, int]]) -> str:
     )
 
 
-@pytest.mark.parametrize(("seconds", "debates"), [(20, 50), pytest.param(40, 100, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(("seconds", "debates"), [(12, 30), pytest.param(40, 100, marks=pytest.mark.soak)])
 def test_nothing_is_lost(cluster: Cluster, tmp_path: Path, seconds: float, debates: int):
     async def main(crew: Crew) -> None:
         async with on(crew.url, tmp_path, "test") as app:

@@ -14,6 +14,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from moot.core.poll import Ballot, Candidate
 from moot.reasoning.voting import count
 
@@ -63,6 +65,7 @@ def differences(given: list[dict[str, Any]], expected: list[Winners]) -> list[ob
     ]
 
 
+@pytest.mark.slow
 def test_the_same_winners_as_the_oracle():
     lines = [line for line in RECORDED.read_text().splitlines() if not line.startswith("#")]
     expected: list[Winners] = []
