@@ -19,8 +19,8 @@ runtime.PULSES, registry.FIRST_WAIT = 750, 0.0
 
 # A busy machine is no failure: no deadlines. `make test` tries the same examples each time, so that a change fails for
 # what it changes; `make fuzz` looks for new ones.
-settings.register_profile("moot", deadline=None, derandomize=True)
-settings.register_profile("fuzz", deadline=None, derandomize=False)
+settings.register_profile("moot", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("fuzz", deadline=None, derandomize=False, max_examples=200)
 settings.load_profile("moot")
 
 

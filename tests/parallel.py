@@ -8,6 +8,7 @@ other beside them. Tests of a module that share a fixture stay together in one w
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import resource
@@ -30,6 +31,17 @@ from tests import forking
 
 DURATIONS = Path(".artifacts/durations.json")
 SHOWN = 20
+# What moot imports when it is needed, and most workers would: once is enough for all of them.
+EARLY = (
+    *(
+        "pydantic_ai.direct",
+        "pydantic_ai.models.anthropic",
+        "pydantic_ai.models.openai",
+        "pydantic_ai.models.openrouter",
+    ),
+    *("genai_prices.data", "openai.resources.chat", "openai.resources.responses", "pgqueuer", "jsonschema"),
+)
+MANY = 1000  # tests, from which on that pays
 TOGETHER = 25  # tests that compute are given out so many at a time
 
 Queue = Literal["computes", "waits", "browser"]
@@ -166,6 +178,9 @@ class Parallel:
         self._ready = selectors.DefaultSelector()
 
     def run(self) -> None:
+        if len(self._session.items) > MANY:
+            for name in EARLY:
+                importlib.import_module(name)
         gc.collect()
         gc.set_threshold(50_000, 20, 20)  # with so much memory in use, looking for garbage as often as usual takes long
         gc.freeze()  # what was collected lives as long as the workers: no garbage collection needs to look at it

@@ -82,9 +82,8 @@ def topic_for(format: str) -> str:
 
 
 async def new_debate(app: App, model: str, format: str = "duel", **settings: Any) -> Debate:
-    unchecked = (
-        {"hooks": []} if "hooks" in installed()[format].settings.model_fields else {}
-    )  # type checkers take longer than all else
+    # Type checkers would take longer than all else.
+    unchecked = {"hooks": []} if "hooks" in installed()[format].settings.model_fields else {}
     request = Request(
         topic=topic_for(format),
         format=format,

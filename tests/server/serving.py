@@ -37,7 +37,7 @@ class Served:
     client: httpx2.Client = field(init=False)
 
     def __post_init__(self) -> None:
-        self.client = httpx2.Client(base_url=self.url, timeout=DEADLINE)
+        self.client = httpx2.Client(base_url=self.url, timeout=DEADLINE, verify=False)
 
     def get(self, path: str, **more: Any) -> httpx2.Response:
         return self.client.get(path, **more)

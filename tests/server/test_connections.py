@@ -166,7 +166,7 @@ class TestRoom:
 
     def test_those_that_are_answered_stay(self, tmp_path):
         with served(tmp_path, serve_connections=20) as server, ExitStack() as stack:
-            client = stack.enter_context(httpx2.Client(base_url=server.url, timeout=DEADLINE))
+            client = stack.enter_context(httpx2.Client(base_url=server.url, timeout=DEADLINE, verify=False))
             streams = [stack.enter_context(client.stream("GET", "/v1/stream?newest=true")) for _ in range(5)]
             assert [each.status_code for each in streams] == [200] * 5
             with connected(server, HEALTH) as refused:

@@ -23,6 +23,8 @@ from moot.models.sampling import taken
 from moot.models.usage import counted, partial_usage, telling_chars
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
     from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models import Model as Wire
@@ -152,6 +154,14 @@ class _Received:
         self._hear(text)
 
 
+@lru_cache(maxsize=2)
+def certificates(*, trust_env: bool) -> ssl.SSLContext:
+    """Those to trust, read once: that takes longer than all else of a new client."""
+    import httpx2
+
+    return httpx2.create_ssl_context(trust_env=trust_env)
+
+
 def connect(endpoint: Endpoint) -> tuple[Wire, httpx2.AsyncClient]:
     """Return pydantic-ai's model for an endpoint, and the HTTP client it uses."""
     import httpx2
@@ -163,6 +173,7 @@ def connect(endpoint: Endpoint) -> tuple[Wire, httpx2.AsyncClient]:
         limits=httpx2.Limits(max_connections=None),  # `with_slots` limits concurrency
         headers={"User-Agent": get_user_agent(), "Accept-Encoding": ENCODINGS},
         event_hooks={"response": [capped(endpoint.name)]},
+        verify=certificates(trust_env=not endpoint.loopback),
         # A proxy from the environment can't reach ports of this machine.
         trust_env=not endpoint.loopback,
     )

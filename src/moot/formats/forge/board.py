@@ -143,6 +143,8 @@ class Board:
     refuted: Counter[str] = field(default_factory=Counter[str])  # issues and attacks that did not hold, by seat
     upheld: Counter[str] = field(default_factory=Counter[str])
     rejections: int = 0  # with words, by a person
+    _changes: int = 0  # to what decides how calls stand, but for runs
+    _all_settled: tuple[tuple[int, int], list[Settled]] = ((-1, -1), [])  # as of so many changes and runs
 
     def add(self, author: str, code: str, *, phase: str, key: str, round: int = 0, parent: int | None = None) -> Draft:
         """A new version. The same code of the same author is the version that it has."""
@@ -162,6 +164,7 @@ class Board:
             heard=self.rejections,
         )
         self.drafts.append(draft)
+        self._changes += 1
         self.held.setdefault(author, draft.number)
         return draft
 
@@ -181,6 +184,7 @@ class Board:
         held = {author: numbers.get(number, number) for author, number in self.held.items()}
         self.held = {author: held[author] for author in seats if author in held}
         self.numbered = len(self.drafts)
+        self._changes += 1
 
     def draft(self, number: int) -> Draft:
         return self.drafts[number - 1]
@@ -203,6 +207,7 @@ class Board:
         self.asked.clear()
         self.tester.clear()
         self.rejections += 1
+        self._changes += 1
         return known
 
     def origin(self, draft: Draft) -> str:
@@ -223,16 +228,19 @@ class Board:
         for case in cases:
             if case.call not in self.pool and case.call not in self.given and len(self.pool) < most:
                 self.pool[case.call] = by
+                self._changes += 1
                 new.append(case.call)
         return tuple(new)
 
     def ask(self, seat: str, call: Calls) -> None:
         """A blind seat is asked about a call; however often, it is one of those asked."""
         self.asked.setdefault(call, set()).add(seat)
+        self._changes += 1
 
     def state(self, seat: str, call: Calls, statement: Statement) -> None:
         """A blind seat's expectation; its first one stays."""
         self.said.setdefault(call, {}).setdefault(seat, statement)
+        self._changes += 1
 
     @property
     def calls(self) -> tuple[Calls, ...]:
@@ -240,21 +248,22 @@ class Board:
         return (*self.given, *self.pool)
 
     def settled(self, call: Calls) -> Settled:
-        said = self.said.get(call, {})
-        return settle(
-            call,
-            given=self.given.get(call),
-            said=tuple(said.values()),
-            asked=len(self.asked.get(call, ())),
-            stable=self.stable(call),
-        )
+        return self._settled([call])[0]
 
-    def stable(self, call: Calls) -> bool:
-        """Whether a call does the same each time, by the authors from whom the versions come."""
-        authors: dict[str, set[str]] = {}
+    def _settled(self, calls: Iterable[Calls]) -> list[Settled]:
+        authors: dict[str, set[str]] = {}  # from whom the versions come
         for draft in self.drafts:
             authors.setdefault(self.origin(draft), set()).add(draft.name)
-        return self.runs.stable(call, authors.values())
+        return [
+            settle(
+                call,
+                given=self.given.get(call),
+                said=tuple(self.said.get(call, {}).values()),
+                asked=len(self.asked.get(call, ())),
+                stable=self.runs.stable(call, authors.values()),
+            )
+            for call in calls
+        ]
 
     def unanswered(self) -> int:
         """How many calls some blind seat was asked about and said nothing of, so that they are unconfirmed."""
@@ -277,7 +286,10 @@ class Board:
 
     @property
     def all_settled(self) -> list[Settled]:
-        return [self.settled(call) for call in self.calls]
+        now = self._changes, self.runs.added
+        if self._all_settled[0] != now:
+            self._all_settled = now, self._settled(self.calls)
+        return self._all_settled[1]
 
     @property
     def counting(self) -> list[Settled]:

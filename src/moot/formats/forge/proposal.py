@@ -52,7 +52,8 @@ def to_predict(forge: Forge) -> list[Calls]:
     board = forge.board
     if forge.by_given_alone:
         return []
-    open_ = [call for call in board.pool if not board.settled(call).counts and board.stable(call)]
+    known = ("agreed", "quarantined")
+    open_ = [each.call for each in board.all_settled if each.call in board.pool and each.standing not in known]
     differing = contested(board.runs, [draft.name for draft in board.drafts], open_)
     stated = [call for call in open_ if call in board.said and call not in differing]
     small = any(seat.spec.small for seat in forge.oracles)

@@ -94,10 +94,12 @@ class Runs:
     """Every run of every version, by the name of the version and the call."""
 
     _runs: dict[str, dict[Calls, list[CaseRun]]] = field(default_factory=dict[str, dict[Calls, list[CaseRun]]])
+    added: int = 0  # times that results came in
 
     def add(self, version: str, calls: Sequence[Calls], results: Sequence[CaseRun]) -> None:
         """Results that say nothing of the code (`not_run`, `invalid`) are left out: null is not a failure. A call
         without a result was not run."""
+        self.added += 1
         mine = self._runs.setdefault(version, {})
         for call, run in zip(calls, results, strict=False):
             if run.outcome not in ("not_run", "invalid"):
