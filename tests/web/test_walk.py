@@ -25,7 +25,7 @@ def past_clarification(page: Page) -> None:
     expect(page.locator(".gate[data-gate=checkpoint]")).to_be_visible()
 
 
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("size", ["desktop", pytest.param("phone", marks=pytest.mark.soak)])
 def test_from_question_to_comparison(site: Served, open_page: Open, size: str):
     page = open_page(site.url, size=size)
     page.get_by_role("link", name="New debate").first.click()
