@@ -45,7 +45,7 @@ MANY = 1000  # tests, from which on that pays
 TOGETHER = 25  # tests that compute are given out so many at a time
 
 Queue = Literal["computes", "waits", "browser"]
-AT_ONCE: dict[Queue, int] = {"computes": 2, "waits": 4, "browser": 1}
+AT_ONCE: dict[Queue, int] = {"computes": 2, "waits": 5, "browser": 1}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
