@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TextIO
@@ -214,8 +214,9 @@ def hold(path: Path) -> TextIO:
 def wait_until_gone(folder: Path) -> None:
     """Wait up to 30 seconds for the guards to remove the servers in `folder`, after their lock was released."""
     until = time.monotonic() + 30
-    while list(folder.glob("pg-*")) and time.monotonic() < until:
-        time.sleep(0.02)
+    with suppress(FileNotFoundError):  # they remove the folder, too
+        while list(folder.glob("pg-*")) and time.monotonic() < until:
+            time.sleep(0.02)
 
 
 def _owner() -> tuple[int, int]:
